@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# make demo   a simulated Panda stacks four blocks through the whole stack
+# make test   builds and tests everything
+# make setup  only makes the environment; `. ./activate` enters it
+
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.10 python3,$(shell command -v $(name) 2>/dev/null)))
+SHELL := /bin/bash
+COLCON := colcon --log-base log
+
+.PHONY: demo test setup clean
+
+demo: setup
+	@. ./activate && behavior demo stack_blocks
+
+test: setup
+	@. ./activate && python -m behavior_workspace.test_run
+
+setup:
+	@if [ -z "$(PYTHON)" ]; then echo "setup: Python is missing: install with 'apt-get install python3 python3-venv python3-dev'" >&2; exit 1; fi
+	@PYTHONPATH=tools $(PYTHON) -m behavior_workspace
+
+clean:
+	rm -rf build install log out .venv

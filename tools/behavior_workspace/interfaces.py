@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interface packages, built once per set of definitions and kept for all checkouts.
+
+Building them is the slow part of setup, and they change seldom: the result is kept in the user's
+cache under a digest of everything that determines it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from behavior_workspace.checks import GIGABYTE, check_disk
+from behavior_workspace.commands import run
+from behavior_workspace.digest import digest
+from behavior_workspace.environment import build_environment
+from behavior_workspace.layout import Layout
+
+DISK_NEEDED = GIGABYTE // 2
+BUILD_RECIPE = "1"
+"""Part of the digest; raised when the build below changes what it produces."""
+
+
+def interface_prefix(layout: Layout) -> Path:
+    """Where the interface packages of this checkout are, or will be, installed."""
+    definitions = [
+        file
+        for source in layout.interface_sources
+        for file in source.rglob("*")
+        if file.suffix in {".msg", ".srv", ".action", ".idl"}
+        or file.name in {"CMakeLists.txt", "package.xml"}
+    ]
+    value = digest(
+        (*definitions, layout.root / "requirements-ros.txt", layout.constraints),
+        base=layout.root,
+        salt=(BUILD_RECIPE, sys.implementation.cache_tag, platform.machine()),
+    )
+    return layout.cache / value
+
+
+def ensure_interfaces(layout: Layout) -> bool:
+    """Build the interface packages unless the cache has them.
+
+    Returns:
+        Whether anything was built.
+
+    Raises:
+        SetupError: no disk, or the build failed.
+    """
+    prefix = interface_prefix(layout)
+    if _is_complete(prefix):
+        return False
+    check_disk(layout.cache, DISK_NEEDED)
+    layout.cache.mkdir(parents=True, exist_ok=True)
+    with _locked(prefix.with_suffix(".lock")):
+        if _is_complete(prefix):
+            return False
+        _build(layout, prefix)
+    return True
+
+
+def _is_complete(prefix: Path) -> bool:
+    return (prefix / "complete").exists()
+
+
+def _build(layout: Layout, prefix: Path) -> None:
+    shutil.rmtree(prefix, ignore_errors=True)
+    work = layout.root / "build" / "interfaces"
+    shutil.rmtree(work, ignore_errors=True)
+    env = build_environment(layout)
+    jobs = str(os.cpu_count() or 1)
+    env |= {"CMAKE_BUILD_PARALLEL_LEVEL": jobs, "MAKEFLAGS": f"-j{jobs}"}
+    run(
+        [
+            *(layout.venv / "bin" / "colcon", "--log-base", layout.logs / "colcon_interfaces"),
+            *("build", "--merge-install", "--build-base", work, "--install-base", prefix),
+            *("--base-paths", *layout.interface_sources),
+            # Unoptimised: the generated code is not worth the minutes that -O2 takes here.
+            *("--cmake-args", "--no-warn-unused-cli", "-DBUILD_TESTING=OFF"),
+            *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_CXX_FLAGS=-O0"),
+            f"-DPython3_EXECUTABLE={layout.python}",
+        ],
+        what="build the interface packages",
+        log=layout.logs / "interfaces.log",
+        cwd=layout.root,
+        env=env,
+    )
+    shutil.rmtree(work, ignore_errors=True)
+    (prefix / "complete").touch()
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Only one process of this user builds a given set of interfaces."""
+    with file.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

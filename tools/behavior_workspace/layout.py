@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where things are: in the checkout and in the user's cache."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+REQUIREMENT_LISTS = ("requirements.txt", "requirements-ros.txt", "requirements-test.txt")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Folders of one checkout."""
+
+    root: Path
+    """The checkout."""
+
+    cache: Path
+    """Where built interface packages are kept for all checkouts of this user."""
+
+    @staticmethod
+    def of(root: Path) -> Layout:
+        """Folders of the checkout `root`, with the cache where the XDG specification wants it."""
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        return Layout(root=root.resolve(), cache=Path(base) / "behavior_suite" / "interfaces")
+
+    @property
+    def venv(self) -> Path:
+        """The virtual environment."""
+        return self.root / ".venv"
+
+    @property
+    def python(self) -> Path:
+        """The virtual environment's interpreter."""
+        return self.venv / "bin" / "python"
+
+    @property
+    def site_packages(self) -> Path:
+        """Where the virtual environment keeps its packages."""
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        return self.venv / "lib" / version / "site-packages"
+
+    @property
+    def logs(self) -> Path:
+        """Output of the commands that setup runs."""
+        return self.root / "log" / "setup"
+
+    @property
+    def interface_sources(self) -> tuple[Path, ...]:
+        """Folders that hold interface packages."""
+        return (self.root / "underlay", self.root / "src" / "msgs")
+
+    @property
+    def requirements(self) -> tuple[Path, ...]:
+        """The requirement lists, in the order they are given to pip."""
+        return tuple(self.root / name for name in REQUIREMENT_LISTS)
+
+    @property
+    def constraints(self) -> Path:
+        """Versions of the packages that the lists pull in."""
+        return self.root / "constraints.txt"
