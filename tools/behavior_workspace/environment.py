@@ -58,8 +58,12 @@ def write_environment(
         for name, value in variables(layout, prefixes=prefixes, python_path=python_path).items()
     ]
     binaries = _joined([layout.venv / "bin", *(prefix / "bin" for prefix in prefixes)])
-    # Sourcing twice must not grow PATH.
-    lines += [f'case ":$PATH:" in *:{binaries}:*) ;; *) export PATH={binaries}:"$PATH" ;; esac']
+    lines += [
+        f"_binaries={shlex.quote(binaries)}",
+        # Sourcing twice must not grow PATH.
+        'case ":$PATH:" in *":$_binaries:"*) ;; *) export PATH="$_binaries:$PATH" ;; esac',
+        "unset _binaries",
+    ]
     file = layout.venv / "environment.sh"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return file

@@ -55,6 +55,17 @@ def ensure_workspace(layout: Layout) -> bool:
     stamp = prefix / "workspace.stamp"
     if is_stamped(stamp, value):
         return False
+    build_workspace(layout)
+    write_stamp(stamp, value)
+    return True
+
+
+def build_workspace(layout: Layout) -> None:
+    """Run `colcon build` on the Python packages.
+
+    Raises:
+        SetupError: the build failed.
+    """
     env = build_environment(layout)
     env |= variables(
         layout, prefixes=[interface_prefix(layout)], python_path=python_path(layout)[-1:]
@@ -63,7 +74,7 @@ def ensure_workspace(layout: Layout) -> bool:
         [
             *(layout.venv / "bin" / "colcon", "--log-base", layout.root / "log", "build"),
             *("--merge-install", "--symlink-install"),
-            *("--build-base", layout.root / "build", "--install-base", prefix),
+            *("--build-base", layout.root / "build", "--install-base", install_prefix(layout)),
             *("--base-paths", *package_folders(layout)),
         ],
         what="build the packages",
@@ -71,8 +82,6 @@ def ensure_workspace(layout: Layout) -> bool:
         cwd=layout.root,
         env=env,
     )
-    write_stamp(stamp, value)
-    return True
 
 
 def _inputs(layout: Layout) -> Iterator[Path]:

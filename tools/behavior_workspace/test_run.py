@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make test`: colcon build, colcon test, and a verdict that the exit code shares."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from behavior_workspace.errors import SetupError
+from behavior_workspace.layout import Layout
+from behavior_workspace.workspace import build_workspace, install_prefix, package_folders
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many tests there were, by outcome."""
+
+    passed: int
+    failed: int
+    skipped: int
+
+
+def tally(build: Path) -> Tally:
+    """Count the outcomes in the pytest reports of all packages under `build`.
+
+    A package without a readable report counts as one failure: its tests did not run to the end.
+    """
+    passed = failed = skipped = 0
+    for package in sorted(build.glob("*/*.egg-info")):
+        report = package.parent / "pytest.xml"
+        try:
+            suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
+        except (OSError, ElementTree.ParseError):
+            failed += 1
+            continue
+        for suite in suites:
+            bad = int(suite.get("errors", 0)) + int(suite.get("failures", 0))
+            left_out = int(suite.get("skipped", 0))
+            passed += int(suite.get("tests", 0)) - bad - left_out
+            failed += bad
+            skipped += left_out
+    return Tally(passed, failed, skipped)
+
+
+def main() -> int:
+    """Entry point; the exit code is 0 only when every test of every package passed."""
+    layout = Layout.of(Path(__file__).resolve().parents[2])
+    build = layout.root / "build"
+    for report in build.glob("*/pytest.xml"):
+        report.unlink()
+    try:
+        build_workspace(layout)
+    except SetupError as error:
+        print(f"test: {error}", file=sys.stderr)
+        return 1
+    common = ["--build-base", str(build)]
+    tested = subprocess.run(
+        [
+            *("colcon", "--log-base", str(layout.root / "log"), "test", "--merge-install", *common),
+            *("--install-base", str(install_prefix(layout)), "--return-code-on-test-failure"),
+            *("--executor", "sequential", "--event-handlers", "console_cohesion+"),
+            *("--base-paths", *(str(folder) for folder in package_folders(layout))),
+            *("--pytest-args", "--durations=5"),
+        ],
+        cwd=layout.root,
+        check=False,
+    )
+    told = subprocess.run(
+        ["colcon", "test-result", "--verbose", "--test-result-base", str(build)],
+        cwd=layout.root,
+        check=False,
+    )
+    result = tally(build)
+    print(f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped", flush=True)
+    good = tested.returncode == 0 and told.returncode == 0 and result.failed == 0
+    return 0 if good and result.passed > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules that hold for the whole repository."""
+
+import ast
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGES = sorted(file.parent for file in REPOSITORY.glob("src/*/setup.py"))
+NAMES = [next(folder.glob("behavior_*/__init__.py")).parent.name for folder in PACKAGES]
+
+
+def tracked(*patterns):
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [
+        REPOSITORY / name for name in listed.split("\0") if name and (REPOSITORY / name).exists()
+    ]
+
+
+def check(*command):
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+
+
+def test_ruff_finds_nothing():
+    check(sys.executable, "-m", "ruff", "check", ".")
+
+
+def test_ruff_would_format_nothing():
+    check(sys.executable, "-m", "ruff", "format", "--check", ".")
+
+
+def test_types_are_strict():
+    folders = [str(folder / name) for folder, name in zip(PACKAGES, NAMES, strict=True)]
+    check(sys.executable, "-m", "mypy", *folders, "tools/behavior_workspace")
+
+
+def test_dependencies_point_one_way():
+    check(str(Path(sys.executable).parent / "lint-imports"))
+
+
+def test_every_source_file_names_its_licence():
+    bare = [
+        file
+        for file in tracked("*.py", "Makefile", "activate", ".ci/run")
+        if "SPDX-License-Identifier: Apache-2.0" not in file.read_text()[:200]
+    ]
+    assert bare == []
+
+
+def test_nobody_imports_private_modules_of_another_package():
+    offences = []
+    for folder, name in zip(PACKAGES, NAMES, strict=True):
+        for file in folder.rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+                parts = module.split(".")
+                if parts[0] in NAMES and parts[0] != name:
+                    private = [part for part in parts[1:] if part.startswith("_")]
+                    private += [a.name for a in node.names if re.match(r"_[a-z]", a.name)]
+                    offences += [f"{file}:{node.lineno} {module} {private}"] if private else []
+    assert offences == []
+
+
+def test_no_source_holds_a_path_of_this_machine():
+    found = [
+        file
+        for file in tracked("*.py", "*.yaml", "*.xml", "*.md", "*.rviz", "*.txt")
+        if re.search(r"/work/main|/root/|/tmp/(env|contracts|conventions)", file.read_text())
+        and file != Path(__file__).resolve()
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
+def test_package_manifest_is_complete(folder):
+    manifest = ElementTree.parse(folder / "package.xml").getroot()
+    assert manifest.get("format") == "3"
+    assert manifest.findtext("license") == "Apache-2.0"
+    name = manifest.findtext("name")
+    assert (folder / "resource" / name).exists()
+    for file in (f"{name}/py.typed", "CHANGELOG.rst", "QUALITY_DECLARATION.md", "setup.cfg"):
+        assert (folder / file).exists(), file
+    declared = {element.text for element in manifest if element.tag.endswith("depend")}
+    used = {
+        other
+        for file in (folder / name).rglob("*.py")
+        for other in re.findall(r"^\s*(?:from|import) (behavior_\w+)", file.read_text(), re.M)
+        if other != name
+    }
+    assert used <= declared
+
+
+def test_readme_commands_exist():
+    """What the README tells people to type is a make target or a verb of `behavior`."""
+    readme = (REPOSITORY / "README.md").read_text()
+    targets = set(re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"^make ([a-z]+)", readme, re.M)) <= targets
+    told = subprocess.run(
+        [sys.executable, "-m", "behavior_bringup", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    for verb in set(re.findall(r"^behavior ([a-z]+)", readme, re.M)):
+        assert re.search(rf"\b{verb}\b", told), verb

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Setup: each lack is told in one sentence, and nothing is done twice."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from behavior_workspace import interfaces, python_environment
+from behavior_workspace.checks import (
+    check_disk,
+    check_machine,
+    check_python,
+    check_python_parts,
+    check_tools,
+)
+from behavior_workspace.commands import run
+from behavior_workspace.digest import digest, is_stamped, write_stamp
+from behavior_workspace.environment import write_environment
+from behavior_workspace.errors import SetupError
+from behavior_workspace.layout import REQUIREMENT_LISTS, Layout
+from behavior_workspace.wheel_fixes import mend
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def layout(tmp_path):
+    root = tmp_path / "checkout"
+    (root / "src" / "msgs" / "some_msgs" / "msg").mkdir(parents=True)
+    (root / "underlay").mkdir()
+    for name in (*REQUIREMENT_LISTS, "constraints.txt"):
+        (root / name).write_text("# none\n")
+    (root / "src" / "msgs" / "some_msgs" / "msg" / "A.msg").write_text("int32 a\n")
+    (root / "src" / "msgs" / "some_msgs" / "package.xml").write_text("<package/>\n")
+    return Layout(root=root, cache=tmp_path / "cache")
+
+
+@pytest.mark.parametrize("version", [(3, 10), (3, 11), (3, 12), (3, 13)])
+def test_supported_python_is_accepted(version):
+    check_python(version)
+
+
+@pytest.mark.parametrize("version", [(2, 7), (3, 9), (3, 14)])
+def test_unsupported_python_is_named_with_the_remedy(version):
+    with pytest.raises(SetupError, match=rf"Python {version[0]}\.{version[1]} .*PYTHON=python3.11"):
+        check_python(version)
+
+
+@pytest.mark.parametrize(("system", "machine"), [("Darwin", "x86_64"), ("Linux", "aarch64")])
+def test_unsupported_machine_is_named(system, machine):
+    with pytest.raises(SetupError, match=f"{system} on {machine}"):
+        check_machine(system, machine)
+
+
+def test_missing_compiler_is_named_with_the_package_to_install():
+    with pytest.raises(SetupError, match=r"g\+\+, cmake missing: .*apt-get install g\+\+ cmake"):
+        check_tools(lambda name: None if name in {"g++", "cmake"} else f"/usr/bin/{name}")
+
+
+def test_missing_headers_name_the_package(tmp_path):
+    with pytest.raises(SetupError, match=r"apt-get install python3\.11-dev"):
+        check_python_parts(tmp_path, (3, 11))
+
+
+def test_too_little_disk_tells_free_and_needed(tmp_path):
+    with pytest.raises(SetupError, match=r"GB free and 1000000000\.0 GB are needed"):
+        check_disk(tmp_path / "not" / "yet" / "there", 10**18)
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("x\nERROR: NewConnectionError: no route\n", "package index cannot be reached"),
+        ("OSError: [Errno 28] No space left on device\n", "disk is full"),
+        ("fine\nfatal error: a.h not found\nmake: gone\n", r"fatal error: a\.h not found"),
+        ("", "no output"),
+    ],
+)
+def test_failed_command_is_diagnosed_from_its_output(tmp_path, output, told):
+    command = [sys.executable, "-c", f"import sys; sys.stdout.write({output!r}); sys.exit(1)"]
+    with pytest.raises(SetupError, match=told):
+        run(command, what="try", log=tmp_path / "log", cwd=tmp_path, env={})
+
+
+def test_missing_program_is_named(tmp_path):
+    with pytest.raises(SetupError, match="no-such-program is missing"):
+        run(["no-such-program"], what="try", log=tmp_path / "log", cwd=tmp_path, env={})
+
+
+def test_endless_command_is_stopped(tmp_path):
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with pytest.raises(SetupError, match="no end after"):
+        run(command, what="try", log=tmp_path / "log", cwd=tmp_path, env={}, timeout=0.2)
+
+
+def test_unreachable_index_is_told_and_leaves_no_stamp(layout, monkeypatch):
+    # Port 9 of this machine refuses: pip meets a network that does not answer.
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setattr(python_environment, "DISK_NEEDED", 1)
+    (layout.root / "requirements.txt").write_text("surely-not-installed==1.0\n")
+    _fake_environment(layout)
+    with pytest.raises(SetupError, match=r"could not install the Python packages: .*index"):
+        python_environment.ensure_python_environment(layout)
+    assert not (layout.venv / "requirements.stamp").exists()
+
+
+def test_environment_is_not_installed_twice(layout, monkeypatch):
+    calls = []
+    monkeypatch.setattr(python_environment, "run", lambda command, **_: calls.append(command))
+    _fake_environment(layout)
+    assert python_environment.ensure_python_environment(layout)
+    assert not python_environment.ensure_python_environment(layout)
+    (layout.root / "requirements.txt").write_text("one-more==1.0\n")
+    assert python_environment.ensure_python_environment(layout)
+    assert len(calls) == 2
+
+
+def test_interrupted_install_is_repeated(layout, monkeypatch):
+    _fake_environment(layout)
+    monkeypatch.setattr(python_environment, "run", _fail)
+    with pytest.raises(SetupError):
+        python_environment.ensure_python_environment(layout)
+    monkeypatch.setattr(python_environment, "run", lambda *_, **__: None)
+    assert python_environment.ensure_python_environment(layout)
+
+
+def test_interfaces_are_cached_by_their_definitions(layout, monkeypatch):
+    built = []
+
+    def build(layout, prefix):
+        prefix.mkdir(parents=True)
+        (prefix / "complete").touch()
+        built.append(prefix)
+
+    monkeypatch.setattr(interfaces, "_build", build)
+    monkeypatch.setattr(interfaces, "DISK_NEEDED", 1)
+    assert interfaces.ensure_interfaces(layout)
+    assert not interfaces.ensure_interfaces(layout)
+    second = Layout(root=layout.root.rename(layout.root.parent / "second"), cache=layout.cache)
+    assert not interfaces.ensure_interfaces(second)
+    (second.root / "src/msgs/some_msgs/msg/A.msg").write_text("int64 a\n")
+    assert interfaces.ensure_interfaces(second)
+    assert len(set(built)) == 2
+
+
+def test_interrupted_interface_build_is_repeated(layout, monkeypatch):
+    monkeypatch.setattr(interfaces, "DISK_NEEDED", 1)
+    monkeypatch.setattr(
+        interfaces, "_build", lambda _, prefix: prefix.mkdir(parents=True, exist_ok=True)
+    )
+    assert interfaces.ensure_interfaces(layout)
+    assert interfaces.ensure_interfaces(layout)
+
+
+def test_baked_paths_are_mended_for_any_python():
+    text = (
+        'A "/opt/python/cp312-cp312/include/python3.12" '
+        'B "/opt/python/cp312-cp312/lib/python3.12/site-packages/numpy/_core/include"'
+    )
+    mended = mend(text, include=Path("/inc"), site_packages=Path("/sp"))
+    assert mended == 'A "/inc" B "/sp/numpy/_core/include"'
+    assert mend(mended, include=Path("/inc"), site_packages=Path("/sp")) == mended
+
+
+def test_this_checkout_has_no_baked_paths_left():
+    left = [
+        file
+        for file in (REPOSITORY / ".venv" / "share").glob("*/cmake/*.cmake")
+        if "/opt/python/" in file.read_text()
+    ]
+    assert left == []
+
+
+def test_digest_depends_on_names_contents_and_salt(tmp_path):
+    a = tmp_path / "a"
+    a.write_text("1")
+    first = digest([a], base=tmp_path)
+    assert digest([a], base=tmp_path, salt=["x"]) != first
+    a.write_text("2")
+    assert digest([a], base=tmp_path) != first
+    b = a.rename(tmp_path / "b")
+    b.write_text("1")
+    assert digest([b], base=tmp_path) != first
+
+
+def test_stamp_survives_nonsense(tmp_path):
+    stamp = tmp_path / "stamp"
+    assert not is_stamped(stamp, "v")
+    stamp.write_bytes(b"\xff\xfe")
+    assert not is_stamped(stamp, "v")
+    write_stamp(stamp, "v")
+    assert is_stamped(stamp, "v")
+
+
+def test_activate_sets_the_environment_once(layout, tmp_path):
+    _fake_environment(layout)
+    (layout.root / "activate").write_text((REPOSITORY / "activate").read_text())
+    write_environment(layout, prefixes=[tmp_path / "with space"], python_path=[tmp_path / "p"])
+    script = '. ./activate && . ./activate && echo "$PATH|$AMENT_PREFIX_PATH|$PYTHONPATH"'
+    for shell in ("bash", "sh"):
+        told = subprocess.run(
+            [shell, "-c", script], cwd=layout.root, capture_output=True, text=True, check=True
+        ).stdout
+        path, prefixes, python_path = told.strip().split("|")
+        assert path.count(str(layout.venv / "bin")) == 1
+        assert prefixes == f"{tmp_path / 'with space'}:{layout.venv}"
+        assert python_path == str(tmp_path / "p")
+
+
+def test_activate_before_setup_tells_what_to_run(layout):
+    (layout.root / "activate").write_text((REPOSITORY / "activate").read_text())
+    done = subprocess.run(
+        ["bash", "-c", ". ./activate"], cwd=layout.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "run 'make setup'" in done.stderr
+
+
+def _fake_environment(layout):
+    layout.site_packages.mkdir(parents=True)
+    (layout.venv / "bin").mkdir()
+    (layout.venv / "bin" / "pip").touch()
+    layout.python.symlink_to(sys.executable)
+
+
+def _fail(*_, **__):
+    raise SetupError("no")
