@@ -78,9 +78,11 @@ def _build(layout: Layout, prefix: Path) -> None:
     env |= {"CMAKE_BUILD_PARALLEL_LEVEL": jobs, "MAKEFLAGS": f"-j{jobs}"}
     run(
         [
-            *(layout.venv / "bin" / "colcon", "--log-base", layout.logs / "colcon_interfaces"),
-            *("build", "--merge-install", "--build-base", work, "--install-base", prefix),
-            *("--base-paths", *layout.interface_sources),
+            layout.venv / "bin" / "colcon",
+            *("--log-base", str(layout.logs / "colcon_interfaces")),
+            *("build", "--merge-install", "--build-base", str(work)),
+            *("--install-base", str(prefix)),
+            *("--base-paths", *(str(source) for source in layout.interface_sources)),
             # Unoptimised: the generated code is not worth the minutes that -O2 takes here.
             *("--cmake-args", "--no-warn-unused-cli", "-DBUILD_TESTING=OFF"),
             *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_CXX_FLAGS=-O0"),

@@ -72,13 +72,13 @@ def _works(layout: Layout) -> bool:
 
 
 def _pip_install(layout: Layout, env: dict[str, str]) -> None:
-    lists = [part for file in layout.requirements for part in ("-r", file)]
+    lists = [part for file in layout.requirements for part in ("-r", str(file))]
     # The constraints were recorded with 3.11; another Python resolves for itself.
     tested = sys.version_info[:2] == (3, 11)
-    constraints = ["-c", layout.constraints] if tested else []
+    constraints = ["-c", str(layout.constraints)] if tested else []
     run(
         [
-            *(layout.python, "-m", "pip", "install"),
+            *(str(layout.python), "-m", "pip", "install"),
             *("--disable-pip-version-check", "--no-input", "--retries", "2", "--timeout", "30"),
             *(*lists, *constraints),
         ],

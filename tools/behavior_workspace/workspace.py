@@ -72,10 +72,12 @@ def build_workspace(layout: Layout) -> None:
     )
     run(
         [
-            *(layout.venv / "bin" / "colcon", "--log-base", layout.root / "log", "build"),
+            layout.venv / "bin" / "colcon",
+            *("--log-base", str(layout.root / "log"), "build"),
             *("--merge-install", "--symlink-install"),
-            *("--build-base", layout.root / "build", "--install-base", install_prefix(layout)),
-            *("--base-paths", *package_folders(layout)),
+            *("--build-base", str(layout.root / "build")),
+            *("--install-base", str(install_prefix(layout))),
+            *("--base-paths", *(str(folder) for folder in package_folders(layout))),
         ],
         what="build the packages",
         log=layout.logs / "workspace.log",
