@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The detection scene: detections become tracks, tracks become objects that behaviours act on.
+
+Everything exported here is free of ROS; `behavior_scene.node` is the node around it and
+`behavior_scene.conversion` the only place that knows messages.
+"""
+
+from behavior_scene.detections import Defect, Detection, checked_detection
+from behavior_scene.library import (
+    LibraryError,
+    ObjectClass,
+    ObjectLibrary,
+    Shape,
+    library_from_dict,
+    load_library,
+)
+from behavior_scene.objects import ObjectState, SceneObject, Snapshot
+from behavior_scene.pose_filter import PoseFilter
+from behavior_scene.questions import Answer, Context, Question, answer
+from behavior_scene.scene import Scene, SceneParameters, UnknownLinkError, UnknownObjectError
+from behavior_scene.tracker import Track, Tracker
+
+__all__ = [
+    "Answer",
+    "Context",
+    "Defect",
+    "Detection",
+    "LibraryError",
+    "ObjectClass",
+    "ObjectLibrary",
+    "ObjectState",
+    "PoseFilter",
+    "Question",
+    "Scene",
+    "SceneObject",
+    "SceneParameters",
+    "Shape",
+    "Snapshot",
+    "Track",
+    "Tracker",
+    "UnknownLinkError",
+    "UnknownObjectError",
+    "answer",
+    "checked_detection",
+    "library_from_dict",
+    "load_library",
+]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between ROS messages and the scene's own types; the only place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from behavior_msgs.msg import SceneObject as SceneObjectMsg
+from behavior_msgs.msg import SceneObjectArray
+from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
+from geometry_msgs.msg import TransformStamped, Vector3
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import ColorRGBA, Header
+from vision_msgs.msg import Detection3D, Detection3DArray
+from visualization_msgs.msg import Marker, MarkerArray
+
+from behavior_scene.detections import Array, Defect, Detection, checked_detection
+from behavior_scene.library import Shape
+from behavior_scene.objects import ObjectState, SceneObject, Snapshot
+
+FramePose = Callable[[str, float], Array | None]
+"""world_T_frame at a time [s], or None if it is not known."""
+
+_PRIMITIVES = {
+    "box": SolidPrimitive.BOX,
+    "sphere": SolidPrimitive.SPHERE,
+    "cylinder": SolidPrimitive.CYLINDER,
+}
+_MARKERS = {"box": Marker.CUBE, "sphere": Marker.SPHERE, "cylinder": Marker.CYLINDER}
+_OPACITY = {ObjectState.STALE: 0.5, ObjectState.LOST: 0.15}
+
+
+def detections_from(
+    message: Detection3DArray, frame_pose: FramePose
+) -> Iterator[Detection | Defect]:
+    """One detection, or the reason why there is none, for each entry of the message.
+
+    A detection may carry its own frame and stamp; where it does not, the array's count.
+    """
+    array_stamp = seconds(message.header.stamp)
+    for entry in message.detections:
+        frame = entry.header.frame_id or message.header.frame_id
+        stamp = seconds(entry.header.stamp) or array_stamp
+        world_T_frame = frame_pose(frame, stamp)
+        if world_T_frame is None:
+            yield Defect.UNKNOWN_FRAME
+        elif not entry.results:
+            yield Defect.NO_CLASS
+        else:
+            yield _detection(entry, stamp, world_T_frame)
+
+
+def _detection(entry: Detection3D, stamp: float, world_T_frame: Array) -> Detection | Defect:
+    best = max(entry.results, key=lambda result: result.hypothesis.score)
+    position, turn = best.pose.pose.position, best.pose.pose.orientation
+    size = entry.bbox.size
+    return checked_detection(
+        class_id=best.hypothesis.class_id,
+        stamp=stamp,
+        confidence=best.hypothesis.score,
+        position=(position.x, position.y, position.z),
+        quaternion=(turn.x, turn.y, turn.z, turn.w),
+        world_T_frame=world_T_frame,
+        size=(size.x, size.y, size.z),
+        covariance=best.pose.covariance,
+    )
+
+
+def shape_message(shape: Shape) -> SolidPrimitive:
+    """Shape as shape_msgs/SolidPrimitive [m]."""
+    return SolidPrimitive(type=_PRIMITIVES[shape.kind], dimensions=list(shape.size))
+
+
+def object_message(thing: SceneObject) -> SceneObjectMsg:
+    """One object as a message."""
+    red, green, blue, alpha = thing.color
+    message = SceneObjectMsg(
+        name=thing.name,
+        class_id=thing.class_id,
+        state=int(thing.state),
+        pose=matrix_to_pose(thing.world_T_object),
+        pose_covariance=list(thing.covariance),
+        shape=shape_message(thing.shape),
+        color=ColorRGBA(r=red, g=green, b=blue, a=alpha),
+        confidence=thing.confidence,
+        last_seen=to_time(thing.last_seen),
+        attached_link=thing.attached_link,
+    )
+    x, y, z = thing.velocity
+    message.velocity.linear = Vector3(x=x, y=y, z=z)
+    return message
+
+
+def snapshot_message(snapshot: Snapshot, frame: str) -> SceneObjectArray:
+    """The whole scene as a message in the fixed frame `frame`."""
+    return SceneObjectArray(
+        header=Header(stamp=to_time(snapshot.stamp), frame_id=frame),
+        revision=snapshot.revision,
+        objects=[object_message(thing) for thing in snapshot.objects.values()],
+    )
+
+
+def object_transforms(snapshot: Snapshot, frame: str) -> list[TransformStamped]:
+    """Frames of all objects that are not lost, as children of `frame`."""
+    stamp = to_time(snapshot.stamp)
+    return [
+        TransformStamped(
+            header=Header(stamp=stamp, frame_id=frame),
+            child_frame_id=thing.name,
+            transform=matrix_to_transform(thing.world_T_object),
+        )
+        for thing in snapshot.objects.values()
+        if thing.state is not ObjectState.LOST
+    ]
+
+
+def marker_array(snapshot: Snapshot, frame: str) -> MarkerArray:
+    """Shapes in their colours (paler when stale) with the name and state above them."""
+    header = Header(stamp=to_time(snapshot.stamp), frame_id=frame)
+    markers = []
+    for thing in snapshot.objects.values():
+        markers += [_shape_marker(thing, header), _label_marker(thing, header)]
+    return MarkerArray(markers=markers)
+
+
+def _shape_marker(thing: SceneObject, header: Header) -> Marker:
+    red, green, blue, alpha = thing.color
+    x, y, z = (2.0 * half for half in thing.shape.half_extents)
+    return Marker(
+        header=header,
+        ns=thing.name,
+        id=0,
+        type=_MARKERS[thing.shape.kind],
+        pose=matrix_to_pose(thing.world_T_object),
+        scale=Vector3(x=x, y=y, z=z),
+        color=ColorRGBA(r=red, g=green, b=blue, a=alpha * _OPACITY.get(thing.state, 1.0)),
+    )
+
+
+def _label_marker(thing: SceneObject, header: Header) -> Marker:
+    tracked = thing.state is ObjectState.TRACKED
+    marker = Marker(
+        header=header,
+        ns=thing.name,
+        id=1,
+        type=Marker.TEXT_VIEW_FACING,
+        pose=matrix_to_pose(thing.world_T_object),
+        scale=Vector3(z=0.02),
+        color=ColorRGBA(r=1.0, g=1.0, b=1.0, a=0.9),
+        text=thing.name if tracked else f"{thing.name} ({thing.state.name.lower()})",
+    )
+    marker.pose.position.z += max(thing.shape.half_extents) + 0.02
+    return marker

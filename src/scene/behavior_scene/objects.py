@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What behaviours act on: objects, and the snapshot that holds all of them at one instant."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from behavior_scene.detections import Array
+from behavior_scene.library import Color, Shape
+
+
+class ObjectState(enum.IntEnum):
+    """Values as in behavior_msgs/SceneObject."""
+
+    TRACKED = 0
+    """Follows its detections."""
+    STALE = 1
+    """Not seen for some time; keeps its last pose."""
+    FROZEN = 2
+    """Pose held on request."""
+    ATTACHED = 3
+    """Moves with a link of the robot."""
+    LOST = 4
+    """Not seen for so long that it must be expected elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneObject:
+    """One object at one instant."""
+
+    name: str
+    class_id: str
+    state: ObjectState
+    world_T_object: Array
+    """4x4, read-only [m]."""
+    velocity: tuple[float, float, float]
+    """[m/s] in the world frame."""
+    covariance: tuple[float, ...]
+    """36 numbers, row-major x y z roll pitch yaw; all 0: unknown."""
+    shape: Shape
+    color: Color
+    confidence: float
+    last_seen: float
+    """Stamp of the newest detection [s]."""
+    attached_link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All objects at one instant; never changes, so it may be kept and compared."""
+
+    revision: int
+    """Grows with every change of the scene."""
+    stamp: float
+    """[s]."""
+    objects: Mapping[str, SceneObject] = field(default_factory=lambda: MappingProxyType({}))

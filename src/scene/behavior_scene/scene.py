@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scene: tracks become objects that can be frozen, attached to a link and asked about.
+
+The class keeps no clock and knows no ROS: the time of every call and the poses of links come from
+outside, so that a recorded run gives the same scene again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from behavior_scene.detections import Array, Defect, Detection, frozen
+from behavior_scene.library import ObjectLibrary, Shape
+from behavior_scene.objects import ObjectState, SceneObject, Snapshot
+from behavior_scene.tracker import Track, Tracker
+
+LinkPose = Callable[[str, float | None], Array | None]
+"""world_T_link (4x4) of a link at a time [s] (None: newest), or None if it is not known."""
+
+
+class UnknownObjectError(KeyError):
+    """No object bears this name."""
+
+
+class UnknownLinkError(KeyError):
+    """The pose of this link is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneParameters:
+    """Times [s] and lengths [m] of the scene's rules."""
+
+    stale_after: float = 1.0
+    """Not seen for longer: STALE."""
+    lost_after: float = 5.0
+    """Not seen for longer: LOST."""
+    attached_tolerance: float = 0.05
+    """A held object seen further than this from where the hand holds it has left the hand ..."""
+    detach_confirmations: int = 2
+    """... when this many detections in a row say so."""
+    maximum_age: float = 2.0
+    """Older detections are not used."""
+    future_tolerance: float = 0.25
+    """Detections may be stamped this much ahead of the clock."""
+    maximum_detections: int = 500
+    """More than this in one image are not looked at."""
+    history: float = 60.0
+    """How long past poses can be asked for."""
+
+
+@dataclass(slots=True)
+class _Record:
+    """What the scene knows of an object beyond its track."""
+
+    track: Track
+    frozen_pose: Array | None = None
+    link: str = ""
+    link_T_object: Array | None = None
+    disagreements: int = 0
+    history: deque[tuple[float, Array]] = field(default_factory=deque)
+
+
+class Scene:
+    """Objects of the world as far as they are known. Not thread-safe: one owner calls it."""
+
+    def __init__(
+        self, library: ObjectLibrary, link_pose: LinkPose, parameters: SceneParameters | None = None
+    ) -> None:
+        self.parameters = parameters or SceneParameters()
+        self.defects: Counter[Defect] = Counter()
+        """How many detections could not be used, and why."""
+        self.accepted = 0
+        self._library = library
+        self._link_pose = link_pose
+        self._tracker = Tracker(library)
+        self._records: dict[str, _Record] = {}
+        self._revision = 0
+        self._newest_stamp = -np.inf
+
+    def update(self, detections: Iterable[Detection | Defect], stamp: float, now: float) -> bool:
+        """Take in the detections of one image.
+
+        Args:
+            detections: of the image; defects among them are counted.
+            stamp: time of the image [s]; images must arrive in order.
+            now: current time [s].
+
+        Returns:
+            True when the image was used, False when its stamp was refused (counted in `defects`).
+        """
+        group = list(detections)
+        defect = self._stamp_defect(stamp, now)
+        if defect is not None:
+            self.defects[defect] += max(len(group), 1)
+            return False
+        self._newest_stamp = stamp
+        usable = [
+            d for d in self._limited(group) if self._usable(d, now) and isinstance(d, Detection)
+        ]
+        self.accepted += len(usable)
+        held = self._held_poses(stamp)
+        for track in self._tracker.update(usable, held):
+            self._records.setdefault(track.name, _Record(track))
+        for name, pose in held.items():
+            self._check_held(self._records[name], pose, stamp)
+        self._revision += 1
+        self._remember(now)
+        return True
+
+    def attach(self, name: str, link: str) -> None:
+        """Let an object move with a link, as it sits relative to it in the newest image.
+
+        The unfiltered detection is paired with the link's pose at the time of the image: the
+        filtered pose of an object that is being lifted lags behind.
+
+        Raises:
+            UnknownObjectError: no such object.
+            UnknownLinkError: the link's pose is not known.
+        """
+        record = self._record(name)
+        seen = record.track.newest
+        link_then = self._link_pose(link, seen.stamp)
+        pose_then: Array = seen.world_T_object
+        if link_then is None or record.frozen_pose is not None:
+            link_then = self._link_pose(link, None)
+            pose_then = self._pose(record)
+        if link_then is None:
+            raise UnknownLinkError(link)
+        record.link, record.link_T_object = link, frozen(np.linalg.solve(link_then, pose_then))
+        record.frozen_pose, record.disagreements = None, 0
+        self._revision += 1
+
+    def detach(self, name: str) -> None:
+        """Let an object stay where it is and follow its detections again.
+
+        Raises:
+            UnknownObjectError: no such object.
+        """
+        record = self._record(name)
+        if record.link:
+            record.track.world_T_object = frozen(self._pose(record))
+            record.link, record.link_T_object = "", None
+            self._revision += 1
+
+    def freeze(self, names: Iterable[str], frozen_: bool) -> None:
+        """Hold the poses of objects, or let them follow their detections again; no names: all.
+
+        Raises:
+            UnknownObjectError: one of the names is unknown; nothing was changed.
+        """
+        records = [self._record(name) for name in names] or list(self._records.values())
+        for record in records:
+            record.frozen_pose = frozen(self._pose(record)) if frozen_ else None
+        self._revision += 1
+
+    def snapshot(self, now: float) -> Snapshot:
+        """All objects at `now` [s]."""
+        objects = {name: self._object(record, now) for name, record in self._records.items()}
+        return Snapshot(self._revision, now, MappingProxyType(objects))
+
+    def pose_at(self, name: str, time: float) -> Array:
+        """Where an object was at `time` [s] (nearest remembered pose at or before it).
+
+        Raises:
+            UnknownObjectError: no such object.
+        """
+        record = self._record(name)
+        pose = self._pose(record) if not record.history else record.history[0][1]
+        for stamp, known in record.history:
+            if stamp > time:
+                break
+            pose = known
+        return pose
+
+    def _stamp_defect(self, stamp: float, now: float) -> Defect | None:
+        if not np.isfinite(stamp):
+            return Defect.NOT_FINITE
+        if stamp > now + self.parameters.future_tolerance:
+            return Defect.FROM_THE_FUTURE
+        if stamp < now - self.parameters.maximum_age or stamp < self._newest_stamp:
+            return Defect.FROM_THE_PAST
+        return None
+
+    def _limited(self, group: list[Detection | Defect]) -> list[Detection | Defect]:
+        surplus = len(group) - self.parameters.maximum_detections
+        if surplus > 0:
+            self.defects[Defect.TOO_MANY] += surplus
+            return group[: self.parameters.maximum_detections]
+        return group
+
+    def _usable(self, detection: Detection | Defect, now: float) -> bool:
+        defect = detection if isinstance(detection, Defect) else self._defect(detection, now)
+        if defect is not None:
+            self.defects[defect] += 1
+        return defect is None
+
+    def _defect(self, detection: Detection, now: float) -> Defect | None:
+        object_class = self._library.get(detection.class_id)
+        if object_class is None:
+            return Defect.UNKNOWN_CLASS
+        if detection.confidence < object_class.acceptance_confidence:
+            return Defect.LOW_CONFIDENCE
+        if detection.stamp > now + self.parameters.future_tolerance:
+            return Defect.FROM_THE_FUTURE
+        if detection.stamp < now - self.parameters.maximum_age:
+            return Defect.FROM_THE_PAST
+        return None
+
+    def _held_poses(self, stamp: float) -> dict[str, Array]:
+        """Where the links carry their objects at the time of an image."""
+        poses = {}
+        for name, record in self._records.items():
+            link = self._link_pose(record.link, stamp) if record.link else None
+            if link is not None and record.link_T_object is not None:
+                poses[name] = link @ record.link_T_object
+        return poses
+
+    def _check_held(self, record: _Record, held: Array, stamp: float) -> None:
+        """Compare a held object with its detection; let go of it when they keep disagreeing."""
+        seen = record.track.jump or record.track.newest
+        if seen.stamp < stamp:
+            return
+        apart = float(np.linalg.norm(held[:3, 3] - seen.world_T_object[:3, 3]))
+        agrees = apart <= self.parameters.attached_tolerance
+        record.disagreements = 0 if agrees else record.disagreements + 1
+        if record.disagreements >= self.parameters.detach_confirmations:
+            record.link, record.link_T_object, record.disagreements = "", None, 0
+            record.track.restart(seen)
+
+    def _remember(self, now: float) -> None:
+        for record in self._records.values():
+            record.history.append((now, self._pose(record)))
+            while record.history[0][0] < now - self.parameters.history:
+                record.history.popleft()
+
+    def _record(self, name: str) -> _Record:
+        try:
+            return self._records[name]
+        except KeyError:
+            raise UnknownObjectError(name) from None
+
+    def _pose(self, record: _Record) -> Array:
+        if record.frozen_pose is not None:
+            return record.frozen_pose
+        if record.link_T_object is not None:
+            link = self._link_pose(record.link, None)
+            if link is not None:
+                return frozen(link @ record.link_T_object)
+        return record.track.world_T_object
+
+    def _state(self, record: _Record, now: float) -> ObjectState:
+        unseen = now - record.track.newest.stamp
+        if record.frozen_pose is not None:
+            return ObjectState.FROZEN
+        if record.link:
+            return ObjectState.ATTACHED
+        if unseen > self.parameters.lost_after:
+            return ObjectState.LOST
+        if unseen > self.parameters.stale_after:
+            return ObjectState.STALE
+        return ObjectState.TRACKED
+
+    def _object(self, record: _Record, now: float) -> SceneObject:
+        track, state = record.track, self._state(record, now)
+        moving = state is ObjectState.TRACKED
+        shape = track.object_class.shape
+        if shape is None:
+            shape = Shape("box", tuple(max(edge, 1e-3) for edge in track.newest.size))
+        x, y, z = track.velocity.tolist() if moving else (0.0, 0.0, 0.0)
+        return SceneObject(
+            name=track.name,
+            class_id=track.object_class.name,
+            state=state,
+            world_T_object=self._pose(record),
+            velocity=(x, y, z),
+            covariance=track.newest.covariance,
+            shape=shape,
+            color=track.object_class.color,
+            confidence=track.confidence,
+            last_seen=track.newest.stamp,
+            attached_link=record.link,
+        )

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+from setuptools import find_packages, setup
+
+package_name = "behavior_scene"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", ["resource/" + package_name]),
+        ("share/" + package_name, ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Behavior suite maintainers",
+    maintainer_email="maintainers@behavior-suite.invalid",
+    description="Detection scene: detections become tracks, objects and frames",
+    license="Apache-2.0",
+    entry_points={"console_scripts": ["scene_node = behavior_scene.node:main"]},
+)

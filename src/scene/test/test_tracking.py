@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+from behavior_scene import (
+    Defect,
+    Detection,
+    LibraryError,
+    PoseFilter,
+    Tracker,
+    checked_detection,
+    library_from_dict,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+LIBRARY = library_from_dict(
+    {
+        "classes": {
+            "block": {"shape": "box", "size": [0.05] * 3, "instances": 1, "gate": 0.15},
+            "ball": {"shape": "sphere", "size": [0.03], "gate": 0.1},
+        }
+    }
+)
+
+
+def seen(class_id="block", at=(0.0, 0.0, 0.0), stamp=0.0, confidence=1.0, turn=(0, 0, 0, 1)):
+    detection = checked_detection(
+        class_id=class_id,
+        stamp=stamp,
+        confidence=confidence,
+        position=at,
+        quaternion=turn,
+        world_T_frame=np.eye(4),
+    )
+    assert isinstance(detection, Detection)
+    return detection
+
+
+@pytest.mark.parametrize(
+    ("changes", "defect"),
+    [
+        ({"class_id": ""}, Defect.NO_CLASS),
+        ({"position": (math.nan, 0, 0)}, Defect.NOT_FINITE),
+        ({"confidence": math.inf}, Defect.NOT_FINITE),
+        ({"quaternion": (0, 0, 0, 0)}, Defect.BAD_QUATERNION),
+        ({"quaternion": (0, 0, 0, 1.1)}, Defect.BAD_QUATERNION),
+        ({"size": (-1, 1, 1)}, Defect.BAD_SIZE),
+    ],
+)
+def test_malformed_numbers_are_named(changes, defect):
+    good = {
+        "class_id": "block",
+        "stamp": 0.0,
+        "confidence": 1.0,
+        "position": (0, 0, 0),
+        "quaternion": (0, 0, 0, 1),
+        "world_T_frame": np.eye(4),
+    }
+    assert checked_detection(**{**good, **changes}) is defect
+
+
+def test_detection_is_immutable_and_in_the_world_frame():
+    world_T_camera = np.eye(4)
+    world_T_camera[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    world_T_camera[:3, 3] = (1, 2, 3)
+    covariance = np.diag([1.0, 4.0, 9.0, 0, 0, 0])
+    detection = checked_detection(
+        class_id="block",
+        stamp=1.0,
+        confidence=2.0,
+        position=(0.5, 0, 0),
+        quaternion=(0, 0, 0, 1),
+        world_T_frame=world_T_camera,
+        covariance=covariance.ravel(),
+    )
+    np.testing.assert_allclose(detection.world_T_object[:3, 3], (1, 2.5, 3), atol=1e-12)
+    np.testing.assert_allclose(
+        np.reshape(detection.covariance, (6, 6))[:3, :3].diagonal(), (4, 1, 9)
+    )
+    assert detection.confidence == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        detection.world_T_object[0, 0] = 2.0
+
+
+@given(
+    st.floats(0.01, 1.0),
+    st.integers(1, 20),
+    st.floats(-0.02, 0.02),
+)
+def test_filter_does_not_depend_on_the_rate(tau, steps, jump):
+    pose_filter = PoseFilter(time_constant=tau, snap_distance=0.03)
+    goal = np.eye(4)
+    goal[0, 3] = jump
+    many = np.eye(4)
+    for _ in range(steps):
+        many = pose_filter.step(many, goal, 0.5 / steps)
+    once = pose_filter.step(np.eye(4), goal, 0.5)
+    np.testing.assert_allclose(many, once, atol=1e-12)
+
+
+def test_filter_snaps_to_a_large_jump_and_smooths_a_small_one():
+    pose_filter = PoseFilter(time_constant=0.15, snap_distance=0.03)
+    goal = np.eye(4)
+    goal[0, 3] = 0.031
+    np.testing.assert_array_equal(pose_filter.step(np.eye(4), goal, 0.01), goal)
+    goal[0, 3] = 0.029
+    moved = pose_filter.step(np.eye(4), goal, 0.1)[0, 3]
+    assert moved == pytest.approx(0.029 * (1 - math.exp(-0.1 / 0.15)))
+
+
+def test_filter_averages_noise():
+    rng = np.random.default_rng(0)
+    pose_filter, pose, errors = PoseFilter(0.3, 0.03), np.eye(4), []
+    for _ in range(400):
+        measured = np.eye(4)
+        measured[:3, 3] = rng.normal(0, 0.001, 3)
+        pose = pose_filter.step(pose, measured, 0.1)
+        errors.append(pose[0, 3])
+    assert np.std(errors[20:]) < 0.0006
+
+
+def test_single_instance_bears_the_name_of_its_class():
+    tracker = Tracker(LIBRARY)
+    tracker.update([seen()])
+    assert list(tracker.tracks) == ["block"]
+
+
+def test_jump_beyond_the_gate_needs_a_second_detection():
+    tracker = Tracker(LIBRARY)
+    tracker.update([seen()])
+    assert tracker.update([seen(at=(0.5, 0, 0), stamp=0.1)]) == []
+    assert tracker.tracks["block"].world_T_object[0, 3] == 0.0
+    assert tracker.update([seen(at=(0.51, 0, 0), stamp=0.2)])
+    assert tracker.tracks["block"].world_T_object[0, 3] == pytest.approx(0.51)
+
+
+def test_one_false_detection_does_not_move_a_track():
+    tracker = Tracker(LIBRARY)
+    tracker.update([seen()])
+    tracker.update([seen(at=(0.5, 0, 0), stamp=0.1)])
+    tracker.update([seen(at=(0.001, 0, 0), stamp=0.2)])
+    tracker.update([seen(at=(-0.5, 0, 0), stamp=0.3)])
+    assert abs(tracker.tracks["block"].world_T_object[0, 3]) < 0.01
+
+
+def test_assignment_is_optimal_where_greedy_fails():
+    # Greedy in arrival order gives the first detection its nearest track and leaves 0.12 for
+    # the second, beyond the gate.
+    tracker = Tracker(LIBRARY)
+    tracker.update([seen("ball", (0, 0, 0)), seen("ball", (0.06, 0, 0))])
+    tracker.update([seen("ball", (0.04, 0, 0), 0.1), seen("ball", (0.12, 0, 0), 0.1)])
+    assert sorted(tracker.tracks) == ["ball_0", "ball_1"]
+    assert tracker.tracks["ball_0"].newest.world_T_object[0, 3] == pytest.approx(0.04)
+    assert tracker.tracks["ball_1"].newest.world_T_object[0, 3] == pytest.approx(0.12)
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=8))
+def test_replay_gives_identical_tracks(points):
+    def play():
+        tracker = Tracker(LIBRARY)
+        for index, (x, y) in enumerate(points):
+            tracker.update(
+                [seen("ball", (x, y, 0), 0.1 * index), seen("ball", (y, x, 0), 0.1 * index)]
+            )
+        return {name: track.world_T_object.tobytes() for name, track in tracker.tracks.items()}
+
+    assert play() == play()
+
+
+@pytest.mark.parametrize(
+    ("data", "match"),
+    [
+        ({"clases": {}}, "unknown keys"),
+        ({"classes": {"a": {"shape": "cone", "size": [1]}}}, "shape 'cone' is unknown"),
+        ({"classes": {"a": {"shape": "box", "size": [1]}}}, "needs 3 positive lengths"),
+        ({"classes": {"a": {"shape": "box", "size": None}}}, "list of numbers"),
+        ({"classes": {"a": {"color": [2, 0, 0]}}}, "0..1"),
+        ({"classes": {"a": {"gate": -1}}}, "must be positive"),
+        ({"classes": {"a": {"gaet": 1}}}, "unknown keys"),
+    ],
+)
+def test_library_errors_name_the_class_and_key(data, match):
+    with pytest.raises(LibraryError, match=match):
+        library_from_dict(data, source="file.yaml")
