@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thin layer on rclpy: everything the suite's nodes have in common."""
+
+from behavior_ros.conversions import (
+    matrix_to_pose,
+    matrix_to_transform,
+    pose_to_matrix,
+    seconds,
+    to_duration,
+    to_nanoseconds,
+    to_time,
+    transform_to_matrix,
+)
+from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
+from behavior_ros.entry import run
+from behavior_ros.leaves import register_ros_nodes
+from behavior_ros.message_cache import MessageCache
+from behavior_ros.node_models import NodeModel, load_node_models
+from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
+from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR
+from behavior_ros.transform_tree import TransformError, TransformTree
+from behavior_ros.transforms import (
+    TransformBroadcaster,
+    TransformBuffer,
+    create_static_transform_broadcaster,
+    create_transform_broadcaster,
+    create_transform_buffer,
+)
+from behavior_ros.worker_action_server import (
+    GoalCancelled,
+    GoalContext,
+    ServerLost,
+    WaitTimeout,
+    WorkerActionServer,
+)
+
+__all__ = [
+    "ERROR",
+    "OK",
+    "QOS_COMMAND",
+    "QOS_EVENT_LOG",
+    "QOS_LATCHED",
+    "QOS_SENSOR",
+    "STALE",
+    "WARN",
+    "DiagnosticsPublisher",
+    "GoalCancelled",
+    "GoalContext",
+    "MessageCache",
+    "NodeModel",
+    "ParameterError",
+    "ParameterSpec",
+    "ServerLost",
+    "TransformBroadcaster",
+    "TransformBuffer",
+    "TransformError",
+    "TransformTree",
+    "WaitTimeout",
+    "WorkerActionServer",
+    "create_static_transform_broadcaster",
+    "create_transform_broadcaster",
+    "create_transform_buffer",
+    "declare",
+    "declare_all",
+    "load_node_models",
+    "matrix_to_pose",
+    "matrix_to_transform",
+    "pose_to_matrix",
+    "register_ros_nodes",
+    "run",
+    "seconds",
+    "to_duration",
+    "to_nanoseconds",
+    "to_time",
+    "transform_to_matrix",
+]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our own transforms on ``/tf`` and ``/tf_static``: the node around :class:`TransformTree`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+from rclpy.time import Time
+from tf2_msgs.msg import TFMessage
+
+from behavior_ros.conversions import Matrix, matrix_to_transform, to_nanoseconds
+from behavior_ros.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
+from behavior_ros.transform_tree import TransformError, TransformTree
+
+
+class BuiltinTransformBuffer:
+    """A :class:`TransformTree` fed by ``/tf`` and ``/tf_static``.
+
+    Args:
+        node: receives the transforms
+        cache_time: [s] for which samples of moving transforms are kept
+    """
+
+    def __init__(self, node: Node, cache_time: float = 10.0) -> None:
+        self.tree = TransformTree(cache_time)
+        self._logger = node.get_logger()
+        self._subscriptions = [
+            node.create_subscription(TFMessage, "/tf", self._receive, QOS_TRANSFORMS),
+            node.create_subscription(
+                TFMessage, "/tf_static", self._receive_static, QOS_STATIC_TRANSFORMS
+            ),
+        ]
+
+    def _receive(self, message: TFMessage) -> None:
+        for transform in message.transforms:
+            self.set_transform(transform)
+
+    def _receive_static(self, message: TFMessage) -> None:
+        for transform in message.transforms:
+            self.set_transform(transform, static=True)
+
+    def set_transform(self, transform: TransformStamped, *, static: bool = False) -> None:
+        """Take in a transform; one that makes no sense is logged and left out."""
+        t, q = transform.transform.translation, transform.transform.rotation
+        try:
+            self.tree.set(
+                transform.header.frame_id,
+                transform.child_frame_id,
+                to_nanoseconds(transform.header.stamp),
+                (t.x, t.y, t.z),
+                (q.x, q.y, q.z, q.w),
+                static=static,
+            )
+        except TransformError as error:
+            self._logger.warning(f"transform ignored: {error}", throttle_duration_sec=5.0)
+
+    def lookup_transform(
+        self, target: str, source: str, time: Any | None = None
+    ) -> TransformStamped:
+        """Return the transform that maps points from source to target."""
+        matrix, stamp = self.tree.lookup(target, source, _stamp(time))
+        result = TransformStamped(child_frame_id=source, transform=matrix_to_transform(matrix))
+        result.header.frame_id = target
+        result.header.stamp = Time(nanoseconds=stamp).to_msg()
+        return result
+
+    def lookup_matrix(self, target: str, source: str, time: Any | None = None) -> Matrix:
+        """Return ``target_T_source``."""
+        return self.tree.lookup(target, source, _stamp(time))[0]
+
+    def can_transform(self, target: str, source: str, time: Any | None = None) -> bool:
+        """Tell whether a lookup would succeed."""
+        try:
+            self.tree.lookup(target, source, _stamp(time))
+        except TransformError:
+            return False
+        return True
+
+
+def _stamp(time: Any | None) -> int:
+    return 0 if time is None else to_nanoseconds(time)
+
+
+class BuiltinTransformBroadcaster:
+    """Publish moving transforms on ``/tf``."""
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = node.create_publisher(TFMessage, "/tf", QOS_TRANSFORMS)
+
+    def send(self, transforms: Sequence[TransformStamped]) -> None:
+        """Publish transforms."""
+        self._publisher.publish(TFMessage(transforms=list(transforms)))
+
+
+class StaticBuiltinTransformBroadcaster:
+    """Publish transforms that never change on ``/tf_static``.
+
+    A late subscriber gets one message, so every message holds all that were ever sent.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = node.create_publisher(TFMessage, "/tf_static", QOS_LATCHED)
+        self._transforms: dict[str, TransformStamped] = {}
+
+    def send(self, transforms: Sequence[TransformStamped]) -> None:
+        """Publish transforms, together with those sent before."""
+        for transform in transforms:
+            self._transforms[transform.child_frame_id] = transform
+        self._publisher.publish(TFMessage(transforms=list(self._transforms.values())))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quality of service by what a topic is for (DESIGN.md, section 6)."""
+
+from __future__ import annotations
+
+from rclpy.qos import (
+    DurabilityPolicy,
+    HistoryPolicy,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_sensor_data,
+)
+
+
+def _keep_last(depth: int, reliability: object, durability: object) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=reliability,
+        durability=durability,
+    )
+
+
+#: State that late subscribers must see: structure, scene objects, maps, modes.
+QOS_LATCHED = _keep_last(1, ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL)
+
+#: Events of which none may be missed: status changes, mission feedback.
+QOS_EVENT_LOG = _keep_last(100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
+
+#: Streams of which only the newest counts: detections, joint states, clouds.
+QOS_SENSOR = qos_profile_sensor_data
+
+#: Requests that an outside client sends on a topic: mission actions.
+QOS_COMMAND = _keep_last(10, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
+
+#: Dynamic transforms, compatible with tf2_ros.
+QOS_TRANSFORMS = _keep_last(100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
+
+#: Static transforms, compatible with tf2_ros.
+QOS_STATIC_TRANSFORMS = _keep_last(
+    100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL
+)
