@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots by configuration alone: a YAML file names URDF, SRDF, joints, frames, limits, gripper."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import coal
+import numpy as np
+import pinocchio as pin
+import yaml
+from numpy.typing import ArrayLike
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from behavior_motion.checks import Matrix, Vector, as_vector, known
+from behavior_motion.resources import resolve, ros_share_folders
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FrameConfig(_Strict):
+    """A frame added to the model where the URDF lacks it."""
+
+    parent: str
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class ArmConfig(_Strict):
+    """The planned joints, in the order of every joint vector, and their limits."""
+
+    joints: tuple[str, ...] = Field(min_length=1)
+    velocity: tuple[float, ...] | None = None
+    acceleration: tuple[float, ...]
+    jerk: tuple[float, ...]
+    lower: tuple[float, ...] | None = None
+    upper: tuple[float, ...] | None = None
+
+
+class ScalingConfig(_Strict):
+    """Fractions of the limits used where a request gives none."""
+
+    velocity: float = Field(default=1.0, gt=0.0, le=1.0)
+    acceleration: float = Field(default=1.0, gt=0.0, le=1.0)
+
+
+class GripperSection(_Strict):
+    """Joints and widths of a gripper."""
+
+    joints: dict[str, float]
+    open_width: float = Field(ge=0.0)
+    closed_width: float = Field(default=0.0, ge=0.0)
+    max_speed: float = Field(default=0.1, gt=0.0)
+    max_force: float = Field(default=40.0, gt=0.0)
+    touch_links: tuple[str, ...] = ()
+
+
+class RobotConfig(_Strict):
+    """The whole robot file; see ``config/robots/panda.yaml``."""
+
+    name: str
+    urdf: str
+    srdf: str | None = None
+    package_dirs: tuple[str, ...] = ()
+    base_frame: str
+    tool_frame: str
+    frames: dict[str, FrameConfig] = {}
+    arm: ArmConfig
+    default_scaling: ScalingConfig = ScalingConfig()
+    gripper: GripperSection | None = None
+    named: dict[str, tuple[float, ...]] = {}
+
+
+@dataclass(frozen=True)
+class GripperConfig:
+    """A gripper whose state is one opening width."""
+
+    joint_names: tuple[str, ...]
+    """Joints that open and close it; empty where the robot has no such gripper."""
+    joint_scale: tuple[float, ...]
+    """Joint position per metre of width."""
+    open_width: float
+    """Widest opening [m]."""
+    closed_width: float
+    """Narrowest opening [m]."""
+    max_speed: float
+    """Speed of the width [m/s]."""
+    max_force: float
+    """Grasp force [N]."""
+    touch_links: tuple[str, ...]
+    """Links that may touch a held object."""
+
+    def joint_positions(self, width: float) -> Vector:
+        """Positions of ``joint_names`` at an opening ``width`` [m]."""
+        return np.array(self.joint_scale, dtype=np.float64) * width
+
+    def width(self, joint_positions: ArrayLike) -> float:
+        """Opening width [m] from positions of ``joint_names``."""
+        positions = as_vector("joint_positions", joint_positions, len(self.joint_names))
+        return float(np.mean(positions / np.array(self.joint_scale))) if len(positions) else 0.0
+
+
+NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, ())
+
+
+class RobotModel:
+    """Kinematics and limits of one robot. Safe to share between threads.
+
+    Poses are 4x4 matrices in ``base_frame``; joint vectors follow ``joint_names``.
+    """
+
+    def __init__(self, config: RobotConfig, folder: Path) -> None:
+        """Load the model that ``config`` describes; relative paths count from ``folder``.
+
+        Raises:
+            FileNotFoundError: URDF, SRDF or a package folder is missing.
+            KeyError: A joint or frame named in the configuration is not in the URDF.
+            ValueError: Limits or named configurations do not fit the joints.
+        """
+        self.config = config
+        self.name = config.name
+        self.urdf_path = resolve(config.urdf, folder)
+        self.srdf_path = resolve(config.srdf, folder) if config.srdf else None
+        self.package_dirs = [resolve(address, folder) for address in config.package_dirs]
+        self.package_dirs += ros_share_folders()
+        self._load()
+        self._add_frames()
+        self.frame_names: tuple[str, ...] = _body_names(self.pin_model)
+        """Names of all links and added frames."""
+        self.base_frame = known("base_frame", config.base_frame, self.frame_names)
+        self.tool_frame = known("tool_frame", config.tool_frame, self.frame_names)
+        self._map_joints()
+        self._read_limits()
+        self.gripper = self._read_gripper()
+        self.named: Mapping[str, Vector] = MappingProxyType(
+            {n: self._named_configuration(n, q) for n, q in config.named.items()}
+        )
+        self._local = threading.local()
+        base = self.pin_model.frames[self.pin_model.getFrameId(self.base_frame)]
+        if base.parentJoint != 0:
+            raise ValueError(f"base_frame: {self.base_frame!r} moves with the joints")
+        self.root_T_base: Matrix = np.array(base.placement.homogeneous)
+        self.base_T_root: Matrix = np.linalg.inv(self.root_T_base)
+
+    # ---------------------------------------------------------------- loading
+
+    def _load(self) -> None:
+        full = pin.buildModelFromUrdf(str(self.urdf_path))
+        geometry = pin.GeometryModel()
+        pin.buildGeomFromUrdf(
+            full,
+            str(self.urdf_path),
+            pin.GeometryType.COLLISION,
+            geometry,
+            [str(d) for d in self.package_dirs],
+        )
+        wanted = set(self.config.arm.joints)
+        if self.config.gripper:
+            wanted |= set(self.config.gripper.joints)
+        names = list(full.names)[1:]
+        for joint in sorted(wanted):
+            known("joint", joint, names)
+        locked = [full.getJointId(n) for n in names if n not in wanted]
+        if locked:
+            full, geometry = pin.buildReducedModel(full, geometry, locked, pin.neutral(full))
+        for item in geometry.geometryObjects:
+            if isinstance(item.geometry, coal.BVHModelBase):
+                item.geometry.buildConvexHull(True, "Qt")
+                item.geometry = item.geometry.convex
+        geometry.addAllCollisionPairs()
+        if self.srdf_path is not None:
+            pin.removeCollisionPairs(full, geometry, str(self.srdf_path))
+        self.pin_model: Any = full
+        self.pin_geometry: Any = geometry
+
+    def _add_frames(self) -> None:
+        model = self.pin_model
+        for name, frame in self.config.frames.items():
+            if model.existFrame(name):
+                continue
+            known(f"frames.{name}.parent", frame.parent, _body_names(model))
+            parent = model.frames[model.getFrameId(frame.parent)]
+            placement = pin.SE3(pin.rpy.rpyToMatrix(*frame.rpy), np.array(frame.xyz))
+            model.addFrame(
+                pin.Frame(
+                    name,
+                    parent.parentJoint,
+                    model.getFrameId(frame.parent),
+                    parent.placement * placement,
+                    pin.FrameType.BODY,
+                )
+            )
+
+    def _map_joints(self) -> None:
+        self.joint_names: tuple[str, ...] = self.config.arm.joints
+        joints = [self.pin_model.joints[self.pin_model.getJointId(n)] for n in self.joint_names]
+        for name, joint in zip(self.joint_names, joints, strict=True):
+            if joint.nq != 1 or joint.nv != 1:
+                raise ValueError(
+                    f"arm.joints: {name!r} is a {joint.shortname()}; only revolute joints with "
+                    "limits and prismatic joints can be planned: give it limits in the URDF"
+                )
+        self.q_index = np.array([j.idx_q for j in joints])
+        self.v_index = np.array([j.idx_v for j in joints])
+
+    def _read_limits(self) -> None:
+        arm, model = self.config.arm, self.pin_model
+        self.lower = self._limit("lower", arm.lower, model.lowerPositionLimit[self.q_index])
+        self.upper = self._limit("upper", arm.upper, model.upperPositionLimit[self.q_index])
+        self.velocity_limits = self._limit(
+            "velocity", arm.velocity, model.velocityLimit[self.v_index]
+        )
+        self.acceleration_limits = self._limit("acceleration", arm.acceleration, None)
+        self.jerk_limits = self._limit("jerk", arm.jerk, None)
+        if np.any(self.lower >= self.upper):
+            raise ValueError(f"arm: lower limits {self.lower} are not below {self.upper}")
+        for name in ("velocity", "acceleration", "jerk"):
+            if np.any(getattr(self, f"{name}_limits") <= 0):
+                raise ValueError(f"arm.{name}: limits must be above zero")
+
+    def _limit(self, name: str, given: tuple[float, ...] | None, default: Any) -> Vector:
+        values = as_vector(f"arm.{name}", default if given is None else given, self.dof)
+        values.flags.writeable = False
+        return values
+
+    def _read_gripper(self) -> GripperConfig:
+        self._gripper_index = np.zeros(0, dtype=np.int64)
+        section = self.config.gripper
+        if section is None:
+            return NO_GRIPPER
+        for link in section.touch_links:
+            known("gripper.touch_links", link, self.frame_names)
+        model = self.pin_model
+        self._gripper_index = np.array(
+            [model.joints[model.getJointId(n)].idx_q for n in section.joints], dtype=np.int64
+        )
+        return GripperConfig(
+            tuple(section.joints),
+            tuple(section.joints.values()),
+            section.open_width,
+            section.closed_width,
+            section.max_speed,
+            section.max_force,
+            section.touch_links,
+        )
+
+    def _named_configuration(self, name: str, q: tuple[float, ...]) -> Vector:
+        vector = as_vector(f"named.{name}", q, self.dof)
+        if np.any(vector < self.lower) or np.any(vector > self.upper):
+            raise ValueError(f"named.{name}: outside the joint limits: {vector.tolist()}")
+        vector.flags.writeable = False
+        return vector
+
+    # ---------------------------------------------------------------- use
+
+    @property
+    def dof(self) -> int:
+        """Number of planned joints."""
+        return len(self.config.arm.joints)
+
+    def full_configuration(self, q: Vector, gripper_width: float | None = None) -> Vector:
+        """Configuration of pinocchio's model (arm and gripper) from joints and width [m]."""
+        full: Vector = np.array(pin.neutral(self.pin_model))
+        full[self.q_index] = q
+        width = self.gripper.open_width if gripper_width is None else gripper_width
+        full[self._gripper_index] = self.gripper.joint_positions(width)
+        return full
+
+    def forward_kinematics(self, q: ArrayLike, frame: str | None = None) -> Matrix:
+        """Pose ``base_T_frame`` (4x4) at joints ``q``; by default of the tool frame."""
+        vector = as_vector("q", q, self.dof)
+        frame_id = self._frame_id(frame)
+        data = self._data()
+        pin.forwardKinematics(self.pin_model, data, self.full_configuration(vector))
+        placement = pin.updateFramePlacement(self.pin_model, data, frame_id)
+        return self.base_T_root @ np.array(placement.homogeneous)
+
+    def link_poses(self, q: ArrayLike, gripper_width: float | None = None) -> dict[str, Matrix]:
+        """Poses ``base_T_link`` (4x4) of every link and added frame; width [m], default open."""
+        vector = as_vector("q", q, self.dof)
+        data = self._data()
+        pin.framesForwardKinematics(
+            self.pin_model, data, self.full_configuration(vector, gripper_width)
+        )
+        return {
+            name: self.base_T_root @ np.array(data.oMf[self.pin_model.getFrameId(name)].homogeneous)
+            for name in self.frame_names
+        }
+
+    def jacobian(self, q: ArrayLike, frame: str | None = None) -> Matrix:
+        """Geometric Jacobian (6, dof) of a frame's origin: linear [m/rad] over angular [-].
+
+        Expressed in ``base_frame``'s axes; columns follow ``joint_names``.
+        """
+        vector = as_vector("q", q, self.dof)
+        frame_id = self._frame_id(frame)
+        full = pin.computeFrameJacobian(
+            self.pin_model,
+            self._data(),
+            self.full_configuration(vector),
+            frame_id,
+            pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+        )
+        turn = np.kron(np.eye(2), self.base_T_root[:3, :3])
+        result: Matrix = turn @ np.array(full)[:, self.v_index]
+        return result
+
+    def random_configuration(self, rng: np.random.Generator) -> Vector:
+        """Joints drawn evenly between the limits."""
+        return rng.uniform(self.lower, self.upper)
+
+    def named_configuration(self, name: str) -> Vector:
+        """Copy of a named configuration; ``KeyError`` lists the known ones."""
+        return np.array(self.named[known("named configuration", name, self.named)])
+
+    def _frame_id(self, frame: str | None) -> int:
+        name = self.tool_frame if frame is None else known("frame", frame, self.frame_names)
+        return int(self.pin_model.getFrameId(name))
+
+    def _data(self) -> Any:
+        data = getattr(self._local, "data", None)
+        if data is None:
+            data = self._local.data = self.pin_model.createData()
+        return data
+
+
+def _body_names(model: Any) -> tuple[str, ...]:
+    bodies = (f.name for f in model.frames if f.type == pin.FrameType.BODY)
+    return tuple(name for name in bodies if name != "universe")
+
+
+def load_robot(path: str | Path) -> RobotModel:
+    """Robot from its YAML file.
+
+    Raises:
+        FileNotFoundError: The file, or one it names, is missing.
+        ValueError: The file does not fit the form; the message lists every wrong key.
+        KeyError: A joint, link or frame it names is not in the URDF.
+    """
+    file = Path(path).expanduser().resolve()
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such robot file")
+    try:
+        config = RobotConfig.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        raise ValueError(f"{file}: not valid YAML: {error}") from error
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
+        )
+        raise ValueError(f"{file}: {faults}") from error
+    return RobotModel(config, file.parent)

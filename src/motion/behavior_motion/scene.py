@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What surrounds the robot and what it holds, and which pairs may touch.
+
+The scene is a plain record: no geometry library, no robot motion. Planners read immutable
+snapshots of it, so it may be changed from one thread while another plans.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from behavior_motion.checks import Matrix, Vector, as_pose, as_vector, known
+from behavior_motion.robot import RobotModel
+from behavior_motion.shapes import Shape
+
+
+@dataclass(frozen=True)
+class WorldObject:
+    """An object that does not move with the robot."""
+
+    shape: Shape
+    world_T_object: Matrix
+    padding: float | None
+    """Extra clearance kept while planning [m]; None: the planner's default."""
+
+
+@dataclass(frozen=True)
+class AttachedObject:
+    """An object that moves with a link."""
+
+    shape: Shape
+    link: str
+    link_T_object: Matrix
+    touch_links: tuple[str, ...]
+    """Links that may touch it."""
+    padding: float | None
+
+
+@dataclass(frozen=True)
+class CollisionRule:
+    """Names or fnmatch patterns of two parties that may, or may not, touch."""
+
+    a: str
+    b: str
+    allowed: bool
+
+    def matches(self, x: str, y: str) -> bool:
+        """True where the rule speaks of the pair, in either order."""
+        return (fnmatchcase(x, self.a) and fnmatchcase(y, self.b)) or (
+            fnmatchcase(x, self.b) and fnmatchcase(y, self.a)
+        )
+
+
+@dataclass(frozen=True)
+class SceneSnapshot:
+    """Immutable state of a scene."""
+
+    objects: Mapping[str, WorldObject] = field(default_factory=dict)
+    attached: Mapping[str, AttachedObject] = field(default_factory=dict)
+    rules: tuple[CollisionRule, ...] = ()
+    revision: int = 0
+    """Counts every change."""
+    structure: int = 0
+    """Counts the changes other than moved objects."""
+
+    def allowed(self, x: str, y: str) -> bool:
+        """True where the latest matching rule lets ``x`` and ``y`` touch."""
+        for rule in reversed(self.rules):
+            if rule.matches(x, y):
+                return rule.allowed
+        return False
+
+
+class PlanningScene:
+    """Objects around the robot, attached objects, allowed contacts. Poses in the base frame."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        """Start empty; ``robot`` supplies link names and, at attach and detach, link poses."""
+        self.robot = robot
+        self._lock = threading.RLock()
+        self._state = SceneSnapshot()
+        self._q: Vector | None = None
+        self._gripper_width: float | None = None
+
+    # ---------------------------------------------------------------- objects
+
+    def add_object(
+        self, name: str, shape: Shape, world_T_object: ArrayLike, *, padding: float | None = None
+    ) -> None:
+        """Add an object, or replace the one of that name (attached or not).
+
+        Args:
+            name: Unique; not a link's name, none of ``* ? [ ]``.
+            shape: Its geometry.
+            world_T_object: 4x4 pose in the robot's base frame.
+            padding: Clearance kept while planning [m]; None takes the planner's default.
+
+        Raises:
+            ValueError: Bad name, pose or padding.
+        """
+        if not name or any(c in name for c in "*?[]"):
+            raise ValueError(f"name: {name!r} is empty or holds a pattern character (* ? [ ])")
+        if name in self.robot.frame_names:
+            raise ValueError(f"name: {name!r} is a link of the robot; choose another")
+        if padding is not None and not (np.isfinite(padding) and padding >= 0):
+            raise ValueError(f"padding: a number not below zero wanted, got {padding!r}")
+        added = WorldObject(shape, as_pose("world_T_object", world_T_object), padding)
+        with self._lock:
+            state = self._state
+            attached = {n: o for n, o in state.attached.items() if n != name}
+            self._commit(objects={**state.objects, name: added}, attached=attached)
+
+    def move_object(self, name: str, world_T_object: ArrayLike) -> None:
+        """Set the pose of an object that is not attached; ``KeyError`` where there is none."""
+        pose = as_pose("world_T_object", world_T_object)
+        with self._lock:
+            objects = self._state.objects
+            if name in self._state.attached:
+                raise KeyError(f"object {name!r} is attached: detach it before moving it")
+            old = objects[known("object", name, objects)]
+            self._commit(
+                objects={**objects, name: replace(old, world_T_object=pose)}, structural=False
+            )
+
+    def remove_object(self, name: str) -> None:
+        """Remove an object (attached or not) and the collision rules that name it exactly."""
+        with self._lock:
+            state = self._state
+            known("object", name, self.object_names())
+            self._commit(
+                objects={n: o for n, o in state.objects.items() if n != name},
+                attached={n: o for n, o in state.attached.items() if n != name},
+                rules=tuple(r for r in state.rules if name not in (r.a, r.b)),
+            )
+
+    def clear(self) -> None:
+        """Remove every object and every rule."""
+        with self._lock:
+            self._commit(objects={}, attached={}, rules=())
+
+    def object_names(self) -> tuple[str, ...]:
+        """Names of all objects, attached ones included, sorted."""
+        state = self._state
+        return tuple(sorted({*state.objects, *state.attached}))
+
+    def object_shape(self, name: str) -> Shape:
+        """Geometry of an object."""
+        state = self._state
+        known("object", name, self.object_names())
+        return (state.objects.get(name) or state.attached[name]).shape
+
+    def object_pose(self, name: str, *, q: ArrayLike | None = None) -> Matrix:
+        """Pose ``world_T_object`` (4x4).
+
+        For an attached object it follows from the robot's joints: ``q``, or those last given to
+        :meth:`set_robot_state`.
+        """
+        state = self._state
+        if name in state.attached:
+            held = state.attached[name]
+            return self._link_pose(held.link, q) @ held.link_T_object
+        known("object", name, self.object_names())
+        return np.array(state.objects[name].world_T_object)
+
+    # ---------------------------------------------------------------- holding
+
+    def set_robot_state(self, q: ArrayLike, gripper_width: float | None = None) -> None:
+        """Remember where the robot is, for attach, detach and poses of held objects.
+
+        Does not count as a change of the scene.
+        """
+        self._q = as_vector("q", q, self.robot.dof)
+        self._gripper_width = gripper_width
+
+    def attach_object(
+        self,
+        name: str,
+        link: str,
+        *,
+        touch_links: Iterable[str] = (),
+        link_T_object: ArrayLike | None = None,
+        q: ArrayLike | None = None,
+    ) -> None:
+        """Let an object move with a link from now on.
+
+        Args:
+            name: An object of the scene.
+            link: Link or frame that carries it.
+            touch_links: Links that may touch it, besides ``link`` and, where ``link`` is one of
+                them, the gripper's touch links.
+            link_T_object: Its pose in the link; by default the present one, which takes ``q`` or
+                the joints last given to :meth:`set_robot_state`.
+            q: Joints at which the object is taken.
+
+        Raises:
+            KeyError: Unknown object or link.
+            ValueError: Bad pose, or a relative pose is wanted and the joints are not known.
+        """
+        robot = self.robot
+        known("link", link, robot.frame_names)
+        touching = {link, *touch_links}
+        for other in touching:
+            known("touch_links", other, robot.frame_names)
+        if link == robot.tool_frame or link in robot.gripper.touch_links:
+            touching |= set(robot.gripper.touch_links)
+        with self._lock:
+            state = self._state
+            known("object", name, self.object_names())
+            if link_T_object is not None:
+                pose = as_pose("link_T_object", link_T_object)
+            else:
+                pose = np.linalg.inv(self._link_pose(link, q)) @ self.object_pose(name, q=q)
+            old = state.objects.get(name) or state.attached[name]
+            held = AttachedObject(old.shape, link, pose, tuple(sorted(touching)), old.padding)
+            self._commit(
+                objects={n: o for n, o in state.objects.items() if n != name},
+                attached={**state.attached, name: held},
+            )
+
+    def detach_object(
+        self, name: str, *, world_T_object: ArrayLike | None = None, q: ArrayLike | None = None
+    ) -> None:
+        """Leave a held object where it is (from ``q`` or the last robot state), or at a pose.
+
+        Raises:
+            KeyError: Nothing of that name is attached.
+            ValueError: Bad pose, or the joints are not known.
+        """
+        with self._lock:
+            state = self._state
+            held = state.attached[known("attached object", name, state.attached)]
+            if world_T_object is not None:
+                pose = as_pose("world_T_object", world_T_object)
+            else:
+                pose = self.object_pose(name, q=q)
+            self._commit(
+                objects={**state.objects, name: WorldObject(held.shape, pose, held.padding)},
+                attached={n: o for n, o in state.attached.items() if n != name},
+            )
+
+    def attached(self) -> dict[str, AttachedObject]:
+        """Attached objects by name."""
+        return dict(self._state.attached)
+
+    # ---------------------------------------------------------------- contacts
+
+    def allow_collision(self, a: str, b: str, allowed: bool = True) -> None:
+        """Let two parties touch, or forbid it again; the latest rule that matches counts.
+
+        Args:
+            a: Link, object, or fnmatch pattern of such names.
+            b: The other one.
+            allowed: False restores checking.
+
+        Raises:
+            KeyError: A name without pattern characters is neither a link nor an object.
+        """
+        rule = self._rule(a, b, allowed)
+        with self._lock:
+            kept = tuple(r for r in self._state.rules if {r.a, r.b} != {a, b})
+            self._commit(rules=(*kept, rule))
+
+    @contextmanager
+    def allowing(self, pairs: Iterable[tuple[str, str]]) -> Iterator[None]:
+        """Let pairs touch within a ``with`` block; see :meth:`allow_collision`."""
+        rules = tuple(self._rule(a, b, True) for a, b in pairs)
+        with self._lock:
+            self._commit(rules=(*self._state.rules, *rules))
+        try:
+            yield
+        finally:
+            with self._lock:
+                # By identity: an equal rule set by someone else meanwhile must stay.
+                mine = {id(r) for r in rules}
+                self._commit(rules=tuple(r for r in self._state.rules if id(r) not in mine))
+
+    # ---------------------------------------------------------------- whole
+
+    @property
+    def revision(self) -> int:
+        """Grows with every change."""
+        return self._state.revision
+
+    def snapshot(self) -> SceneSnapshot:
+        """The present state, immutable."""
+        return self._state
+
+    def copy(self) -> PlanningScene:
+        """An independent scene of the same content."""
+        twin = PlanningScene(self.robot)
+        with self._lock:
+            twin._state = self._state
+            twin._q, twin._gripper_width = self._q, self._gripper_width
+        return twin
+
+    def _rule(self, a: str, b: str, allowed: bool) -> CollisionRule:
+        names = (*self.robot.frame_names, *self.object_names())
+        for party in (a, b):
+            if not any(c in party for c in "*?["):
+                known("link or object", party, names)
+        return CollisionRule(a, b, allowed)
+
+    def _link_pose(self, link: str, q: ArrayLike | None) -> Matrix:
+        joints = self._q if q is None else as_vector("q", q, self.robot.dof)
+        if joints is None:
+            raise ValueError(
+                "q: the robot's joints are not known; give q or call set_robot_state first"
+            )
+        return self.robot.link_poses(joints, self._gripper_width)[link]
+
+    def _commit(
+        self,
+        *,
+        objects: Mapping[str, WorldObject] | None = None,
+        attached: Mapping[str, AttachedObject] | None = None,
+        rules: tuple[CollisionRule, ...] | None = None,
+        structural: bool = True,
+    ) -> None:
+        old = self._state
+        self._state = SceneSnapshot(
+            old.objects if objects is None else MappingProxyType(dict(objects)),
+            old.attached if attached is None else MappingProxyType(dict(attached)),
+            old.rules if rules is None else rules,
+            old.revision + 1,
+            old.structure + int(structural),
+        )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of objects in the collision world. Lengths in metres; origins as stated per class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_motion.checks import as_vector, positive
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box centred at its frame's origin."""
+
+    size: tuple[float, float, float]
+    """Full edge lengths along x, y, z [m]."""
+
+    def __post_init__(self) -> None:
+        size = as_vector("Box.size", self.size, 3)
+        for value in size:
+            positive("Box.size", value)
+        object.__setattr__(self, "size", tuple(size.tolist()))
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A sphere centred at its frame's origin."""
+
+    radius: float
+    """Radius [m]."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("Sphere.radius", self.radius))
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder centred at its frame's origin, its axis along z."""
+
+    radius: float
+    """Radius [m]."""
+    height: float
+    """Full height along z [m]."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("Cylinder.radius", self.radius))
+        object.__setattr__(self, "height", positive("Cylinder.height", self.height))
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with half spheres on both ends, centred at its frame's origin."""
+
+    radius: float
+    """Radius of cylinder and caps [m]."""
+    height: float
+    """Height of the cylindrical part along z, without the caps [m]."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", positive("Capsule.radius", self.radius))
+        object.__setattr__(self, "height", positive("Capsule.height", self.height))
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """Everything at or below the plane z = 0 of its frame (a floor, or a wall when turned)."""
+
+
+Plane = HalfSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangle mesh from a file (STL, OBJ, DAE) or from vertices.
+
+    Vertices without triangles, and any mesh with ``convex=True``, stand for their convex hull.
+    """
+
+    path: str | Path | None = None
+    """File to load; exclusive with ``vertices``."""
+    vertices: NDArray[np.float64] | None = field(default=None, repr=False)
+    """Points, (N, 3) [m]."""
+    triangles: NDArray[np.int64] | None = field(default=None, repr=False)
+    """Vertex indices, (M, 3)."""
+    convex: bool = True
+    """Take the convex hull: some ten times faster to check than the bare triangles."""
+    scale: float = 1.0
+    """Factor applied to all coordinates."""
+
+    def __post_init__(self) -> None:
+        if (self.path is None) == (self.vertices is None):
+            raise ValueError("Mesh: give either path or vertices")
+        if self.path is not None and not Path(self.path).is_file():
+            raise ValueError(f"Mesh.path: no such file {str(self.path)!r}")
+        if self.vertices is not None:
+            points = np.array(self.vertices, dtype=np.float64)
+            if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
+                raise ValueError(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
+            if not np.all(np.isfinite(points)):
+                raise ValueError("Mesh.vertices: contains NaN or infinity")
+            object.__setattr__(self, "vertices", points)
+        if not self.convex and self.vertices is not None and self.triangles is None:
+            raise ValueError("Mesh.triangles: wanted where convex=False")
+        positive("Mesh.scale", self.scale)
+
+
+Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh

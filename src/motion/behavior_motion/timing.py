@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From paths to trajectories within velocity, acceleration and jerk limits.
+
+Straight lines in joint space: one ruckig profile along the line, jerk-limited and time-optimal.
+Curves: TOPP-RA gives the fastest speed profile along the curve; a moving average over time then
+makes its acceleration continuous (bounding the jerk), and the result is measured between its knots
+and slowed down by as much as it exceeds any limit. Ruckig's waypoint mode is never used: it calls
+a cloud service.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+import ruckig
+import toppra
+import toppra.algorithm
+import toppra.constraint
+from numpy.typing import ArrayLike
+from scipy.interpolate import PPoly
+
+from behavior_motion.checks import Matrix, Vector, as_vector
+from behavior_motion.robot import RobotModel
+from behavior_motion.trajectory import Trajectory
+
+logging.getLogger("toppra").setLevel(logging.ERROR)
+
+KNOT_PERIOD = 0.01
+"""Longest time between knots of a trajectory [s]."""
+RAMP_TIME = 0.04
+"""Shortest time in which full acceleration builds up [s]: keeps the quintics between knots close
+to the profile, and arms with very high jerk limits from hammering."""
+
+
+class TimingError(RuntimeError):
+    """No timing of the path satisfies the limits."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits:
+    """Limits of the joints, each (dof,)."""
+
+    joint_names: tuple[str, ...]
+    velocity: Vector
+    """[rad/s or m/s]."""
+    acceleration: Vector
+    """[rad/s^2 or m/s^2]."""
+    jerk: Vector
+    """[rad/s^3 or m/s^3]."""
+
+    @classmethod
+    def of(
+        cls,
+        robot: RobotModel,
+        velocity_scaling: float | None = None,
+        acceleration_scaling: float | None = None,
+    ) -> JointLimits:
+        """The robot's limits, scaled; None takes the robot's default scaling."""
+        default = robot.config.default_scaling
+        v = default.velocity if velocity_scaling is None else velocity_scaling
+        a = default.acceleration if acceleration_scaling is None else acceleration_scaling
+        return cls(
+            robot.joint_names,
+            robot.velocity_limits * v,
+            robot.acceleration_limits * a,
+            np.minimum(robot.jerk_limits * a, robot.acceleration_limits * a / RAMP_TIME),
+        )
+
+
+def resting(joint_names: tuple[str, ...], q: Vector) -> Trajectory:
+    """A trajectory of no duration at ``q``."""
+    zero = np.zeros((1, len(q)))
+    return Trajectory(joint_names, np.zeros(1), np.array(q)[None], zero, zero)
+
+
+def time_straight(start: Vector, goal: Vector, limits: JointLimits) -> Trajectory:
+    """Straight line in joint space from rest to rest."""
+    way = goal - start
+    moving = np.abs(way) > 1e-9
+    if not moving.any():
+        return resting(limits.joint_names, goal)
+    bound = [
+        float(np.min(limit[moving] / np.abs(way[moving])))
+        for limit in (limits.velocity, limits.acceleration, limits.jerk)
+    ]
+    profile = ruckig.InputParameter(1)
+    profile.current_position, profile.target_position = [0.0], [1.0]
+    profile.max_velocity, profile.max_acceleration, profile.max_jerk = ([b] for b in bound)
+    times, s, sd, sdd = _run_ruckig(profile)
+    return _within_limits(
+        Trajectory(limits.joint_names, times, start + s * way, sd * way, sdd * way),
+        limits,
+    )
+
+
+def point_to_point(start: ArrayLike, goal: ArrayLike, limits: JointLimits) -> Trajectory:
+    """Fastest motion from rest to rest, each joint on its own profile, all arriving together.
+
+    Not a straight line in joint space; use :func:`time_straight` where the path matters.
+    """
+    dof = len(limits.joint_names)
+    profile = ruckig.InputParameter(dof)
+    profile.current_position = as_vector("start", start, dof).tolist()
+    profile.target_position = as_vector("goal", goal, dof).tolist()
+    profile.max_velocity = limits.velocity.tolist()
+    profile.max_acceleration = limits.acceleration.tolist()
+    profile.max_jerk = limits.jerk.tolist()
+    return _within_limits(Trajectory(limits.joint_names, *_run_ruckig(profile)), limits)
+
+
+def stop_trajectory(
+    q: ArrayLike, qd: ArrayLike, limits: JointLimits | RobotModel, *, qdd: ArrayLike | None = None
+) -> Trajectory:
+    """Bring moving joints to rest as fast as acceleration and jerk limits allow.
+
+    Args:
+        q: Present joints, (dof,) [rad].
+        qd: Present velocities, (dof,) [rad/s].
+        limits: Limits; a robot means its full ones.
+        qdd: Present accelerations, (dof,) [rad/s^2]; by default none.
+    """
+    if isinstance(limits, RobotModel):
+        limits = JointLimits.of(limits, 1.0, 1.0)
+    dof = len(limits.joint_names)
+    position, velocity = as_vector("q", q, dof), as_vector("qd", qd, dof)
+    acceleration = np.zeros(dof) if qdd is None else as_vector("qdd", qdd, dof)
+    if np.abs(velocity).max() < 1e-9 and np.abs(acceleration).max() < 1e-9:
+        return resting(limits.joint_names, position)
+    profile = ruckig.InputParameter(dof)
+    profile.control_interface = ruckig.ControlInterface.Velocity
+    profile.current_position = position.tolist()
+    profile.current_velocity = velocity.tolist()
+    profile.current_acceleration = acceleration.tolist()
+    profile.target_velocity = [0.0] * dof
+    profile.max_acceleration = limits.acceleration.tolist()
+    profile.max_jerk = limits.jerk.tolist()
+    return Trajectory(limits.joint_names, *_run_ruckig(profile))
+
+
+def _run_ruckig(profile: ruckig.InputParameter) -> tuple[Vector, Matrix, Matrix, Matrix]:
+    solver = ruckig.Ruckig(profile.degrees_of_freedom)
+    motion = ruckig.Trajectory(profile.degrees_of_freedom)
+    result = solver.calculate(profile, motion)
+    if result not in (ruckig.Result.Working, ruckig.Result.Finished):
+        raise TimingError(f"ruckig found no profile ({result})")
+    count = max(2, int(np.ceil(motion.duration / KNOT_PERIOD)) + 1)
+    times = np.linspace(0.0, motion.duration, count)
+    samples = [motion.at_time(t) for t in times]
+    q, qd, qdd = (np.array([sample[i] for sample in samples]) for i in range(3))
+    return times, q, qd, qdd
+
+
+class _Curve(toppra.interpolator.AbstractGeometricPath):  # type: ignore[misc, unused-ignore]
+    """A piecewise polynomial in the form that TOPP-RA asks for."""
+
+    def __init__(self, curve: PPoly) -> None:
+        self._derivatives = (curve, curve.derivative(1), curve.derivative(2))
+
+    def __call__(self, path_positions: ArrayLike, order: int = 0) -> Matrix:
+        values: Matrix = self._derivatives[order](path_positions)
+        return values
+
+    @property
+    def dof(self) -> int:
+        return int(self._derivatives[0].c.shape[2])
+
+    @property
+    def path_interval(self) -> Vector:
+        return np.array([self._derivatives[0].x[0], self._derivatives[0].x[-1]])
+
+
+def time_curve(
+    curve: PPoly, limits: JointLimits, *, max_speed: tuple[PPoly, float] | None = None
+) -> Trajectory:
+    """Fastest motion along a curve from rest to rest.
+
+    Args:
+        curve: Joints as a twice differentiable function of a path parameter.
+        limits: Limits of the joints.
+        max_speed: A scalar function of the same parameter (PPoly of one column), and the largest
+            rate at which it may change: the tool's distance [m] and speed [m/s], say.
+
+    Raises:
+        TimingError: TOPP-RA finds no profile.
+    """
+    geometry = _Curve(curve)
+    velocity, path = limits.velocity, geometry
+    if max_speed is not None:
+        path = _Curve(_side_by_side(curve, max_speed[0]))
+        velocity = np.append(limits.velocity, max_speed[1])
+    # The moving average spends this much longer; its window also bounds the jerk.
+    window = max(RAMP_TIME, float(np.max(2 * limits.acceleration / limits.jerk)))
+    s, sd = _speed_profile(path, velocity, limits.acceleration)
+    times, s_of_t = _smoothed(s, sd, window)
+    position, speed, rate = s_of_t
+    first, second = geometry(position, 1), geometry(position, 2)
+    trajectory = Trajectory(
+        limits.joint_names,
+        times,
+        geometry(position, 0),
+        first * speed[:, None],
+        second * speed[:, None] ** 2 + first * rate[:, None],
+    )
+    return _within_limits(trajectory, limits)
+
+
+def _side_by_side(curve: PPoly, other: PPoly) -> PPoly:
+    if len(other.c) < len(curve.c):
+        filler = np.zeros((len(curve.c) - len(other.c), *other.c.shape[1:]))
+        other = PPoly(np.concatenate([filler, other.c]), other.x)
+    return PPoly(np.concatenate([curve.c, other.c], axis=2), curve.x)
+
+
+def _speed_profile(path: _Curve, velocity: Vector, acceleration: Vector) -> tuple[Vector, Vector]:
+    # The slow column that max_speed may add has a speed limit but no acceleration limit.
+    wide = np.full(len(velocity), 1e6)
+    wide[: len(acceleration)] = acceleration
+    constraints = [
+        toppra.constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=1)),
+        toppra.constraint.JointAccelerationConstraint(np.stack([-wide, wide], axis=1)),
+    ]
+    grid = _grid(path)
+    solver = toppra.algorithm.TOPPRA(
+        constraints,
+        path,
+        gridpoints=grid,
+        solver_wrapper="seidel",
+        parametrizer="ParametrizeConstAccel",
+    )
+    _, sd, _ = solver.compute_parameterization(0.0, 0.0)
+    if sd is None or not np.all(np.isfinite(sd)):
+        raise TimingError("TOPP-RA found no speed profile within the limits")
+    return grid, np.maximum(sd, 0.0)
+
+
+def _grid(path: _Curve) -> Vector:
+    breaks = np.unique(path._derivatives[0].x)
+    if len(breaks) > 60:
+        return breaks
+    step = (breaks[-1] - breaks[0]) / 80
+    pieces = [
+        np.linspace(a, b, max(4, int(np.ceil((b - a) / step))), endpoint=False)
+        for a, b in zip(breaks[:-1], breaks[1:], strict=True)
+    ]
+    return np.append(np.concatenate(pieces), breaks[-1])
+
+
+def _smoothed(s: Vector, sd: Vector, window: float) -> tuple[Vector, tuple[Vector, Vector, Vector]]:
+    """Knot times; path position, speed and acceleration after a moving average over time.
+
+    Between grid points the acceleration along the path is constant, so the average and its
+    derivatives have closed forms: with I the integral of s over time,
+    ``(I(t) - I(t - w)) / w``, ``(s(t) - s(t - w)) / w`` and ``(s'(t) - s'(t - w)) / w``.
+    """
+    mean = 0.5 * (sd[1:] + sd[:-1])
+    if np.any(mean <= 0):
+        raise TimingError("the speed profile stands still between two points")
+    h = np.diff(s) / mean
+    t = np.concatenate([[0.0], np.cumsum(h)])
+    a = np.diff(sd) / h
+    integral = np.concatenate([[0.0], np.cumsum(s[:-1] * h + sd[:-1] * h**2 / 2 + a * h**3 / 6)])
+
+    def at(times: Vector) -> tuple[Vector, Vector, Vector]:
+        k = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(h) - 1)
+        d = np.clip(times - t[k], 0.0, h[k])
+        over = np.maximum(times - t[-1], 0.0)
+        before = np.minimum(times, 0.0)
+        x = s[k] + sd[k] * d + a[k] * d**2 / 2
+        summed = integral[k] + s[k] * d + sd[k] * d**2 / 2 + a[k] * d**3 / 6
+        moving = (times > 0) & (times < t[-1])
+        return summed + s[-1] * over + s[0] * before, x, np.where(moving, sd[k] + a[k] * d, 0.0)
+
+    total = t[-1] + window
+    times = np.linspace(0.0, total, max(2, int(np.ceil(total / KNOT_PERIOD)) + 1))
+    now, then = at(times), at(times - window)
+    position, speed, rate = ((p - q) / window for p, q in zip(now, then, strict=True))
+    return times, (np.clip(position, s[0], s[-1]), speed, rate)
+
+
+def _within_limits(trajectory: Trajectory, limits: JointLimits) -> Trajectory:
+    """The trajectory, slowed down by as much as it exceeds a limit between its knots."""
+    fine = np.linspace(0.0, trajectory.duration, 4 * len(trajectory.times) - 3)
+    _, qd, qdd = trajectory.sample_many(fine)
+    velocity = float(np.max(np.abs(qd) / limits.velocity))
+    acceleration = float(np.max(np.abs(qdd) / limits.acceleration))
+    factor = max(velocity, np.sqrt(acceleration))
+    if not np.isfinite(factor) or factor > 20.0:
+        raise TimingError(f"the timing exceeds the limits {factor:.1f} times")
+    return trajectory.scaled(factor * (1 + 1e-9)) if factor > 1.0 else trajectory

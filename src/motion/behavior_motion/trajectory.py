@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint trajectories: knots with position, velocity and acceleration, quintic in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_motion.checks import Matrix, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Motion of the joints over time.
+
+    Between knots every joint follows the quintic through both knots' positions, velocities and
+    accelerations, as a joint trajectory controller does.
+    """
+
+    joint_names: tuple[str, ...]
+    """Order of the columns."""
+    times: Vector
+    """Knot times from 0, strictly rising, (N,) [s]."""
+    positions: Matrix
+    """(N, dof) [rad or m]."""
+    velocities: Matrix
+    """(N, dof) [rad/s or m/s]."""
+    accelerations: Matrix
+    """(N, dof) [rad/s^2 or m/s^2]."""
+
+    def __post_init__(self) -> None:
+        n, dof = len(self.times), len(self.joint_names)
+        if n < 1:
+            raise ValueError("times: at least one knot wanted, got none")
+        for name in ("positions", "velocities", "accelerations"):
+            if getattr(self, name).shape != (n, dof):
+                raise ValueError(
+                    f"{name}: shape ({n}, {dof}) wanted, got {getattr(self, name).shape}"
+                )
+        if np.any(np.diff(self.times) <= 0):
+            raise ValueError("times: must rise strictly")
+
+    @property
+    def duration(self) -> float:
+        """Time of the last knot [s]."""
+        return float(self.times[-1])
+
+    def sample(self, time: float) -> tuple[Vector, Vector, Vector]:
+        """Position, velocity and acceleration at ``time`` [s]; at rest outside the duration."""
+        q, qd, qdd = self.sample_many(np.array([time]))
+        return q[0], qd[0], qdd[0]
+
+    def sample_many(self, times: NDArray[np.float64]) -> tuple[Matrix, Matrix, Matrix]:
+        """Like :meth:`sample` for (M,) times; three (M, dof) arrays."""
+        times = np.asarray(times, dtype=np.float64)
+        outside = (times < self.times[0]) | (times > self.times[-1])
+        if len(self.times) == 1:
+            q = np.repeat(self.positions, len(times), axis=0)
+            return q, np.zeros_like(q), np.zeros_like(q)
+        t = np.clip(times, self.times[0], self.times[-1])
+        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
+        h = (self.times[k + 1] - self.times[k])[:, None]
+        q, qd, qdd = _quintic(
+            h,
+            (t - self.times[k])[:, None] / h,
+            (self.positions[k], self.velocities[k] * h, self.accelerations[k] * h * h),
+            (self.positions[k + 1], self.velocities[k + 1] * h, self.accelerations[k + 1] * h * h),
+        )
+        qd[outside] = 0.0
+        qdd[outside] = 0.0
+        return q, qd, qdd
+
+    def reversed(self) -> Trajectory:
+        """The same motion backwards."""
+        return Trajectory(
+            self.joint_names,
+            self.times[-1] - self.times[::-1],
+            self.positions[::-1].copy(),
+            -self.velocities[::-1],
+            self.accelerations[::-1].copy(),
+        )
+
+    def scaled(self, factor: float) -> Trajectory:
+        """The same path, ``factor`` times as long."""
+        if not factor > 0:
+            raise ValueError(f"factor: a number above zero wanted, got {factor!r}")
+        return Trajectory(
+            self.joint_names,
+            self.times * factor,
+            self.positions,
+            self.velocities / factor,
+            self.accelerations / factor**2,
+        )
+
+    def from_time(self, time: float) -> Trajectory:
+        """What is left from ``time`` [s] on, its own time starting at 0."""
+        if time <= self.times[0]:
+            return self
+        start = min(time, self.duration)
+        q, qd, qdd = self.sample_many(np.array([start]))
+        later = self.times > start + 1e-9
+        return Trajectory(
+            self.joint_names,
+            np.concatenate([[0.0], self.times[later] - start]),
+            np.vstack([q, self.positions[later]]),
+            np.vstack([qd, self.velocities[later]]),
+            np.vstack([qdd, self.accelerations[later]]),
+        )
+
+    def concatenate(self, other: Trajectory) -> Trajectory:
+        """This motion, then ``other``; it must start where this one ends (1e-3 rad)."""
+        if other.joint_names != self.joint_names:
+            raise ValueError(f"other: joints {self.joint_names} wanted, got {other.joint_names}")
+        gap = float(np.abs(other.positions[0] - self.positions[-1]).max())
+        if gap > 1e-3:
+            raise ValueError(f"other: starts {gap:.4f} rad away from the end of this trajectory")
+        return Trajectory(
+            self.joint_names,
+            np.concatenate([self.times, self.duration + other.times[1:]]),
+            np.vstack([self.positions, other.positions[1:]]),
+            np.vstack([self.velocities, other.velocities[1:]]),
+            np.vstack([self.accelerations, other.accelerations[1:]]),
+        )
+
+
+def _quintic(
+    h: Matrix, s: Matrix, first: tuple[Matrix, ...], last: tuple[Matrix, ...]
+) -> tuple[Matrix, Matrix, Matrix]:
+    # Coefficients of the quintic on s in [0, 1] by end values and derivatives with respect to s.
+    p0, v0, a0 = first
+    p1, v1, a1 = last
+    d = p1 - p0
+    c3 = 10 * d - 6 * v0 - 4 * v1 - 1.5 * a0 + 0.5 * a1
+    c4 = -15 * d + 8 * v0 + 7 * v1 + 1.5 * a0 - a1
+    c5 = 6 * d - 3 * v0 - 3 * v1 - 0.5 * a0 + 0.5 * a1
+    q = p0 + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5))))
+    qd = (v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / h
+    qdd = (a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / h**2
+    return q, qd, qdd
