@@ -3,7 +3,7 @@
 # make test   builds and tests everything
 # make setup  only makes the environment; `. ./activate` enters it
 
-PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.10 python3,$(shell command -v $(name) 2>/dev/null)))
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name) 2>/dev/null)))
 SHELL := /bin/bash
 COLCON := colcon --log-base log
 

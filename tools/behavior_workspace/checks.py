@@ -13,7 +13,7 @@ from pathlib import Path
 
 from behavior_workspace.errors import SetupError
 
-OLDEST_PYTHON = (3, 10)
+OLDEST_PYTHON = (3, 11)
 NEWEST_PYTHON = (3, 13)
 TOOLS = {
     "gcc": ("gcc",),
@@ -30,7 +30,7 @@ def check_python(version: tuple[int, int]) -> None:
     """Refuse interpreters for which no ROS wheels exist."""
     if not OLDEST_PYTHON <= version <= NEWEST_PYTHON:
         raise SetupError(
-            f"Python {version[0]}.{version[1]} cannot be used: the ROS 2 wheels exist for 3.10 to "
+            f"Python {version[0]}.{version[1]} cannot be used: the wheels exist for 3.11 to "
             "3.13; install python3.11 and run `make PYTHON=python3.11 ...`"
         )
 

@@ -36,12 +36,12 @@ def layout(tmp_path):
     return Layout(root=root, cache=tmp_path / "cache")
 
 
-@pytest.mark.parametrize("version", [(3, 10), (3, 11), (3, 12), (3, 13)])
+@pytest.mark.parametrize("version", [(3, 11), (3, 12), (3, 13)])
 def test_supported_python_is_accepted(version):
     check_python(version)
 
 
-@pytest.mark.parametrize("version", [(2, 7), (3, 9), (3, 14)])
+@pytest.mark.parametrize("version", [(2, 7), (3, 9), (3, 10), (3, 14)])
 def test_unsupported_python_is_named_with_the_remedy(version):
     with pytest.raises(SetupError, match=rf"Python {version[0]}\.{version[1]} .*PYTHON=python3.11"):
         check_python(version)
