@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The missions there are: tree files in folders, with what they say about themselves. No ROS.
+
+A file ``NAME.xml`` in one of the folders is the mission NAME. Its description is the first line of
+the comment that opens the file. Its parameters are the ports that the file's ``TreeNodesModel``
+declares for the main tree::
+
+    <TreeNodesModel>
+      <SubTree ID="stack_blocks">
+        <input_port name="max_failures" type="int" default="3">failed steps in a row</input_port>
+      </SubTree>
+    </TreeNodesModel>
+
+Values come as text and become numbers by the declared type; a port without a default must be given.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from behavior_executor.missions import Code, MissionError
+
+Value = str | int | float | bool
+"""What a mission parameter can be on the blackboard."""
+
+_COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
+_ROOT = re.compile(r"<root\b")
+
+
+@dataclass(frozen=True)
+class MissionParameter:
+    """One parameter of a mission."""
+
+    name: str
+    type: str
+    """``int``, ``double``, ``bool``; any other type is passed on as text."""
+    default: str | None
+    """None: the mission must say it."""
+    description: str
+
+    def parse(self, text: str) -> Value:
+        """The value that a text stands for.
+
+        Raises:
+            ValueError: the text is none of this type.
+        """
+        return _PARSERS.get(self.type, str)(text)
+
+
+@dataclass(frozen=True)
+class MissionEntry:
+    """One mission of the catalogue."""
+
+    name: str
+    path: Path
+    description: str
+    """One line."""
+    main_tree: str
+    """ID of the tree that runs; empty: the file leaves the choice to the engine."""
+    parameters: tuple[MissionParameter, ...]
+
+    def blackboard_values(self, given: Mapping[str, str]) -> dict[str, Value]:
+        """Values for the blackboard: what the mission says, else the defaults.
+
+        A mission without declared parameters takes any, as text.
+
+        Raises:
+            MissionError: INVALID_REQUEST; unknown, missing or malformed parameters, all at once.
+        """
+        declared = {parameter.name: parameter for parameter in self.parameters}
+        if not declared:
+            return dict(given)
+        problems = [
+            f"no parameter '{name}'{_nearest(name, list(declared), 'parameters')}"
+            for name in given
+            if name not in declared
+        ]
+        values: dict[str, Value] = {}
+        for name, parameter in declared.items():
+            text = given.get(name, parameter.default)
+            if text is None:
+                problems.append(f"parameter '{name}' is missing ({parameter.description})")
+                continue
+            try:
+                values[name] = parameter.parse(text)
+            except ValueError:
+                problems.append(f"parameter '{name}': '{text}' is not of type {parameter.type}")
+        if problems:
+            raise MissionError(
+                Code.INVALID_REQUEST, f"mission '{self.name}': " + "; ".join(problems)
+            )
+        return values
+
+
+class MissionCatalogue:
+    """The missions in a list of folders; of two with one name the earlier folder's counts.
+
+    Nothing is cached: a file that was added, edited or removed counts at the next call.
+    """
+
+    def __init__(self, directories: Sequence[Path]) -> None:
+        """Remember the folders; one that does not exist holds no mission."""
+        self.directories = tuple(directories)
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._paths())
+
+    def entries(self) -> list[MissionEntry]:
+        """All missions, sorted by name; a broken file is listed too, its description says so."""
+        return [_read(name, path) for name, path in sorted(self._paths().items())]
+
+    def find(self, name: str) -> MissionEntry:
+        """The mission of this name.
+
+        Raises:
+            MissionError: UNKNOWN_MISSION, with the nearest names.
+        """
+        paths = self._paths()
+        if name not in paths:
+            raise MissionError(
+                Code.UNKNOWN_MISSION,
+                f"no mission '{name}'{_nearest(name, sorted(paths), 'missions')}; "
+                f"looked in {', '.join(map(str, self.directories)) or 'no folder'}",
+            )
+        return _read(name, paths[name])
+
+    def _paths(self) -> dict[str, Path]:
+        paths: dict[str, Path] = {}
+        for directory in self.directories:
+            for path in directory.glob("*.xml"):
+                if path.is_file():
+                    paths.setdefault(path.stem, path)
+        return paths
+
+
+def _read(name: str, path: Path) -> MissionEntry:
+    """Read what a file says about itself; loading the tree is the engine's business."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        root = ElementTree.fromstring(text)
+    except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
+        return MissionEntry(name, path, f"(cannot be read: {error})", "", ())
+    main_tree = root.get("main_tree_to_execute", "")
+    if not main_tree and len(trees := root.findall("BehaviorTree")) == 1:
+        main_tree = trees[0].get("ID", "")
+    return MissionEntry(name, path, _description(text), main_tree, _parameters(root, main_tree))
+
+
+def _description(text: str) -> str:
+    start = _ROOT.search(text)
+    comment = _COMMENT.search(text, 0, start.start() if start else len(text))
+    lines = comment.group(1).strip().splitlines() if comment else []
+    return lines[0].strip() if lines else ""
+
+
+def _parameters(root: ElementTree.Element, main_tree: str) -> tuple[MissionParameter, ...]:
+    models = (
+        model
+        for model in root.iterfind("TreeNodesModel/SubTree")
+        if main_tree and model.get("ID") == main_tree
+    )
+    return tuple(
+        MissionParameter(
+            name=port.get("name", ""),
+            type=port.get("type", "std::string"),
+            default=port.get("default"),
+            description=" ".join((port.get("description") or port.text or "").split()),
+        )
+        for model in models
+        for port in model
+        if port.tag in ("input_port", "inout_port")
+    )
+
+
+def _nearest(name: str, known: Sequence[str], what: str) -> str:
+    if not known:
+        return f"; there are no {what}"
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if close:
+        return "; did you mean " + " or ".join(f"'{candidate}'" for candidate in close) + "?"
+    return f"; {what}: {', '.join(known)}"
+
+
+def _parse_bool(text: str) -> bool:
+    values = {"true": True, "1": True, "false": False, "0": False}
+    if text.strip().lower() not in values:
+        raise ValueError(text)
+    return values[text.strip().lower()]
+
+
+def _parse_double(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+_PARSERS: dict[str, Callable[[str], Value]] = {
+    "int": int,
+    "double": _parse_double,
+    "bool": _parse_bool,
+}

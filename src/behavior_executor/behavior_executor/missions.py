@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a mission is: the request, its state over time, and why it ended. No ROS.
+
+The numbers equal the constants of ``behavior_msgs/MissionAction`` and ``MissionFeedback``;
+a test compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import MappingProxyType
+
+
+class Kind(IntEnum):
+    """What a mission action asks for (``MissionAction.type``)."""
+
+    RUN_BEHAVIOR = 0
+    NAVIGATE_TO_POSE = 1
+    FOLLOW_ROUTE = 2
+    LOAD_MAP = 3
+    SEQUENCE = 4
+    PAUSE = 5
+    RESUME = 6
+    CANCEL = 7
+
+
+CONTROL_KINDS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.CANCEL})
+"""Kinds that act upon another mission instead of being one."""
+
+
+class Policy(IntEnum):
+    """What happens to a mission that arrives while another one runs."""
+
+    DEFAULT = 0
+    """As the executor's parameter ``second_mission_policy`` says."""
+    REJECT = 1
+    """It is refused with BUSY."""
+    QUEUE = 2
+    """It waits; higher priority first, then first come, first served."""
+    REPLACE = 3
+    """The running mission is halted (REPLACED) and this one runs next."""
+
+
+class State(IntEnum):
+    """Where a mission is in its life (``MissionFeedback.state``)."""
+
+    WAITING = 0
+    INITIALIZING = 1
+    RUNNING = 2
+    PAUSED = 3
+    FINISHED = 4
+    FAILED = 5
+    CANCELED = 6
+
+
+class Code(IntEnum):
+    """Why a mission ended (``MissionFeedback.code``)."""
+
+    SUCCESS = 0
+    UNKNOWN_MISSION = 101
+    INVALID_REQUEST = 102
+    INVALID_TREE = 103
+    BUSY = 104
+    TREE_FAILED = 110
+    TREE_ERROR = 111
+    SERVER_LOST = 112
+    CANCELED_BY_CLIENT = 130
+    REPLACED = 131
+    TIMED_OUT = 132
+    SHUTDOWN = 133
+
+
+FINAL_STATES = frozenset({State.FINISHED, State.FAILED, State.CANCELED})
+
+_NEXT_STATES: Mapping[State, frozenset[State]] = MappingProxyType(
+    {
+        State.WAITING: frozenset({State.INITIALIZING, State.FAILED, State.CANCELED}),
+        State.INITIALIZING: frozenset({State.RUNNING, State.FAILED, State.CANCELED}),
+        State.RUNNING: frozenset({State.PAUSED}) | FINAL_STATES,
+        State.PAUSED: frozenset({State.RUNNING, State.FAILED, State.CANCELED}),
+    }
+)
+
+_STATE_OF_CODE = {
+    Code.SUCCESS: State.FINISHED,
+    Code.CANCELED_BY_CLIENT: State.CANCELED,
+    Code.REPLACED: State.CANCELED,
+    Code.SHUTDOWN: State.CANCELED,
+}
+
+
+class MissionError(Exception):
+    """A mission that cannot run; ``code`` and the text say why."""
+
+    def __init__(self, code: Code, text: str) -> None:
+        """Keep the reason.
+
+        Args:
+            code: reason as clients see it.
+            text: plain words: what happened and what to try.
+        """
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class MissionRequest:
+    """One mission action, free of ROS types."""
+
+    action_id: str
+    """Unique identifier."""
+    kind: Kind = Kind.RUN_BEHAVIOR
+    name: str = ""
+    """Name of the mission, as the catalogue lists it."""
+    policy: Policy = Policy.DEFAULT
+    priority: int = 0
+    """0..255; among waiting missions the higher one runs first."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Values for the tree's blackboard, as text."""
+
+
+@dataclass
+class Mission:
+    """A request that was accepted, and what became of it. Times are node time in seconds."""
+
+    request: MissionRequest
+    accepted_at: float
+    state: State = State.WAITING
+    code: Code = Code.SUCCESS
+    text: str = ""
+    """Why it ended, in plain words; while it runs, what the executor does about trouble."""
+    started_at: float | None = None
+    ended_at: float | None = None
+
+    @property
+    def action_id(self) -> str:
+        """Identifier of the mission."""
+        return self.request.action_id
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it ended."""
+        return self.state in FINAL_STATES
+
+    def elapsed(self, now: float) -> float:
+        """Seconds of node time since it started, or 0 if it did not."""
+        if self.started_at is None:
+            return 0.0
+        return max(0.0, (now if self.ended_at is None else self.ended_at) - self.started_at)
+
+    def advance(self, state: State, now: float) -> None:
+        """Go on to a state that may follow the present one.
+
+        Raises:
+            ValueError: the present state does not lead there.
+        """
+        if state not in _NEXT_STATES.get(self.state, frozenset()):
+            raise ValueError(
+                f"mission '{self.action_id}' cannot go from {self.state.name} to {state.name}"
+            )
+        if state is State.INITIALIZING:
+            self.started_at = now
+        if state in FINAL_STATES:
+            self.ended_at = now
+        self.state = state
+
+    def end(self, code: Code, text: str, now: float) -> None:
+        """End it for this reason; the final state follows from the code."""
+        self.advance(_STATE_OF_CODE.get(code, State.FAILED), now)
+        self.code, self.text = code, text

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installation of behavior_executor."""
+
+from setuptools import setup
+
+PACKAGE = "behavior_executor"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=[PACKAGE],
+    package_data={PACKAGE: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Behavior suite maintainers",
+    maintainer_email="maintainers@behavior-suite.invalid",
+    description="Runs missions as behavior trees; managers; client side of missions.",
+    license="Apache-2.0",
+    entry_points={
+        "console_scripts": ["executor_node = behavior_executor.node:main"],
+        "behavior_executor.managers": ["scene = behavior_executor.scene_manager:SceneManager"],
+    },
+)

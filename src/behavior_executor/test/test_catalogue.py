@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+
+import pytest
+from behavior_executor.catalogue import MissionCatalogue
+from behavior_executor.missions import Code, MissionError
+
+TREE = """<?xml version="1.0"?>
+<!-- Wave at people.
+     More words. -->
+<root BTCPP_format="4" main_tree_to_execute="wave">
+  <!-- not this one -->
+  <BehaviorTree ID="wave"><AlwaysSuccess/></BehaviorTree>
+  <BehaviorTree ID="other"><AlwaysSuccess/></BehaviorTree>
+  <TreeNodesModel>
+    <SubTree ID="wave">
+      <input_port name="times" type="int" default="3">how often</input_port>
+      <input_port name="speed" type="double" default="0.5"/>
+      <input_port name="who">whom to greet</input_port>
+      <input_port name="loud" type="bool" default="false"/>
+      <output_port name="seen"/>
+    </SubTree>
+    <SubTree ID="other"><input_port name="x"/></SubTree>
+  </TreeNodesModel>
+</root>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "wave_at.xml").write_text(TREE)
+    (tmp_path / "plain.xml").write_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="P"><AlwaysSuccess/></BehaviorTree></root>'
+    )
+    (tmp_path / "broken.xml").write_text("<root>\n<oops></root>")
+    (tmp_path / "subtrees").mkdir()
+    (tmp_path / "subtrees" / "part.xml").write_text("<root/>")
+    return tmp_path
+
+
+def test_lists_what_is_there(folder: Path) -> None:
+    catalogue = MissionCatalogue([folder, folder / "absent"])
+    assert catalogue.names() == ["broken", "plain", "wave_at"]
+    descriptions = {entry.name: entry.description for entry in catalogue.entries()}
+    assert descriptions["wave_at"] == "Wave at people."
+    assert descriptions["plain"] == ""
+    assert "cannot be read" in descriptions["broken"]
+    assert "line 2" in descriptions["broken"]
+
+
+def test_new_file_counts_at_once(folder: Path) -> None:
+    catalogue = MissionCatalogue([folder])
+    (folder / "later.xml").write_text(TREE)
+    assert catalogue.find("later").main_tree == "wave"
+
+
+def test_earlier_folder_wins(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "plain.xml").write_text(TREE)
+    assert MissionCatalogue([other, folder]).find("plain").path == other / "plain.xml"
+
+
+def test_unknown_mission_names_the_nearest(folder: Path) -> None:
+    with pytest.raises(MissionError, match="did you mean 'wave_at'") as error:
+        MissionCatalogue([folder]).find("wave_to")
+    assert error.value.code is Code.UNKNOWN_MISSION
+    with pytest.raises(MissionError, match="missions: broken, plain, wave_at"):
+        MissionCatalogue([folder]).find("qqqq")
+    with pytest.raises(MissionError, match="there are no missions"):
+        MissionCatalogue([]).find("x")
+
+
+@pytest.mark.parametrize("name", ["../wave_at", "subtrees/part", "", "wave_at.xml"])
+def test_a_name_is_no_path(folder: Path, name: str) -> None:
+    with pytest.raises(MissionError):
+        MissionCatalogue([folder]).find(name)
+
+
+def test_parameters_get_defaults_and_types(folder: Path) -> None:
+    entry = MissionCatalogue([folder]).find("wave_at")
+    assert [p.name for p in entry.parameters] == ["times", "speed", "who", "loud"]
+    assert entry.parameters[0].description == "how often"
+    values = entry.blackboard_values({"who": "you", "times": "5", "loud": "true"})
+    assert values == {"who": "you", "times": 5, "speed": 0.5, "loud": True}
+
+
+def test_all_wrong_parameters_are_told_at_once(folder: Path) -> None:
+    entry = MissionCatalogue([folder]).find("wave_at")
+    with pytest.raises(MissionError) as error:
+        entry.blackboard_values({"time": "5", "speed": "nan", "times": "2.5", "loud": "maybe"})
+    text = str(error.value)
+    assert error.value.code is Code.INVALID_REQUEST
+    for part in (
+        "no parameter 'time'; did you mean 'times'",
+        "'who' is missing (whom to greet)",
+        "'speed': 'nan' is not of type double",
+        "'times': '2.5' is not of type int",
+        "'loud': 'maybe' is not of type bool",
+    ):
+        assert part in text
+
+
+def test_mission_without_declared_parameters_takes_any(folder: Path) -> None:
+    assert MissionCatalogue([folder]).find("plain").blackboard_values({"a": "1"}) == {"a": "1"}
