@@ -13,6 +13,9 @@ from behavior_ros.conversions import (
 )
 from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
 from behavior_ros.entry import run
+from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
+from behavior_ros.goal_exchange import End, GoalOutcome
+from behavior_ros.goal_runner import GoalRunner, RemoteGoal
 from behavior_ros.leaves import register_ros_nodes
 from behavior_ros.message_cache import MessageCache
 from behavior_ros.node_models import NodeModel, load_node_models
@@ -26,13 +29,7 @@ from behavior_ros.transforms import (
     create_transform_broadcaster,
     create_transform_buffer,
 )
-from behavior_ros.worker_action_server import (
-    GoalCancelled,
-    GoalContext,
-    ServerLost,
-    WaitTimeout,
-    WorkerActionServer,
-)
+from behavior_ros.worker_action_server import WorkerActionServer
 
 __all__ = [
     "ERROR",
@@ -44,12 +41,16 @@ __all__ = [
     "STALE",
     "WARN",
     "DiagnosticsPublisher",
+    "End",
     "GoalCancelled",
     "GoalContext",
+    "GoalOutcome",
+    "GoalRunner",
     "MessageCache",
     "NodeModel",
     "ParameterError",
     "ParameterSpec",
+    "RemoteGoal",
     "ServerLost",
     "TransformBroadcaster",
     "TransformBuffer",

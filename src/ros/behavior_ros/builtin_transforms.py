@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.time import Time
 from tf2_msgs.msg import TFMessage
 
-from behavior_ros.conversions import Matrix, matrix_to_transform, to_nanoseconds
+from behavior_ros.conversions import matrix_to_transform, to_nanoseconds
 from behavior_ros.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
+from behavior_ros.rotations import Matrix
 from behavior_ros.transform_tree import TransformError, TransformTree
 
 
@@ -33,6 +36,13 @@ class BuiltinTransformBuffer:
                 TFMessage, "/tf_static", self._receive_static, QOS_STATIC_TRANSFORMS
             ),
         ]
+        # As in tf2: after a jump back in time (the simulation was restarted) old samples only harm.
+        threshold = JumpThreshold(
+            min_forward=None, min_backward=Duration(seconds=-0.001), on_clock_change=True
+        )
+        self._jump = node.get_clock().create_jump_callback(
+            threshold, post_callback=lambda jump: self.tree.clear()
+        )
 
     def _receive(self, message: TFMessage) -> None:
         for transform in message.transforms:

@@ -8,63 +8,16 @@ Quaternions are ``(x, y, z, w)``; those of messages need not be normalised exact
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
 from builtin_interfaces.msg import Time as TimeMsg
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
-from numpy.typing import NDArray
 
-Matrix: TypeAlias = NDArray[np.float64]
+from behavior_ros.rotations import Matrix, quaternion_to_rotation, rotation_to_quaternion
 
 _NANOSECONDS = 1_000_000_000
-
-
-def quaternion_to_rotation(x: float, y: float, z: float, w: float) -> Matrix:
-    """Return the 3x3 rotation of a quaternion, normalising it.
-
-    Raises:
-        ValueError: if the quaternion is zero or not finite
-    """
-    norm = x * x + y * y + z * z + w * w
-    if not (math.isfinite(norm) and norm > 1e-12):
-        raise ValueError(
-            f"quaternion ({x}, {y}, {z}, {w}) is no rotation: give a unit quaternion x, y, z, w, "
-            "for no rotation 0, 0, 0, 1"
-        )
-    s = 2.0 / norm
-    return np.array(
-        [
-            [1 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)],
-            [s * (x * y + z * w), 1 - s * (x * x + z * z), s * (y * z - x * w)],
-            [s * (x * z - y * w), s * (y * z + x * w), 1 - s * (x * x + y * y)],
-        ]
-    )
-
-
-def rotation_to_quaternion(rotation: Matrix) -> tuple[float, float, float, float]:
-    """Return the unit quaternion ``(x, y, z, w)`` with w >= 0 of a 3x3 rotation.
-
-    Shepperd's method: divide by the largest of the four components, so it is exact everywhere.
-    """
-    r = rotation
-    trace = r[0, 0] + r[1, 1] + r[2, 2]
-    squares = np.array([r[0, 0], r[1, 1], r[2, 2], trace])
-    largest = int(np.argmax(squares))
-    q = np.empty(4)
-    if largest == 3:
-        q[:] = (r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1], 1.0 + trace)
-    else:
-        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
-        q[i] = 1.0 + 2.0 * r[i, i] - trace
-        q[j] = r[j, i] + r[i, j]
-        q[k] = r[k, i] + r[i, k]
-        q[3] = r[k, j] - r[j, k]
-    q /= np.linalg.norm(q)
-    if q[3] < 0:
-        q = -q
-    return float(q[0]), float(q[1]), float(q[2]), float(q[3])
 
 
 def _matrix(position: Any, orientation: Any) -> Matrix:

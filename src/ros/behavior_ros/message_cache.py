@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -74,7 +74,8 @@ class MessageCache(Generic[M]):
         if entry is None:
             return float("inf")
         # Simulated time may jump back on a restart of the simulation: never negative.
-        return max(0.0, (self._clock.now().nanoseconds - entry[1]) * 1e-9)
+        elapsed: int = self._clock.now().nanoseconds - entry[1]
+        return max(0.0, elapsed * 1e-9)
 
     def fresh(self) -> bool:
         """Tell whether there is a message no older than max_age."""

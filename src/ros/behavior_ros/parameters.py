@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +21,6 @@ from rclpy.exceptions import (
 )
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-
-Value = bool | int | float | str | Sequence[bool] | Sequence[int] | Sequence[float] | Sequence[str]
 
 
 class ParameterError(ValueError):
@@ -99,11 +98,7 @@ def declare(node: Node, spec: ParameterSpec) -> Any:
     except ParameterAlreadyDeclaredException:  # pragma: no cover - declared by another thread
         return node.get_parameter(spec.name).value
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
-        raise ParameterError(
-            spec.problem(_override(node, spec.name))
-            or f"parameter {spec.name} of {node.get_fully_qualified_name()} must be "
-            f"{_type_name(spec.default)} (like {spec.default!r}), not {_override(node, spec.name)!r}"
-        ) from error
+        raise ParameterError(_start_problem(node, spec)) from error
     problem = spec.problem(value)
     if problem is not None:
         raise ParameterError(f"{node.get_fully_qualified_name()}: {problem}")
@@ -134,19 +129,33 @@ def _override(node: Node, name: str) -> Any:
     return None if override is None else override.value
 
 
+def _start_problem(node: Node, spec: ParameterSpec) -> str:
+    """Say why the value given at start was refused by rclpy."""
+    given, where = _override(node, spec.name), node.get_fully_qualified_name()
+    if type(given) is type(spec.default):
+        return f"{where}: {spec.problem(given)}"
+    return (
+        f"{where}: parameter {spec.name} must be {_type_name(spec.default)} "
+        f"like {spec.default!r}, not {given!r}"
+    )
+
+
 def _mend_number(node: Node, spec: ParameterSpec) -> None:
     """Turn an integer given for a float into a float: YAML writes 1 where 1.0 is meant."""
     value = _override(node, spec.name)
     mended: Any = None
     if isinstance(spec.default, float) and type(value) is int:
         mended = float(value)
-    elif isinstance(spec.default, (list, tuple)) and spec.default:
-        integers = value is not None and not isinstance(value, (str, bool, int, float))
-        if isinstance(spec.default[0], float) and integers:
-            if all(type(item) is int for item in value):
-                mended = [float(item) for item in value]
+    elif _is_array(spec.default) and _is_array(value):
+        numbers = isinstance(spec.default[0], float) and all(type(item) is int for item in value)
+        mended = [float(item) for item in value] if numbers else None
     if mended is not None:
         node._parameter_overrides[spec.name] = Parameter(spec.name, value=mended)
+
+
+def _is_array(value: Any) -> bool:
+    """Tell whether a value is an array that is not empty; rclpy gives lists and array.array."""
+    return isinstance(value, (list, tuple, array)) and len(value) > 0
 
 
 def _check(spec: ParameterSpec, changes: list[Parameter]) -> SetParametersResult:

@@ -6,9 +6,7 @@ back from its newest one; a static frame keeps one sample that holds at every ti
 
 Lookup walks from both frames to their lowest common ancestor and composes
 ``target_T_source = inverse(ancestor_T_target) @ ancestor_T_source``. Between two samples positions
-are interpolated linearly and rotations by slerp (K. Shoemake, "Animating rotation with quaternion
-curves", 1985): q(u) = (sin((1-u) a) q0 + sin(u a) q1) / sin(a) with cos(a) = q0 . q1, the sign of q1
-chosen so that the turn is the shorter one. No extrapolation, as in tf2.
+are interpolated linearly and rotations by slerp. No extrapolation, as in tf2.
 """
 
 from __future__ import annotations
@@ -22,13 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from behavior_ros.conversions import Matrix, quaternion_to_rotation
+from behavior_ros.rotations import Matrix, Quaternion, Vector, quaternion_to_rotation, slerp
 
 _SECOND = 1_000_000_000
 _MAX_DEPTH = 1000
-
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
 
 
 class TransformError(LookupError):
@@ -62,8 +57,8 @@ class _Link:
         if self.stamps and stamp < self.stamps[-1] - cache:
             raise TransformError(
                 f"it is {(self.stamps[-1] - stamp) / _SECOND:.3f} s older than the newest sample, "
-                f"more than the {cache / _SECOND:g} s that are kept: if time jumped back, clear the "
-                "buffer; otherwise check the sender's clock"
+                f"more than the {cache / _SECOND:g} s that are kept: check the sender's clock, "
+                "and clear the buffer if time jumped back"
             )
         index = bisect.bisect_left(self.stamps, stamp)
         if index < len(self.stamps) and self.stamps[index] == stamp:
@@ -71,10 +66,8 @@ class _Link:
             return
         self.stamps.insert(index, stamp)
         self.samples.insert(index, sample)
-        # One sample stays beyond the horizon's edge, so that all of the horizon can be interpolated.
         expired = bisect.bisect_left(self.stamps, self.stamps[-1] - cache)
-        if expired > 0:
-            del self.stamps[:expired], self.samples[:expired]
+        del self.stamps[:expired], self.samples[:expired]
 
     def at(self, stamp: int) -> Matrix:
         if self.static:
@@ -93,22 +86,6 @@ def interpolate(first: _Sample, second: _Sample, share: float) -> _Sample:
         a + share * (b - a) for a, b in zip(first.position, second.position, strict=True)
     )
     return _Sample(position, slerp(first.rotation, second.rotation, share))  # type: ignore[arg-type]
-
-
-def slerp(first: Quaternion, second: Quaternion, share: float) -> Quaternion:
-    """Return the unit quaternion at a share 0..1 of the shorter turn from the first."""
-    dot = sum(a * b for a, b in zip(first, second, strict=True))
-    sign = 1.0 if dot >= 0.0 else -1.0
-    angle = math.acos(min(1.0, abs(dot)))
-    # Below this angle the sine ratio is its limit 1-u : u to within rounding.
-    if angle < 1e-6:
-        a, b = 1.0 - share, share * sign
-    else:
-        a = math.sin((1.0 - share) * angle) / math.sin(angle)
-        b = sign * math.sin(share * angle) / math.sin(angle)
-    x, y, z, w = (a * p + b * q for p, q in zip(first, second, strict=True))
-    norm = math.sqrt(x * x + y * y + z * z + w * w)
-    return x / norm, y / norm, z / norm, w / norm
 
 
 class TransformTree:
@@ -158,11 +135,9 @@ class TransformTree:
             raise TransformError(f"{what}: a frame cannot be its own parent")
         norm = math.sqrt(sum(value * value for value in rotation))
         if not all(math.isfinite(value) for value in position) or not math.isfinite(norm):
-            raise TransformError(f"{what}: position {position}, rotation {rotation} are not finite")
+            raise TransformError(f"{what}: {position}, {rotation} are not finite numbers")
         if abs(norm - 1.0) > 1e-2:
-            raise TransformError(
-                f"{what}: quaternion {rotation} has length {norm:.4g} instead of 1"
-            )
+            raise TransformError(f"{what}: quaternion {rotation} has length {norm:.4g}, not 1")
         x, y, z, w = (value / norm for value in rotation)
         sample = _Sample((position[0], position[1], position[2]), (x, y, z, w))
         with self._lock:

@@ -24,8 +24,8 @@ from behavior_ros.builtin_transforms import (
     BuiltinTransformBuffer,
     StaticBuiltinTransformBroadcaster,
 )
-from behavior_ros.conversions import Matrix
 from behavior_ros.parameters import ParameterSpec, declare
+from behavior_ros.rotations import Matrix
 
 IMPLEMENTATION = ParameterSpec(
     "transform_implementation",

@@ -1,51 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Action servers whose goals are worked on in a thread, while callbacks never block."""
+"""Action servers whose goals are worked on in a thread, while callbacks never block.
+
+Everything that touches goal states happens in the executor's thread: the worker hands back an
+outcome, a coroutine of the executor awaits it and sets the one final state. So a cancellation
+and an end can not cross.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
+import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
+from behavior_ros.closing import register_closable, unregister_closable
+from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
 
-class GoalCancelled(Exception):
-    """The client cancelled the goal, or the node is closing."""
-
-
-class WaitTimeout(Exception):
-    """What was waited for did not come in time."""
-
-
-class ServerLost(Exception):
-    """The server of a goal went away, or was restarted and forgot it."""
+_CODE_FIELDS = ("code", "error_code")
+_MESSAGE_FIELDS = ("message", "error_string")
+_FAILED = 1
+"""Code where the interface has no constant for the cause."""
 
 
-class GoalContext:
-    """What the function that executes a goal sees of it."""
+@dataclass
+class _Work:
+    """A goal being worked on."""
 
-    goal: Any
-    """The goal message."""
-    cancelled: threading.Event
-    """Set as soon as the goal is to end; never clear it."""
-
-    def publish_feedback(self, feedback: Any) -> None:
-        """Publish a feedback message."""
-        raise NotImplementedError
-
-    def check_cancelled(self) -> None:
-        """Raise GoalCancelled if the goal is to end."""
-        raise NotImplementedError
-
-    def wait(self, future: Future, timeout: float) -> Any:
-        """Return a future's result; raises GoalCancelled, WaitTimeout ([s] node clock)."""
-        raise NotImplementedError
-
-    def sleep(self, duration: float) -> None:
-        """Sleep [s] of the node's clock; raises GoalCancelled."""
-        raise NotImplementedError
+    context: GoalContext
+    thread: threading.Thread
+    outcome: Future
 
 
 class WorkerActionServer:
@@ -56,7 +46,14 @@ class WorkerActionServer:
         action_type: type of the action
         name: of the action
         execute: gets a GoalContext, returns the result message
-        accept: returns None to accept a goal, otherwise why it is refused (logged)
+        accept: returns None to accept a goal, otherwise why it is refused (logged). Called in the
+            executor's thread, so it must not block. By default every goal is accepted.
+
+    A returned result with code 0 (or error_code 0, or no such field) succeeds the goal, any other
+    aborts it. An exception aborts it too, with the exception's text as the result's message and, as
+    far as the result type has such constants, the code CANCELED (GoalCancelled), TIMED_OUT
+    (WaitTimeout), SERVER_LOST (ServerLost) or EXECUTION_FAILED. A goal that ends without success
+    after its client cancelled it is cancelled.
     """
 
     def __init__(
@@ -68,8 +65,136 @@ class WorkerActionServer:
         *,
         accept: Callable[[Any], str | None] | None = None,
     ) -> None:
-        raise NotImplementedError
+        self._node = node
+        self._type = action_type
+        self._name = name
+        self._work_on = execute
+        self._accept = accept
+        self._logger = node.get_logger()
+        self._closing = False
+        self._goals: dict[bytes, _Work] = {}
+        self._server = ActionServer(
+            node,
+            action_type,
+            name,
+            execute_callback=self._execute,
+            goal_callback=self._decide,
+            cancel_callback=self._cancel,
+        )
+        register_closable(node, self)
+
+    @property
+    def busy(self) -> bool:
+        """True while a goal is worked on."""
+        return bool(self._goals)
+
+    def begin_close(self) -> None:
+        """Refuse new goals and cancel those that run."""
+        self._closing = True
+        for work in list(self._goals.values()):
+            work.context.cancel("the server is closing")
+
+    def closed(self) -> bool:
+        """Tell whether no goal is worked on any more."""
+        return not self._goals
 
     def destroy(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and stop serving."""
-        raise NotImplementedError
+        self.begin_close()
+        deadline = time.monotonic() + 2.0
+        for work in list(self._goals.values()):
+            work.thread.join(max(0.0, deadline - time.monotonic()))
+            if work.thread.is_alive():
+                self._logger.error(f"{self._name}: the work on a goal did not end within 2 s")
+        unregister_closable(self._node, self)
+        self._server.destroy()
+
+    def _decide(self, goal: Any) -> GoalResponse:
+        reason: str | None = "the server is closing"
+        if not self._closing:
+            try:
+                reason = None if self._accept is None else self._accept(goal)
+            except Exception as error:
+                self._logger.error(f"{self._name}: {traceback.format_exc()}")
+                reason = f"{type(error).__name__}: {error}"
+        if reason is None:
+            return GoalResponse.ACCEPT
+        self._logger.warning(f"{self._name}: goal refused: {reason}")
+        return GoalResponse.REJECT
+
+    def _cancel(self, handle: Any) -> CancelResponse:
+        work = self._goals.get(bytes(handle.goal_id.uuid))
+        if work is not None:
+            work.context.cancel("cancelled by the client")
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle: Any) -> Any:
+        context = GoalContext(self._node, handle.request, handle.publish_feedback)
+        outcome = Future()
+        key = bytes(handle.goal_id.uuid)
+        thread = threading.Thread(
+            target=self._work, args=(context, outcome), name=f"goal {self._name}", daemon=True
+        )
+        self._goals[key] = _Work(context, thread, outcome)
+        if handle.is_cancel_requested:
+            context.cancel("cancelled by the client")
+        thread.start()
+        try:
+            succeeded, result = await outcome
+        finally:
+            self._goals.pop(key, None)
+        if succeeded:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return result
+
+    def _work(self, context: GoalContext, outcome: Future) -> None:
+        """Work on a goal (in its thread), then have the executor take over the result."""
+        ended = self._end_of(context)
+        executor = self._node.executor
+        try:
+            if executor is None:
+                outcome.set_result(ended)
+            else:
+                executor.create_task(outcome.set_result, ended)
+        except InvalidHandle:
+            pass  # the executor was shut down meanwhile, nobody waits any more
+
+    def _end_of(self, context: GoalContext) -> tuple[bool, Any]:
+        """Return whether the goal succeeded, and its result."""
+        try:
+            context.check_cancelled()
+            result = self._work_on(context)
+        except GoalCancelled as error:
+            return self._failure("CANCELED", str(error) or context.cancel_reason)
+        except WaitTimeout as error:
+            return self._failure("TIMED_OUT", str(error))
+        except ServerLost as error:
+            return self._failure("SERVER_LOST", str(error))
+        except Exception as error:
+            self._logger.error(f"{self._name}: {traceback.format_exc()}")
+            return self._failure("EXECUTION_FAILED", f"{type(error).__name__}: {error}")
+        if not isinstance(result, self._type.Result):
+            text = f"{self._name}: its server returned {result!r} instead of a result message"
+            self._logger.error(text)
+            return self._failure("EXECUTION_FAILED", text)
+        return _code(result) == 0, result
+
+    def _failure(self, constant: str, message: str) -> tuple[bool, Any]:
+        result = self._type.Result()
+        code = getattr(type(result), constant, _FAILED)
+        for name in _CODE_FIELDS:
+            if hasattr(result, name):
+                setattr(result, name, code)
+        for name in _MESSAGE_FIELDS:
+            if hasattr(result, name):
+                setattr(result, name, message)
+        return False, result
+
+
+def _code(result: Any) -> int:
+    """Return the result's code, 0 where its type has none."""
+    return next((int(getattr(result, name)) for name in _CODE_FIELDS if hasattr(result, name)), 0)

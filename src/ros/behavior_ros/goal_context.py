@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker thread that executes a goal may do: report, wait, notice cancellation."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.task import Future
+
+from behavior_ros.clock_alarm import clock_alarm
+
+_LOOK = 0.25
+"""[s] wall time between two looks at whether a server is still there."""
+
+
+class GoalCancelled(Exception):
+    """The client cancelled the goal, or the node is closing."""
+
+
+class WaitTimeout(Exception):
+    """What was waited for did not come in time."""
+
+
+class ServerLost(Exception):
+    """A server went away, or was restarted and forgot the goal."""
+
+
+class GoalContext:
+    """A goal as the worker sees it.
+
+    All waits end at once when the goal is cancelled, count the node's clock, and are woken by
+    events, so that they cost nothing while nothing happens.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        goal: Any,
+        publish_feedback: Callable[[Any], None] = lambda feedback: None,
+    ) -> None:
+        self.node = node
+        self.goal = goal
+        """The goal message."""
+        self.cancelled = threading.Event()
+        """Set as soon as the goal is to end; never clear it."""
+        self.cancel_reason = ""
+        """Why it is to end."""
+        self._publish_feedback = publish_feedback
+        self._alarm = clock_alarm(node)
+        self._condition = threading.Condition()
+
+    def cancel(self, reason: str) -> None:
+        """Have the goal end; the first reason stays. Any thread may call it."""
+        with self._condition:
+            if not self.cancelled.is_set():
+                self.cancel_reason = reason
+                self.cancelled.set()
+            self._condition.notify_all()
+
+    def publish_feedback(self, feedback: Any) -> None:
+        """Publish a feedback message."""
+        self._publish_feedback(feedback)
+
+    def check_cancelled(self) -> None:
+        """Raise GoalCancelled if the goal is to end."""
+        if self.cancelled.is_set():
+            raise GoalCancelled(self.cancel_reason)
+
+    def now(self) -> float:
+        """Return the node's time in seconds."""
+        return self._alarm.now() * 1e-9
+
+    def sleep(self, duration: float) -> None:
+        """Let a time of the node's clock pass.
+
+        Args:
+            duration: [s]
+
+        Raises:
+            GoalCancelled: as soon as the goal is to end
+        """
+        deadline = self._alarm.now() + duration * 1e9
+        with self._condition:
+            self.check_cancelled()
+            while self._alarm.now() < deadline:
+                self._alarm.wait(self._condition, deadline)
+                self.check_cancelled()
+
+    def wait(
+        self,
+        future: Future,
+        timeout: float,
+        *,
+        lost: Callable[[], str | None] = lambda: None,
+    ) -> Any:
+        """Wait for a future and return its result.
+
+        Args:
+            future: of a service call, or anything that the executor completes
+            timeout: [s] of the node's clock; may be infinite
+            lost: looked at every now and then, in wall time; returns why waiting is pointless
+
+        Raises:
+            GoalCancelled: as soon as the goal is to end; the future is left alone
+            WaitTimeout: the time is over, or the future was cancelled
+            ServerLost: `lost` returned a reason
+        """
+        future.add_done_callback(self._wake)
+        self.wait_until(lambda: future.done() or future.cancelled(), timeout, lost=lost)
+        if future.cancelled():
+            raise WaitTimeout("what was waited for was given up")
+        return future.result()
+
+    def wait_until(
+        self,
+        predicate: Callable[[], bool],
+        timeout: float,
+        *,
+        lost: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """Wait until a predicate holds; whoever makes it true calls :meth:`wake` afterwards.
+
+        Args:
+            predicate: cheap; called at every event
+            timeout: [s] of the node's clock; may be infinite
+            lost: as in :meth:`wait`
+
+        Raises:
+            GoalCancelled, WaitTimeout, ServerLost: as in :meth:`wait`
+        """
+        deadline = self._alarm.now() + timeout * 1e9
+        looked = time.monotonic()
+        while True:
+            with self._condition:
+                if predicate():
+                    return
+                self.check_cancelled()
+                if self._alarm.now() >= deadline:
+                    raise WaitTimeout(f"nothing came within {timeout:g} s")
+                self._alarm.wait(self._condition, deadline, longest=_LOOK)
+            if time.monotonic() - looked >= _LOOK:
+                looked = time.monotonic()
+                reason = lost()
+                if reason is not None:
+                    raise ServerLost(reason)
+
+    def call(self, client: Any, request: Any, timeout: float) -> Any:
+        """Call a service and return its response.
+
+        Args:
+            client: of the service, made with the node
+            request: message
+            timeout: [s] of the node's clock
+
+        Raises:
+            ServerLost: there is no such server, or it went away
+            GoalCancelled, WaitTimeout: as in :meth:`wait`
+        """
+
+        def lost() -> str | None:
+            there = client.service_is_ready()
+            return None if there else f"server lost: service {client.srv_name} is not there"
+
+        reason = lost()
+        if reason is not None:
+            raise ServerLost(reason)
+        future = client.call_async(request)
+        try:
+            return self.wait(future, timeout, lost=lost)
+        except WaitTimeout:
+            raise WaitTimeout(
+                f"service {client.srv_name} did not answer within {timeout:g} s"
+            ) from None
+        finally:
+            future.cancel()
+
+    def wake(self) -> None:
+        """Have waits look again at what they wait for."""
+        with self._condition:
+            self._condition.notify_all()
+
+    def _wake(self, future: Future) -> None:
+        self.wake()

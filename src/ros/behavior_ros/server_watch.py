@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is the server of a goal still there? Three signs, none of which needs its cooperation.
+
+1. The graph: its status publisher has a unique id. If all ids of the moment of sending are gone,
+   that server is gone, also where another one of the same name has taken its place.
+2. The graph again: no server is discovered.
+3. A question: the graph forgets a killed process only after the middleware's lease (20 s for Fast
+   DDS). So the server of a silent goal is asked for the result of a goal that never was, which
+   every action server answers at once with "unknown".
+
+Being there is a matter of processes, not of the robot: time here is wall time, since simulated time
+stands still when the simulation is what died.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.node import Node
+from unique_identifier_msgs.msg import UUID
+
+_PERIOD = 0.2
+"""[s] between two looks at the graph."""
+
+
+class ServerWatch:
+    """Watches the server of one action while a goal is with it.
+
+    Args:
+        node: the client's node
+        client: action client
+        name: of the action
+        timeout: [s] wall time without a sign of life after which the server counts as lost
+        clock: wall clock in seconds, for tests
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        client: ActionClient,
+        name: str,
+        timeout: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._node = node
+        self._client = client
+        self._name = name
+        self._timeout = timeout
+        self._clock = clock
+        self._heard = self._looked = clock()
+        self._signs = 0
+        self._question: Any = None
+        self._asked = clock()
+        self._identities = self._servers()
+
+    def look(self, signs_of_life: int) -> str | None:
+        """Return why the server counts as lost, None while it does not.
+
+        Args:
+            signs_of_life: number of answers from the server so far, in any form
+
+        Cheap enough for every tick: between two looks at the graph it does nothing.
+        """
+        now = self._clock()
+        if signs_of_life != self._signs:
+            self._signs, self._heard = signs_of_life, now
+        if now - self._looked < min(_PERIOD, self._timeout / 4):
+            return None
+        self._looked = now
+        servers = self._servers()
+        if self._identities and not self._identities & servers:
+            what = "was restarted and forgot the goal" if servers else "is gone"
+            return f"server lost: the server of {self._name} {what}"
+        self._identities |= servers
+        if self._question is not None and self._question.done():
+            self._question, self._heard = None, now
+        silent = now - self._heard
+        if silent > self._timeout:
+            return f"server lost: the server of {self._name} has not answered for {silent:.1f} s"
+        if self._question is None and now - self._asked > self._timeout / 4:
+            self._ask(now)
+        return None
+
+    def _servers(self) -> set[bytes]:
+        publishers = self._node.get_publishers_info_by_topic(f"{self._name}/_action/status")
+        return {bytes(publisher.endpoint_gid) for publisher in publishers}
+
+    def _ask(self, now: float) -> None:
+        """Ask for the result of a goal that never was; any answer is a sign of life."""
+        self._asked = now
+        never_sent = UUID(uuid=list(uuid.uuid4().bytes))
+        self._question = ClientGoalHandle(self._client, never_sent, None).get_result_async()
+
+    def close(self) -> None:
+        """Forget an open question."""
+        if self._question is not None:
+            self._question.cancel()
+            self._question = None
