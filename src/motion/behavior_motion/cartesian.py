@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -27,7 +29,7 @@ class ToolPath:
             if _length(*_difference(kept[-1], pose)) > 1e-7:
                 kept.append(pose)
         self.corners = kept
-        steps = [_difference(a, b) for a, b in zip(kept[:-1], kept[1:], strict=True)]
+        steps = [_difference(a, b) for a, b in pairwise(kept)]
         self._sizes = np.array([_length(*step) for step in steps])
         # Velocity of each line per unit of the parameter: linear over angular, base axes.
         self._rates = [
@@ -42,7 +44,7 @@ class ToolPath:
         if len(self.corners) == 1:
             return np.zeros(1), np.array(self.corners), np.zeros(1)
         knots = [0.0]
-        for i, size in enumerate(self._sizes):
+        for i in range(len(self._sizes)):
             before = self._radii[i - 1] if i > 0 else 0.0
             behind = self._radii[i] if i < len(self._radii) else 0.0
             start, end = self._marks[i] + before, self._marks[i + 1] - behind
@@ -50,7 +52,6 @@ class ToolPath:
             knots.extend(np.linspace(start, end, count + 1)[1:])
             if behind > 0:
                 knots.extend(np.linspace(end, end + 2 * behind, 9)[1:])
-            del size
         marks = np.array(knots)
         poses = np.array([self.pose(u) for u in marks])
         moved = np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1)

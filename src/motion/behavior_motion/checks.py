@@ -43,7 +43,7 @@ def as_pose(name: str, value: ArrayLike) -> Matrix:
     off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
     if off > 1e-3 or np.linalg.det(rotation) < 0 or np.abs(pose[3] - (0, 0, 0, 1)).max() > 1e-6:
         raise ValueError(
-            f"{name}: not a rigid transform (rotation off by {off:.1e}, last row {pose[3].tolist()})"
+            f"{name}: not a rigid transform: rotation off by {off:.1e}, last row {pose[3].tolist()}"
         )
     if off > 1e-12:
         u, _, vt = np.linalg.svd(rotation)

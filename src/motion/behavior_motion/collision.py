@@ -139,7 +139,7 @@ class CollisionWorld:
                     self._pair(j, i)
         pairs = self._geometry.collisionPairs
         self._pairs: list[tuple[int, int]] = [(int(p.first), int(p.second)) for p in pairs]
-        self._of_world = np.array([b >= self._first_world for _, b in self._pairs], dtype=bool)
+        self._of_world = [k for k, (_, b) in enumerate(self._pairs) if b >= self._first_world]
 
     def _drop_allowed_robot_pairs(self) -> None:
         for pair in list(self._geometry.collisionPairs):
@@ -176,9 +176,9 @@ class CollisionWorld:
         wanted: dict[int, float] = {}
         if padding > 0:
             own = {n: o.padding for n, o in self.scene.objects.items()}
-            for k in np.flatnonzero(self._of_world):
+            for k in self._of_world:
                 margin = own[self._owners[self._pairs[k][1]]]
-                wanted[int(k)] = padding if margin is None else margin
+                wanted[k] = padding if margin is None else margin
         if exceptions:
             for k, (a, b) in enumerate(self._pairs):
                 limit = exceptions.get((self._owners[a], self._owners[b]))

@@ -13,6 +13,7 @@ close to things.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -366,10 +367,19 @@ class EmbeddedPlanner:
         def is_valid(q: Vector) -> bool:
             return not query.world.collides(q) and self._keeps_axis(query, q)
 
-        path = connect(query.start, [g.q for g in goals], lower, upper, is_valid, limits, seed)
+        path = connect(
+            query.start,
+            [g.q for g in goals],
+            lower=lower,
+            upper=upper,
+            is_valid=is_valid,
+            limits=limits,
+            seed=seed,
+        )
         if path is None:
             return None
-        end = min(goals, key=lambda g: float(np.abs(g.q - path[-1]).max()))
+        last = path[-1]
+        end = min(goals, key=lambda g: float(np.abs(g.q - last).max()))
         path = paths.shortcut(
             paths.without_repeats(path),
             lambda a, b: self._straight_is_free(query, a, b, 2 * CHECK_STEP),
@@ -735,7 +745,7 @@ class EmbeddedPlanner:
         if query.axis_at_start is None or limit is None:
             return True
         cosine = float(self._tool_axis(q, query.options) @ query.axis_at_start)
-        return cosine >= np.cos(limit)
+        return cosine >= math.cos(limit)
 
 
 def _out_of_reach(poses: list[Matrix], base: str) -> str:

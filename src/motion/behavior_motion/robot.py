@@ -99,7 +99,8 @@ class GripperConfig:
 
     def joint_positions(self, width: float) -> Vector:
         """Positions of ``joint_names`` at an opening ``width`` [m]."""
-        return np.array(self.joint_scale, dtype=np.float64) * width
+        positions: Vector = np.array(self.joint_scale, dtype=np.float64) * width
+        return positions
 
     def width(self, joint_positions: ArrayLike) -> float:
         """Opening width [m] from positions of ``joint_names``."""
@@ -147,7 +148,7 @@ class RobotModel:
         if base.parentJoint != 0:
             raise ValueError(f"base_frame: {self.base_frame!r} moves with the joints")
         self.root_T_base: Matrix = np.array(base.placement.homogeneous)
-        self.base_T_root: Matrix = np.linalg.inv(self.root_T_base)
+        self.base_T_root: Matrix = np.asarray(np.linalg.inv(self.root_T_base), dtype=np.float64)
 
     # ---------------------------------------------------------------- loading
 
@@ -280,7 +281,8 @@ class RobotModel:
         data = self._data()
         pin.forwardKinematics(self.pin_model, data, self.full_configuration(vector))
         placement = pin.updateFramePlacement(self.pin_model, data, frame_id)
-        return self.base_T_root @ np.array(placement.homogeneous)
+        pose: Matrix = self.base_T_root @ np.array(placement.homogeneous)
+        return pose
 
     def link_poses(self, q: ArrayLike, gripper_width: float | None = None) -> dict[str, Matrix]:
         """Poses ``base_T_link`` (4x4) of every link and added frame; width [m], default open."""

@@ -39,6 +39,7 @@ class SearchLimits:
 def connect(
     start: Vector,
     goals: list[Vector],
+    *,
     lower: Vector,
     upper: Vector,
     is_valid: Callable[[Vector], bool],
@@ -90,7 +91,6 @@ def connect(
         wanted = ob.GoalStates(information)
         for goal in goals:
             wanted.addState(_fill(carrier, goal))
-        information.freeState(carrier)
         problem.setGoal(wanted)
         planner = og.RRTConnect(information)
         if limits.step > 0:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import ruckig
@@ -145,11 +146,24 @@ def _run_ruckig(profile: ruckig.InputParameter) -> tuple[Vector, Matrix, Matrix,
     result = solver.calculate(profile, motion)
     if result not in (ruckig.Result.Working, ruckig.Result.Finished):
         raise TimingError(f"ruckig found no profile ({result})")
-    count = max(2, int(np.ceil(motion.duration / KNOT_PERIOD)) + 1)
-    times = np.linspace(0.0, motion.duration, count)
+    times = _knots(motion)
     samples = [motion.at_time(t) for t in times]
     q, qd, qdd = (np.array([sample[i] for sample in samples]) for i in range(3))
     return times, q, qd, qdd
+
+
+def _knots(motion: ruckig.Trajectory) -> Vector:
+    """Knot times: wherever a joint's jerk changes, so that each piece is a cubic, and between."""
+    changes = [0.0, motion.duration]
+    for profile in motion.profiles[0]:
+        changes.extend(np.cumsum([*profile.brake.t, *profile.t]))
+    exact = np.unique(np.clip(changes, 0.0, motion.duration))
+    exact = exact[np.concatenate([[True], np.diff(exact) > 1e-7])]
+    exact[-1] = motion.duration
+    regular = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / KNOT_PERIOD)) + 1)
+    gap = np.abs(regular[:, None] - exact[None, :]).min(axis=1)
+    times: Vector = np.sort(np.concatenate([exact, regular[gap > 0.2 * KNOT_PERIOD]]))
+    return times
 
 
 class _Curve(toppra.interpolator.AbstractGeometricPath):  # type: ignore[misc, unused-ignore]
@@ -158,7 +172,7 @@ class _Curve(toppra.interpolator.AbstractGeometricPath):  # type: ignore[misc, u
     def __init__(self, curve: PPoly) -> None:
         self._derivatives = (curve, curve.derivative(1), curve.derivative(2))
 
-    def __call__(self, path_positions: ArrayLike, order: int = 0) -> Matrix:
+    def __call__(self, path_positions: Vector | float, order: int = 0) -> Matrix:
         values: Matrix = self._derivatives[order](path_positions)
         return values
 
@@ -242,7 +256,7 @@ def _grid(path: _Curve) -> Vector:
     step = (breaks[-1] - breaks[0]) / 80
     pieces = [
         np.linspace(a, b, max(4, int(np.ceil((b - a) / step))), endpoint=False)
-        for a, b in zip(breaks[:-1], breaks[1:], strict=True)
+        for a, b in pairwise(breaks)
     ]
     return np.append(np.concatenate(pieces), breaks[-1])
 
@@ -281,10 +295,9 @@ def _smoothed(s: Vector, sd: Vector, window: float) -> tuple[Vector, tuple[Vecto
 
 def _within_limits(trajectory: Trajectory, limits: JointLimits) -> Trajectory:
     """The trajectory, slowed down by as much as it exceeds a limit between its knots."""
-    fine = np.linspace(0.0, trajectory.duration, 4 * len(trajectory.times) - 3)
-    _, qd, qdd = trajectory.sample_many(fine)
-    velocity = float(np.max(np.abs(qd) / limits.velocity))
-    acceleration = float(np.max(np.abs(qdd) / limits.acceleration))
+    speed, change = trajectory.peaks()
+    velocity = float(np.max(speed / limits.velocity))
+    acceleration = float(np.max(change / limits.acceleration))
     factor = max(velocity, np.sqrt(acceleration))
     if not np.isfinite(factor) or factor > 20.0:
         raise TimingError(f"the timing exceeds the limits {factor:.1f} times")

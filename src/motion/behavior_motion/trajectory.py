@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,15 +63,39 @@ class Trajectory:
         t = np.clip(times, self.times[0], self.times[-1])
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         h = (self.times[k + 1] - self.times[k])[:, None]
-        q, qd, qdd = _quintic(
-            h,
-            (t - self.times[k])[:, None] / h,
-            (self.positions[k], self.velocities[k] * h, self.accelerations[k] * h * h),
-            (self.positions[k + 1], self.velocities[k + 1] * h, self.accelerations[k + 1] * h * h),
-        )
+        q, qd, qdd = _quintic(h, (t - self.times[k])[:, None] / h, *self._ends(k, k + 1, h))
         qd[outside] = 0.0
         qdd[outside] = 0.0
         return q, qd, qdd
+
+    def _ends(self, i: Any, j: Any, h: Matrix) -> tuple[tuple[Matrix, ...], tuple[Matrix, ...]]:
+        """Values and derivatives with respect to s at both ends of intervals of length h."""
+        first = (self.positions[i], self.velocities[i] * h, self.accelerations[i] * h * h)
+        last = (self.positions[j], self.velocities[j] * h, self.accelerations[j] * h * h)
+        return first, last
+
+    def peaks(self) -> tuple[Vector, Vector]:
+        """Largest speed and largest acceleration of every joint, between the knots too, (dof,).
+
+        Accelerations are exact; speeds are the largest of eight samples per interval.
+        """
+        if len(self.times) == 1:
+            return np.zeros(len(self.joint_names)), np.zeros(len(self.joint_names))
+        share = np.linspace(0.0, 1.0, 8, endpoint=False)
+        h = np.diff(self.times)
+        _, qd, _ = self.sample_many((self.times[:-1, None] + h[:, None] * share).ravel())
+        first, last = self._ends(slice(None, -1), slice(1, None), h[:, None])
+        _, _, c3, c4, c5 = _coefficients(first, last)
+        peak = np.abs(self.accelerations).max(axis=0)
+        # The acceleration is a cubic of s: its extremes lie at the roots of a quadratic.
+        root = np.sqrt(np.maximum(576 * c4**2 - 1440 * c3 * c5, 0.0))
+        safe = np.where(np.abs(c5) > 1e-12, 120 * c5, np.inf)
+        middle = np.full_like(c5, 0.5)  # for intervals whose quadratic degenerates
+        for s in ((-24 * c4 + root) / safe, (-24 * c4 - root) / safe, middle):
+            inside = np.clip(s, 0.0, 1.0)
+            _, _, qdd = _quintic(h[:, None], inside, first, last)
+            peak = np.maximum(peak, np.abs(qdd).max(axis=0))
+        return np.abs(qd).max(axis=0), peak
 
     def reversed(self) -> Trajectory:
         """The same motion backwards."""
@@ -125,17 +150,26 @@ class Trajectory:
         )
 
 
-def _quintic(
-    h: Matrix, s: Matrix, first: tuple[Matrix, ...], last: tuple[Matrix, ...]
-) -> tuple[Matrix, Matrix, Matrix]:
-    # Coefficients of the quintic on s in [0, 1] by end values and derivatives with respect to s.
+def _coefficients(first: tuple[Matrix, ...], last: tuple[Matrix, ...]) -> tuple[Matrix, ...]:
+    """Coefficients 1 to 5 of the quintic on s in [0, 1] with given ends."""
     p0, v0, a0 = first
     p1, v1, a1 = last
     d = p1 - p0
-    c3 = 10 * d - 6 * v0 - 4 * v1 - 1.5 * a0 + 0.5 * a1
-    c4 = -15 * d + 8 * v0 + 7 * v1 + 1.5 * a0 - a1
-    c5 = 6 * d - 3 * v0 - 3 * v1 - 0.5 * a0 + 0.5 * a1
-    q = p0 + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5))))
-    qd = (v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / h
-    qdd = (a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / h**2
+    return (
+        v0,
+        0.5 * a0,
+        10 * d - 6 * v0 - 4 * v1 - 1.5 * a0 + 0.5 * a1,
+        -15 * d + 8 * v0 + 7 * v1 + 1.5 * a0 - a1,
+        6 * d - 3 * v0 - 3 * v1 - 0.5 * a0 + 0.5 * a1,
+    )
+
+
+def _quintic(
+    h: Matrix, s: Matrix, first: tuple[Matrix, ...], last: tuple[Matrix, ...]
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Position, velocity, acceleration at s in [0, 1] of intervals of length h."""
+    c1, c2, c3, c4, c5 = _coefficients(first, last)
+    q = first[0] + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+    qd = (c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / h
+    qdd = (2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / h**2
     return q, qd, qdd

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator"
+# ruff: noqa: PLR0917 (compiled code takes plain arrays, not objects)
+"""Compiled kinematics of a serial chain.
+
+A chain is ``placements`` (n, 4, 4), ``axes`` (n, 3), ``kinds`` (n,), ``columns`` (n,) and ``end``
+(4, 4), as in :class:`behavior_motion.kinematics.Chain`.
+
+The step is Levenberg-Marquardt in the form of Sugihara (IEEE Transactions on Robotics, 2011):
+``dq = J^T (J J^T + (E + eps) I)^-1 e`` with the squared error E as damping, so it is careful far
+from the target and converges quadratically near it. Joints that would leave their limits are held
+at them and left out of the step.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+REVOLUTE, PRISMATIC, FIXED = 0, 1, 2
+
+
+@njit(cache=True)
+def _forward(
+    placements, axes, kinds, columns, end, q, origins, directions, pose
+):  # pragma: no cover
+    """Fill joint origins, axis directions (n, 3) and the frame's pose (3, 4) in the base."""
+    r = np.eye(3)
+    p = np.zeros(3)
+    rn = np.empty((3, 3))
+    for k in range(len(kinds) + 1):
+        step = end if k == len(kinds) else placements[k]
+        for i in range(3):
+            p_i = p[i]
+            for j in range(3):
+                p_i += r[i, j] * step[j, 3]
+                rn[i, j] = r[i, 0] * step[0, j] + r[i, 1] * step[1, j] + r[i, 2] * step[2, j]
+            pose[i, 3] = p_i
+        for i in range(3):
+            p[i] = pose[i, 3]
+            for j in range(3):
+                r[i, j] = rn[i, j]
+        if k == len(kinds):
+            break
+        ax, ay, az = axes[k, 0], axes[k, 1], axes[k, 2]
+        for i in range(3):
+            origins[k, i] = p[i]
+            directions[k, i] = r[i, 0] * ax + r[i, 1] * ay + r[i, 2] * az
+        if kinds[k] == 0:
+            angle = q[columns[k]]
+            c, s = math.cos(angle), math.sin(angle)
+            v = 1.0 - c
+            for i in range(3):
+                x, y, z = r[i, 0], r[i, 1], r[i, 2]
+                r[i, 0] = (
+                    x * (c + ax * ax * v) + y * (ay * ax * v + az * s) + z * (az * ax * v - ay * s)
+                )
+                r[i, 1] = (
+                    x * (ax * ay * v - az * s) + y * (c + ay * ay * v) + z * (az * ay * v + ax * s)
+                )
+                r[i, 2] = (
+                    x * (ax * az * v + ay * s) + y * (ay * az * v - ax * s) + z * (c + az * az * v)
+                )
+        elif kinds[k] == 1:
+            for i in range(3):
+                p[i] += directions[k, i] * q[columns[k]]
+    for i in range(3):
+        for j in range(3):
+            pose[i, j] = r[i, j]
+
+
+@njit(cache=True)
+def _error(pose, target, e):  # pragma: no cover
+    """Translation and rotation vector from ``pose`` to ``target``, in the base, into ``e``."""
+    m = np.empty((3, 3))
+    for i in range(3):
+        e[i] = target[i, 3] - pose[i, 3]
+        for j in range(3):
+            m[i, j] = (
+                target[i, 0] * pose[j, 0] + target[i, 1] * pose[j, 1] + target[i, 2] * pose[j, 2]
+            )
+    x, y, z = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    sine = math.sqrt(x * x + y * y + z * z)
+    cosine = m[0, 0] + m[1, 1] + m[2, 2] - 1.0
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-8:
+        f = angle / sine
+    elif cosine > 0:
+        f = 0.5
+    else:
+        # Half a turn: any of the two axes; the largest diagonal element tells it safely.
+        k = 0
+        for i in range(1, 3):
+            if m[i, i] > m[k, k]:
+                k = i
+        norm = math.sqrt(max((m[k, k] + 1.0) * 0.5, 1e-12))
+        for i in range(3):
+            e[3 + i] = math.pi * (norm if i == k else m[i, k] / (2.0 * norm))
+        return
+    e[3], e[4], e[5] = f * x, f * y, f * z
+
+
+@njit(cache=True)
+def _solve_spd(a, b):  # pragma: no cover
+    """Solve the symmetric positive definite ``a x = b`` in place (Cholesky)."""
+    n = len(b)
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[i, j]
+            for k in range(j):
+                s -= a[i, k] * a[j, k]
+            a[i, j] = math.sqrt(max(s, 1e-18)) if i == j else s / a[j, j]
+    for i in range(n):
+        for k in range(i):
+            b[i] -= a[i, k] * b[k]
+        b[i] /= a[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            b[i] -= a[k, i] * b[k]
+        b[i] /= a[i, i]
+
+
+@njit(cache=True)
+def solve_ik(
+    placements, axes, kinds, columns, end, lower, upper, target, q, iterations, tolerance
+):  # pragma: no cover
+    """Move ``q`` in place to the target; True where position and rotation error end below it.
+
+    ``tolerance`` holds for metres and radians alike. Gives up early where the error stalls.
+    """
+    n, dof = len(kinds), len(q)
+    origins, directions = np.empty((n, 3)), np.empty((n, 3))
+    pose, e, b = np.empty((3, 4)), np.empty(6), np.empty(6)
+    jac, a, dq = np.zeros((6, dof)), np.empty((6, 6)), np.empty(dof)
+    held = np.zeros(dof, dtype=np.bool_)
+    best, stalled = 1e300, 0
+    for _ in range(iterations):
+        _forward(placements, axes, kinds, columns, end, q, origins, directions, pose)
+        _error(pose, target, e)
+        error = 0.0
+        for i in range(6):
+            error += e[i] * e[i]
+        if error < tolerance * tolerance:
+            return True
+        if error > 0.98 * best:
+            stalled += 1
+            if stalled > 12:
+                return False
+        else:
+            stalled = 0
+        best = min(best, error)
+        for k in range(n):
+            c = columns[k]
+            if kinds[k] == 2:
+                continue
+            dx, dy, dz = directions[k, 0], directions[k, 1], directions[k, 2]
+            if kinds[k] == 1:
+                jac[0, c], jac[1, c], jac[2, c] = dx, dy, dz
+                jac[3, c] = jac[4, c] = jac[5, c] = 0.0
+                continue
+            rx, ry, rz = (
+                pose[0, 3] - origins[k, 0],
+                pose[1, 3] - origins[k, 1],
+                pose[2, 3] - origins[k, 2],
+            )
+            jac[0, c], jac[1, c], jac[2, c] = (
+                dy * rz - dz * ry,
+                dz * rx - dx * rz,
+                dx * ry - dy * rx,
+            )
+            jac[3, c], jac[4, c], jac[5, c] = dx, dy, dz
+        held[:] = False
+        for _again in range(3):
+            for i in range(6):
+                b[i] = e[i]
+                for j in range(i + 1):
+                    s = 0.0
+                    for c in range(dof):
+                        if not held[c]:
+                            s += jac[i, c] * jac[j, c]
+                    a[i, j] = s
+                a[i, i] += 0.5 * error + 1e-9
+            _solve_spd(a, b)
+            largest, newly = 0.0, False
+            for c in range(dof):
+                s = 0.0
+                if not held[c]:
+                    for i in range(6):
+                        s += jac[i, c] * b[i]
+                    if (s > 0 and q[c] >= upper[c]) or (s < 0 and q[c] <= lower[c]):
+                        held[c] = newly = True
+                        s = 0.0
+                dq[c] = s
+                largest = max(largest, abs(s))
+            if not newly:
+                break
+        shrink = 0.6 / largest if largest > 0.6 else 1.0
+        for c in range(dof):
+            q[c] = min(max(q[c] + shrink * dq[c], lower[c]), upper[c])
+    return False
+
+
+@njit(cache=True)
+def solve_ik_many(
+    placements, axes, kinds, columns, end, lower, upper, targets, seeds, iterations, tolerance
+):  # pragma: no cover
+    """``solve_ik`` of every target (N, 4, 4) from every seed (K, dof), moved in place.
+
+    Returns the joints (N, K, dof) and which of them converged (N, K).
+    """
+    count, tries, dof = len(targets), seeds.shape[1], seeds.shape[2]
+    joints = np.empty((count, tries, dof))
+    done = np.zeros((count, tries), dtype=np.bool_)
+    for i in range(count):
+        for k in range(tries):
+            joints[i, k] = seeds[i, k]
+            done[i, k] = solve_ik(
+                placements,
+                axes,
+                kinds,
+                columns,
+                end,
+                lower,
+                upper,
+                targets[i],
+                joints[i, k],
+                iterations,
+                tolerance,
+            )
+    return joints, done
+
+
+@njit(cache=True)
+def solve_ik_along(
+    placements, axes, kinds, columns, end, lower, upper, targets, q0, iterations, tolerance, jump
+):  # pragma: no cover
+    """Follow targets (N, 4, 4) from ``q0``, each solved from the one before.
+
+    Returns the joints (N, dof) and how many were reached with no joint moving more than ``jump``.
+    """
+    joints = np.empty((len(targets), len(q0)))
+    q = q0.copy()
+    for i in range(len(targets)):
+        before = q.copy()
+        if not solve_ik(
+            placements,
+            axes,
+            kinds,
+            columns,
+            end,
+            lower,
+            upper,
+            targets[i],
+            q,
+            iterations,
+            tolerance,
+        ):
+            return joints, i
+        for c in range(len(q)):
+            if abs(q[c] - before[c]) > jump:
+                return joints, i
+        joints[i] = q
+    return joints, len(targets)

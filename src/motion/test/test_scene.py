@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from behavior_motion import (
+    Box,
+    Capsule,
+    Cylinder,
+    EmbeddedPlanner,
+    HalfSpace,
+    Mesh,
+    RobotModel,
+    Sphere,
+)
+from conftest import CUBE, at, down, joints
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def test_attached_object_keeps_its_relative_pose(table: EmbeddedPlanner) -> None:
+    scene, robot = table.scene, table.robot
+    q = joints(table, down(0.45, 0.2, 0.2))
+    before = scene.object_pose("cube_0")
+    scene.set_robot_state(q)
+    scene.attach_object("cube_0", "panda_hand")
+    np.testing.assert_allclose(scene.object_pose("cube_0"), before, atol=1e-12)
+    assert scene.attached()["cube_0"].touch_links == robot.gripper.touch_links
+    home = robot.named["home"]
+    hand = robot.forward_kinematics(home, "panda_hand")
+    relative = np.linalg.inv(robot.forward_kinematics(q, "panda_hand")) @ before
+    np.testing.assert_allclose(scene.object_pose("cube_0", q=home), hand @ relative, atol=1e-12)
+    scene.set_robot_state(home)
+    scene.detach_object("cube_0")
+    np.testing.assert_allclose(scene.object_pose("cube_0"), hand @ relative, atol=1e-12)
+    assert scene.attached() == {}
+
+
+def test_every_mistake_is_named(table: EmbeddedPlanner) -> None:
+    scene = table.scene
+    with pytest.raises(KeyError, match="cube_0"):
+        scene.move_object("cub_0", at(0, 0, 0))
+    with pytest.raises(KeyError, match="panda_hand"):
+        scene.attach_object("cube_0", "hand")
+    with pytest.raises(ValueError, match="set_robot_state"):
+        scene.attach_object("cube_0", "panda_hand")
+    with pytest.raises(KeyError, match="attached object"):
+        scene.detach_object("cube_0")
+    with pytest.raises(KeyError, match="link or object"):
+        scene.allow_collision("cube_9", "table")
+    with pytest.raises(ValueError, match="link of the robot"):
+        scene.add_object("panda_hand", Sphere(0.1), at(0, 0, 0))
+    with pytest.raises(ValueError, match="rigid"):
+        scene.add_object("x", Sphere(0.1), np.diag([2.0, 1.0, 1.0, 1.0]))
+    with pytest.raises(ValueError, match=r"Sphere\.radius"):
+        Sphere(-1.0)
+    with pytest.raises(ValueError, match=r"Box\.size"):
+        Box((0.1, 0.0, 0.1))
+    with pytest.raises(ValueError, match=r"Mesh\.path"):
+        Mesh("absent.stl")
+
+
+def test_rules_latest_wins_and_end_with_their_block(table: EmbeddedPlanner) -> None:
+    scene = table.scene
+    snapshot = scene.snapshot
+    with scene.allowing([("cube_*", "panda_*finger")]):
+        assert snapshot().allowed("panda_leftfinger", "cube_1")
+        assert not snapshot().allowed("panda_hand", "cube_1")
+        scene.allow_collision("cube_1", "panda_leftfinger", False)
+        assert not snapshot().allowed("panda_leftfinger", "cube_1")
+    assert not snapshot().allowed("panda_leftfinger", "cube_0")
+    scene.allow_collision("table", "cube_0")
+    scene.remove_object("cube_0")
+    assert all("cube_0" not in (r.a, r.b) for r in snapshot().rules)
+
+
+def test_copies_and_revisions(table: EmbeddedPlanner) -> None:
+    scene = table.scene
+    twin, revision = scene.copy(), scene.revision
+    scene.remove_object("cube_0")
+    assert scene.revision == revision + 1
+    assert "cube_0" in twin.object_names()
+
+
+TCP = down(0.5, 0.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "reach"),
+    [
+        (Box((0.1, 0.1, 0.1)), 0.05),
+        (Sphere(0.05), 0.05),
+        (Cylinder(0.05, 0.1), 0.05),
+        (Capsule(0.02, 0.06), 0.05),
+        (Mesh(vertices=np.array(np.meshgrid(*[[-0.05, 0.05]] * 3)).reshape(3, -1).T), 0.05),
+    ],
+    ids=lambda s: type(s).__name__,
+)
+def test_shapes_stand_where_they_are_put(
+    planner: EmbeddedPlanner, shape: object, reach: float
+) -> None:
+    """The lowest point of the fingers is known: 9.5 mm below the tool's centre."""
+    q = joints(planner, TCP)
+    for gap in (0.004, -0.004):
+        planner.scene.add_object("thing", shape, at(0.5, 0.0, 0.4905 - gap - reach))
+        distance = planner.distance(q, gripper_width=0.0)
+        assert distance.distance == pytest.approx(gap, abs=1e-4)
+        assert planner.check_state(q, gripper_width=0.0).ok is (gap > 0)
+
+
+def test_half_space_is_solid_below(planner: EmbeddedPlanner) -> None:
+    q = joints(planner, down(0.5, 0.0, 0.08))
+    planner.scene.add_object("floor", HalfSpace(), at(0, 0, 0.0665))
+    assert planner.distance(q, gripper_width=0.0).distance == pytest.approx(0.004, abs=1e-4)
+    planner.scene.move_object("floor", at(0, 0, 0.0725))
+    assert {b for _, b, _ in planner.check_state(q).pairs} == {"floor"}
+
+
+def test_a_report_names_the_pair_and_the_depth(table: EmbeddedPlanner) -> None:
+    q = joints(table, down(0.5, 0.0, 0.2))
+    table.scene.move_object("cube_0", at(0.5, 0.0, 0.25))
+    report = table.check_state(q)
+    assert not report.ok
+    assert any(b == "cube_0" and d > 0.005 for _, b, d in report.pairs)
+    assert "cube_0" in report.text
+    assert "mm" in report.text
+    table.scene.move_object("cube_0", at(0.5, 0.0, 0.05))
+    assert table.check_state(q).ok
+    outside = q.copy()
+    outside[3] = 0.0
+    assert "panda_joint4" in table.check_state(outside).text
+
+
+def test_fingers_collide_by_width(table: EmbeddedPlanner) -> None:
+    q = joints(table, down(0.45, 0.2, CUBE / 2 + 0.02))
+    assert table.check_state(q, gripper_width=0.08).ok
+    assert not table.check_state(q, gripper_width=0.04).ok
+
+
+def test_held_objects_collide_with_world_and_links(table: EmbeddedPlanner) -> None:
+    scene = table.scene
+    q = joints(table, down(0.45, 0.2, 0.1))
+    scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=at(0, 0, 0.0))
+    assert table.check_state(q).ok
+    low = joints(table, down(0.45, -0.1, 0.03))
+    scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=at(0, 0, 0.02))
+    report = table.check_state(low)
+    assert {("cube_0", "table")} == {(a, b) for a, b, _ in report.pairs}
+    scene.add_object("rod", Box((0.02, 0.02, 2.0)), at(2.0, 0.0, 0.0))
+    scene.attach_object("rod", "panda_hand_tcp", link_T_object=at(0, 0, -0.3))
+    assert any("panda_link" in a for a, b, _ in table.check_state(q).pairs if b == "rod")
+
+
+def test_the_base_may_stand_on_the_floor(planner: EmbeddedPlanner) -> None:
+    planner.scene.add_object("floor", HalfSpace(), at(0, 0, 0.0))
+    assert planner.check_state(planner.robot.named["home"]).ok
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_moves_and_rebuilds_agree(robot: RobotModel, data: st.DataObject) -> None:
+    """Whatever the history of the scene, answers equal those of a planner made afresh."""
+    planner = EmbeddedPlanner(robot)
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    for _ in range(6):
+        action = data.draw(st.sampled_from(["add", "move", "remove", "attach", "detach", "allow"]))
+        scene = planner.scene
+        names, held = scene.object_names(), scene.attached()
+        loose = [n for n in names if n not in held]
+        pose = at(*rng.uniform([0.2, -0.4, 0.1], [0.6, 0.4, 0.7]))
+        if action == "add" or not names:
+            scene.add_object(f"o{rng.integers(5)}", Box((0.15, 0.1, 0.2)), pose)
+        elif action == "move" and loose:
+            scene.move_object(loose[0], pose)
+        elif action == "remove":
+            scene.remove_object(names[0])
+        elif action == "attach" and loose:
+            scene.attach_object(loose[-1], "panda_hand", link_T_object=at(0, 0, 0.2))
+        elif action == "detach" and held:
+            scene.detach_object(next(iter(held)), world_T_object=pose)
+        elif action == "allow":
+            scene.allow_collision(names[0], "panda_link*")
+        fresh = EmbeddedPlanner(robot, scene.copy())
+        for _ in range(5):
+            q = robot.random_configuration(rng)
+            ours, theirs = planner.check_state(q).pairs, fresh.check_state(q).pairs
+            assert [p[:2] for p in ours] == [p[:2] for p in theirs]
+            np.testing.assert_allclose([p[2] for p in ours], [p[2] for p in theirs], atol=1e-9)
