@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running controller commands: wait with a watch, stop on trouble, never leave motion behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from behavior_motion import Trajectory
+from behavior_skills.interfaces import Arm, Command, Done, Failure, Runtime, SkillFailure
+
+START_ALLOWANCE = 2.0
+"""[s] by which a motion may take longer than its trajectory."""
+STOP_TIMEOUT = 1.0
+"""[s] in which a cancelled motion must have stopped."""
+
+
+def follow(
+    runtime: Runtime,
+    arm: Arm,
+    trajectory: Trajectory,
+    watch: Callable[[float], None] = lambda elapsed: None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
+    """Execute a trajectory to its end.
+
+    Args:
+        runtime: of the goal.
+        arm: that moves.
+        trajectory: to follow; it starts where the arm is.
+        watch: called at every joint state with the time since the start [s]; what it raises stops
+            the arm and is raised on.
+        meanwhile: called once, right after the start; planning ahead costs no time here.
+
+    Raises:
+        SkillFailure: EXECUTION_FAILED, TIMED_OUT or SERVER_LOST; the arm is stopped.
+        Cancelled: the client cancelled; the arm is stopped.
+    """
+    command = arm.execute(trajectory)
+    start = runtime.now()
+    try:
+        meanwhile()
+        while (done := command.done()) is None:
+            runtime.tick()
+            elapsed = runtime.now() - start
+            watch(elapsed)
+            if elapsed > trajectory.duration + START_ALLOWANCE:
+                raise SkillFailure(
+                    Failure.TIMED_OUT,
+                    f"The arm did not finish a motion of {trajectory.duration:.1f} s in "
+                    f"{elapsed:.1f} s. See whether something blocks it.",
+                )
+    except BaseException:
+        stop(runtime, command)
+        raise
+    if not done.ok:
+        raise SkillFailure(
+            Failure.EXECUTION_FAILED,
+            f"The arm's controller gave up: {done.message or 'no reason given'}. Clear what "
+            "blocks the arm and try again.",
+        )
+
+
+def stop(runtime: Runtime, command: Command) -> None:
+    """Cancel a command and wait until it has stopped; raises nothing."""
+    runtime.shield(True)
+    try:
+        command.cancel()
+        start = runtime.now()
+        while command.done() is None and runtime.now() - start < STOP_TIMEOUT:
+            runtime.tick()
+    except SkillFailure:
+        pass  # The controller is gone: nothing more can be done, and the caller reports why.
+    finally:
+        runtime.shield(False)
+
+
+def wait_for(
+    runtime: Runtime,
+    condition: Callable[[], bool],
+    timeout: float,
+    watch: Callable[[float], None] = lambda elapsed: None,
+) -> bool:
+    """Tick until the condition holds; False when it does not within `timeout` [s]."""
+    start = runtime.now()
+    while not condition():
+        elapsed = runtime.now() - start
+        if elapsed > timeout:
+            return False
+        watch(elapsed)
+        runtime.tick()
+    return True
+
+
+def completed(runtime: Runtime, command: Command, timeout: float) -> Done | None:
+    """Wait for a command; None when it does not end within `timeout` [s]."""
+    wait_for(runtime, lambda: command.done() is not None, timeout)
+    return command.done()

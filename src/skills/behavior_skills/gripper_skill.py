@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open, close or set the gripper; the scene is told when this lets go of an object."""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+
+from behavior_skills.execution import stop, wait_for
+from behavior_skills.interfaces import (
+    Arm,
+    Failure,
+    Gripper,
+    Hand,
+    ObjectState,
+    Runtime,
+    SceneView,
+    SkillFailure,
+)
+
+SHUT = 0.002
+"""[m] a smaller gap means that nothing is between the fingers."""
+RELEASED = 0.002
+"""[m] fingers that stand this much wider than before have let go."""
+TIMEOUT = 3.0
+"""[s]"""
+
+
+class GripperMode(enum.IntEnum):
+    """Values as in behavior_msgs/MoveGripper."""
+
+    OPEN = 0
+    CLOSE = 1
+    WIDTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class GripperRequest:
+    """What the fingers are to do."""
+
+    mode: int
+    width: float = 0.0
+    """[m] WIDTH only."""
+    max_effort: float = 0.0
+    """[N]; 0: the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class GripperOutcome:
+    """Where the fingers stand."""
+
+    width: float
+    """[m]"""
+    holding: bool
+    """Stopped on something before they were shut."""
+
+
+@dataclass(slots=True)
+class GripperSkill:
+    """One motion of the fingers; call :meth:`run`."""
+
+    runtime: Runtime
+    arm: Arm
+    gripper: Gripper
+    scene: SceneView
+    hand: Hand
+    open_width: float
+    effort: float
+    request: GripperRequest
+
+    def run(self) -> GripperOutcome:
+        """Move the fingers.
+
+        Raises:
+            SkillFailure: with one of MoveGripper's result codes.
+            Cancelled: the client cancelled; the fingers stand.
+        """
+        target = self._target()
+        start = self.arm.state().width
+        command = self.gripper.move(target, self.request.max_effort or self.effort)
+        begun = self.runtime.now()
+        try:
+            finished = wait_for(
+                self.runtime,
+                lambda: command.done() is not None,
+                TIMEOUT,
+                lambda elapsed: self.runtime.feedback("move", self._progress(start, target)),
+            )
+        except BaseException:
+            stop(self.runtime, command)
+            self._tell_scene(start)
+            raise
+        self._tell_scene(start)
+        done = command.done()
+        if not finished or done is None:
+            raise SkillFailure(
+                Failure.TIMED_OUT,
+                f"The fingers did not come to rest within {self.runtime.now() - begun:.1f} s. See "
+                "whether the gripper's controller runs.",
+            )
+        if not done.ok and not done.stalled:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"The gripper's controller gave up: {done.message or 'no reason given'}. See "
+                "whether something blocks the fingers.",
+            )
+        width = self.arm.state().width
+        return GripperOutcome(width, done.stalled and width > SHUT)
+
+    def _target(self) -> float:
+        request = self.request
+        if request.mode not in list(GripperMode):
+            raise _invalid(
+                f"mode {request.mode} is unknown; choose from "
+                f"{[f'{mode.name}={mode.value}' for mode in GripperMode]}"
+            )
+        if not (math.isfinite(request.max_effort) and request.max_effort >= 0.0):
+            raise _invalid(f"max_effort is {request.max_effort}, give newtons not below 0")
+        if request.mode == GripperMode.OPEN:
+            return self.open_width
+        if request.mode == GripperMode.CLOSE:
+            return 0.0
+        if not 0.0 <= request.width <= self.open_width:
+            raise _invalid(f"width is {request.width}, give metres in 0..{self.open_width}")
+        return request.width
+
+    def _progress(self, start: float, target: float) -> float:
+        way = abs(target - start)
+        return 1.0 if way < 1e-4 else min(abs(self.arm.state().width - start) / way, 1.0)
+
+    def _tell_scene(self, start: float) -> None:
+        """Fingers that opened hold nothing any more."""
+        if self.arm.state().width < start + RELEASED:
+            return
+        self.hand.held = None
+        for thing in list(self.scene.objects().values()):
+            if thing.state is ObjectState.ATTACHED:
+                self.scene.detach(thing.name)
+
+
+def _invalid(problem: str) -> SkillFailure:
+    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a skill needs of the world, as small protocols.
+
+Skills are plain sequential functions over these. The node implements the protocols with ROS,
+tests with a few lines of Python that move a fake clock. A skill ends by returning, or by raising
+:class:`SkillFailure` (with the name of the result code), :class:`Cancelled` or a subclass.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from behavior_motion import Trajectory
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Failure(enum.Enum):
+    """How a skill can fail; the value is the constant's name in the action's result."""
+
+    INVALID_REQUEST = "INVALID_REQUEST"
+    UNKNOWN_OBJECT = "UNKNOWN_OBJECT"
+    UNKNOWN_FRAME = "UNKNOWN_FRAME"
+    OUT_OF_WORKSPACE = "OUT_OF_WORKSPACE"
+    GRIPPER_NOT_FREE = "GRIPPER_NOT_FREE"
+    NOT_HELD = "NOT_HELD"
+    OCCUPIED = "OCCUPIED"
+    NO_GRASP = "NO_GRASP"
+    GOAL_IN_COLLISION = "GOAL_IN_COLLISION"
+    UNREACHABLE = "UNREACHABLE"
+    PLANNING_FAILED = "PLANNING_FAILED"
+    EXECUTION_FAILED = "EXECUTION_FAILED"
+    OBJECT_MOVED = "OBJECT_MOVED"
+    OBJECT_LOST = "OBJECT_LOST"
+    GRASP_MISSED = "GRASP_MISSED"
+    NOT_PLACED = "NOT_PLACED"
+    CANCELED = "CANCELED"
+    TIMED_OUT = "TIMED_OUT"
+    SERVER_LOST = "SERVER_LOST"
+
+
+class SkillFailure(Exception):
+    """A skill ended without success; the message says what happened and what to try."""
+
+    def __init__(self, failure: Failure, message: str) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+class Cancelled(Exception):
+    """The client wants the goal to end."""
+
+
+class ObjectState(enum.IntEnum):
+    """Values as in behavior_msgs/SceneObject."""
+
+    TRACKED = 0
+    STALE = 1
+    FROZEN = 2
+    ATTACHED = 3
+    LOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectView:
+    """One object of the scene as a skill sees it."""
+
+    name: str
+    state: ObjectState
+    base_T_object: Array
+    """Pose of the centre in the robot's base frame, 4x4 [m]."""
+    shape: str
+    """box, cylinder (along z) or sphere."""
+    size: tuple[float, ...]
+    """[m] box: x y z; cylinder: height radius; sphere: radius."""
+    last_seen: float
+    """[s]."""
+    attached_link: str = ""
+
+    @property
+    def half_extents(self) -> Array:
+        """Half edge lengths of the box around the shape in the object's frame [m]."""
+        if self.shape == "sphere":
+            return np.full(3, self.size[0])
+        if self.shape == "cylinder":
+            return np.array([self.size[1], self.size[1], self.size[0] / 2])
+        return np.array(self.size) / 2
+
+    @property
+    def half_height(self) -> float:
+        """Half the vertical extent of the box around the object as it is turned [m]."""
+        return float(np.abs(self.base_T_object[2, :3]) @ self.half_extents)
+
+
+@dataclass(frozen=True, slots=True)
+class JointState:
+    """Where the robot is."""
+
+    q: Array
+    """Joints of the arm [rad]."""
+    qd: Array
+    """[rad/s]."""
+    width: float
+    """Gap between the fingers [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a controller ended a command."""
+
+    ok: bool
+    message: str = ""
+    stalled: bool = False
+    """Gripper: stopped on something."""
+
+
+class Command(Protocol):
+    """A running command of a controller."""
+
+    def done(self) -> Done | None:
+        """How it ended, or None while it runs; raises `SkillFailure` SERVER_LOST."""
+
+    def cancel(self) -> None:
+        """Stop it; `done` tells when it has stopped."""
+
+
+class Arm(Protocol):
+    """The arm's trajectory controller and joint states."""
+
+    def state(self) -> JointState:
+        """Newest joint state; raises `SkillFailure` SERVER_LOST when there is none."""
+
+    def execute(self, trajectory: Trajectory) -> Command:
+        """Start a trajectory; it replaces one that runs."""
+
+
+class Gripper(Protocol):
+    """The gripper's controller."""
+
+    def move(self, width: float, effort: float) -> Command:
+        """Start to move to a gap between the fingers [m] with at most `effort` [N]."""
+
+
+class SceneView(Protocol):
+    """The scene's objects."""
+
+    def objects(self) -> Mapping[str, ObjectView]:
+        """Newest snapshot; raises `SkillFailure` SERVER_LOST when the scene is silent."""
+
+    def revision(self) -> int:
+        """Grows with every snapshot."""
+
+    def attach(self, name: str, link: str) -> None:
+        """Tell the scene that the object moves with the link; raises `SkillFailure`."""
+
+    def detach(self, name: str) -> None:
+        """Tell the scene that the object moves with no link any more; raises `SkillFailure`."""
+
+
+class Runtime(Protocol):
+    """Time, feedback and cancellation of one goal."""
+
+    def now(self) -> float:
+        """Time of the node's clock [s]."""
+
+    def tick(self) -> None:
+        """Wait for the next joint state.
+
+        Raises:
+            Cancelled: the client cancelled, unless within a `Shielded` block.
+            SkillFailure: SERVER_LOST, no joint states arrive.
+        """
+
+    def feedback(self, phase: str, progress: float) -> None:
+        """Tell the client where the skill is; progress 0..1."""
+
+    def shield(self, on: bool) -> None:
+        """While on, `tick` does not raise `Cancelled`: the robot is being brought to rest."""
+
+
+@dataclass(slots=True)
+class HeldObject:
+    """What the gripper holds, as the pick that took it knows it."""
+
+    name: str
+    tool_T_object: Array
+    """4x4 [m]."""
+    width: float
+    """Gap between the fingers that hold it [m]."""
+
+
+@dataclass(slots=True)
+class Hand:
+    """Memory of the gripper that outlives a single goal."""
+
+    held: HeldObject | None = None

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Move the arm: to joints, a named configuration, a pose, along lines, waypoints or a recording."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from behavior_motion import PlanOptions, Trajectory
+
+from behavior_skills.execution import follow
+from behavior_skills.interfaces import (
+    Arm,
+    Array,
+    Failure,
+    Hand,
+    Runtime,
+    SceneView,
+    SkillFailure,
+)
+from behavior_skills.planning import PlanningWorld, Speeds, checked
+
+START_TOLERANCE = 0.01
+"""[rad] a recorded trajectory that starts further off is approached by a planned motion."""
+
+
+class ArmMode(enum.IntEnum):
+    """Values as in behavior_msgs/MoveArm."""
+
+    JOINTS = 0
+    NAMED = 1
+    POSE = 2
+    CARTESIAN = 3
+    WAYPOINTS = 4
+    TRAJECTORY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MoveArmRequest:
+    """Where to."""
+
+    mode: int
+    named_target: str = ""
+    joints: tuple[float, ...] = ()
+    """[rad]"""
+    base_T_tool: tuple[Array, ...] = ()
+    """4x4 poses of the tool."""
+    trajectory: Trajectory | None = None
+    velocity_scaling: float = 0.0
+    acceleration_scaling: float = 0.0
+    avoid_collisions: bool = True
+
+
+@dataclass(slots=True)
+class MoveArmSkill:
+    """One motion; call :meth:`run`."""
+
+    runtime: Runtime
+    arm: Arm
+    scene: SceneView
+    world: PlanningWorld
+    hand: Hand
+    speeds: Speeds
+    request: MoveArmRequest
+    fraction: float = 0.0
+    """Part of a CARTESIAN path that can be (after success: was) travelled, 0..1."""
+
+    def run(self) -> None:
+        """Plan and move.
+
+        Raises:
+            SkillFailure: with one of MoveArm's result codes.
+            Cancelled: the client cancelled; the arm stands.
+        """
+        self._validate()
+        self.runtime.feedback("plan", 0.0)
+        try:
+            self.world.sync(self.scene.objects(), self.hand.held)
+        except SkillFailure:
+            if self.request.avoid_collisions:
+                raise
+        trajectory = self._trajectory()
+        duration = max(trajectory.duration, 1e-3)
+        follow(
+            self.runtime,
+            self.arm,
+            trajectory,
+            lambda elapsed: self.runtime.feedback("move", min(elapsed / duration, 1.0)),
+        )
+        self.fraction = 1.0
+
+    def _validate(self) -> None:
+        request = self.request
+        scalings = (request.velocity_scaling, request.acceleration_scaling)
+        if not all(math.isfinite(value) and 0.0 <= value <= 1.0 for value in scalings):
+            raise _invalid("velocity_scaling and acceleration_scaling must lie in 0..1")
+        if request.mode not in list(ArmMode):
+            raise _invalid(
+                f"mode {request.mode} is unknown; choose from "
+                f"{[f'{mode.name}={mode.value}' for mode in ArmMode]}"
+            )
+        robot = self.world.planner.robot
+        if request.mode == ArmMode.JOINTS:
+            if len(request.joints) != robot.dof or not np.all(np.isfinite(request.joints)):
+                raise _invalid(
+                    f"joints must be {robot.dof} finite numbers [rad], not {request.joints}"
+                )
+        elif request.mode == ArmMode.NAMED and request.named_target not in robot.named:
+            raise _invalid(
+                f"named_target '{request.named_target}' is unknown; choose from "
+                f"{sorted(robot.named)}"
+            )
+        elif request.mode in (ArmMode.POSE, ArmMode.CARTESIAN, ArmMode.WAYPOINTS):
+            finite = all(np.all(np.isfinite(pose)) for pose in request.base_T_tool)
+            if not request.base_T_tool or not finite:
+                raise _invalid(
+                    "poses must hold at least one pose, free of NaN, with unit quaternions"
+                )
+        elif request.mode == ArmMode.TRAJECTORY and request.trajectory is None:
+            raise _invalid("trajectory needs points with rising times for all joints of the arm")
+
+    def _trajectory(self) -> Trajectory:
+        with contextlib.ExitStack() as stack:
+            if not self.request.avoid_collisions:
+                stack.enter_context(self.world.planner.scene.allowing([("*", "*")]))
+            q = self.arm.state().q
+            planned = {
+                ArmMode.JOINTS: self._to_joints,
+                ArmMode.NAMED: self._to_joints,
+                ArmMode.POSE: self._to_pose,
+                ArmMode.CARTESIAN: self._along_lines,
+                ArmMode.WAYPOINTS: self._through_poses,
+                ArmMode.TRAJECTORY: self._recorded,
+            }
+            return planned[ArmMode(self.request.mode)](q)
+
+    def _options(self) -> PlanOptions:
+        request, held = self.request, self.hand.held
+        return PlanOptions(
+            velocity_scaling=request.velocity_scaling or self.speeds.free,
+            acceleration_scaling=request.acceleration_scaling or self.speeds.acceleration,
+            gripper_width=held.width if held else None,
+        )
+
+    def _to_joints(self, q: Array) -> Trajectory:
+        named = self.request.mode == ArmMode.NAMED
+        robot = self.world.planner.robot
+        goal = robot.named[self.request.named_target] if named else np.array(self.request.joints)
+        return _of(
+            checked(self.world.planner.plan_to_joints(q, goal, options=self._options())).trajectory
+        )
+
+    def _to_pose(self, q: Array) -> Trajectory:
+        goal = self.request.base_T_tool[-1]
+        plan = self.world.planner.plan_to_pose(q, [goal], options=self._options())
+        return _of(checked(plan).trajectory)
+
+    def _along_lines(self, q: Array) -> Trajectory:
+        plan = self.world.planner.plan_cartesian(
+            q, list(self.request.base_T_tool), options=self._options()
+        )
+        self.fraction = plan.fraction
+        return _of(checked(plan).trajectory)
+
+    def _through_poses(self, q: Array) -> Trajectory:
+        whole: Trajectory | None = None
+        for pose in self.request.base_T_tool:
+            plan = checked(self.world.planner.plan_to_pose(q, [pose], options=self._options()))
+            part = _of(plan.trajectory)
+            whole = part if whole is None else whole.concatenate(part)
+            q = part.positions[-1]
+        return _of(whole)
+
+    def _recorded(self, q: Array) -> Trajectory:
+        recorded = _of(self.request.trajectory)
+        robot, planner = self.world.planner.robot, self.world.planner
+        if np.any(recorded.positions < robot.lower) or np.any(recorded.positions > robot.upper):
+            raise _invalid("the trajectory leaves the joint limits of the arm")
+        # A recording is played at its own speed unless that, or the request, asks for less.
+        speed = float(np.max(np.abs(recorded.velocities) / robot.velocity_limits))
+        recorded = recorded.scaled(max(1.0 / (self.request.velocity_scaling or 1.0), speed))
+        blocked = planner.check_path(recorded.positions) if self.request.avoid_collisions else None
+        if blocked is not None:
+            report = planner.check_state(recorded.positions[blocked])
+            raise SkillFailure(
+                Failure.GOAL_IN_COLLISION,
+                f"The trajectory collides at {recorded.times[blocked]:.2f} s: {report.text}. Clear "
+                "the way or record another one.",
+            )
+        if float(np.max(np.abs(q - recorded.positions[0]))) <= START_TOLERANCE:
+            return recorded
+        there = checked(planner.plan_to_joints(q, recorded.positions[0], options=self._options()))
+        return _of(there.trajectory).concatenate(recorded)
+
+
+def _of(trajectory: Trajectory | None) -> Trajectory:
+    assert trajectory is not None
+    return trajectory
+
+
+def _invalid(problem: str) -> SkillFailure:
+    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pick: grasp an object of the scene and lift it.
+
+select -> reach -> approach -> grasp -> verify -> lift. The free reach and the straight approach
+are one trajectory, the gripper opens while the arm moves, and the lift is planned while the arm
+still approaches, so that nothing stands and thinks. Until the fingers close, the object is
+watched: when it moves, the arm stops and a new way is planned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from behavior_motion import PlanOptions, Trajectory
+
+from behavior_skills.execution import follow, wait_for
+from behavior_skills.geometry import distance, levelled, present, raised
+from behavior_skills.grasp_candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps
+from behavior_skills.interfaces import (
+    Arm,
+    Array,
+    Failure,
+    Gripper,
+    Hand,
+    HeldObject,
+    ObjectState,
+    ObjectView,
+    Runtime,
+    SceneView,
+    SkillFailure,
+)
+from behavior_skills.planning import Entry, PlanningWorld, Speeds, checked, most_telling
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where objects may be taken and put, around the robot's base."""
+
+    inner: float = 0.25
+    """[m] horizontal distance from the base."""
+    outer: float = 0.84
+    low: float = -0.05
+    """[m] height above the base."""
+    high: float = 0.9
+
+    def problem(self, position: Array) -> str | None:
+        """Why a position is outside, in words; None: it is inside."""
+        radius = math.hypot(position[0], position[1])
+        if not self.inner <= radius <= self.outer:
+            return (
+                f"it is {radius:.3f} m from the base, but the arm works between {self.inner} m "
+                f"and {self.outer} m"
+            )
+        if not self.low <= position[2] <= self.high:
+            return (
+                f"its height is {position[2]:.3f} m, but the arm works between {self.low} m and "
+                f"{self.high} m"
+            )
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PickParameters:
+    """Lengths [m], times [s] and speeds of the skill."""
+
+    workspace: Workspace = field(default_factory=Workspace)
+    speeds: Speeds = field(default_factory=lambda: Speeds(0.8, 0.5, approach=0.25))
+    approach_distance: float = 0.08
+    """From the pre-grasp to the grasp."""
+    moved_tolerance: float = 0.015
+    """The object may move this much before a new way is planned."""
+    replans: int = 3
+    width_tolerance: float = 0.008
+    """Between the fingers' gap and the object's thickness."""
+    effort: float = 40.0
+    """[N] of the closing fingers."""
+    max_width: float = 0.08
+    """Gap of the open gripper."""
+    close_timeout: float = 2.0
+    still_time: float = 0.06
+    """Fingers that have not moved for so long have closed."""
+    attach_link: str = "panda_hand"
+    planning_time: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PickRequest:
+    """What is to be picked."""
+
+    name: str
+    max_tilt: float = 0.0
+    """[rad]; 0: the default."""
+    lift_height: float = 0.0
+    """[m]; 0: the default."""
+    velocity_scaling: float = 0.0
+    """0..1; 0: the default."""
+    grasps: tuple[Array, ...] = ()
+    """Tool poses in the object's frame; empty: from the shape."""
+
+
+@dataclass(slots=True)
+class PickSkill:
+    """One pick; call :meth:`run`."""
+
+    runtime: Runtime
+    arm: Arm
+    gripper: Gripper
+    scene: SceneView
+    world: PlanningWorld
+    hand: Hand
+    parameters: PickParameters
+    request: PickRequest
+    _lift: Trajectory | None = field(default=None, init=False)
+    _grasp: Grasp | None = field(default=None, init=False)
+
+    def run(self) -> Array:
+        """Pick the object.
+
+        Returns:
+            The grasp that was used: object_T_tool, 4x4.
+
+        Raises:
+            SkillFailure: with one of Pick's result codes.
+            Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
+        """
+        self._validate()
+        self.runtime.feedback("select", 0.0)
+        self.gripper.move(self.parameters.max_width, self.parameters.effort)
+        for attempt in range(self.parameters.replans + 1):
+            thing = self._object()
+            entry = self._plan(thing)
+            if self._reach(thing, entry, last=attempt == self.parameters.replans):
+                break
+        held = self._close(thing)
+        try:
+            self._raise(held)
+            self._tell(held)
+        except BaseException:
+            self._settle(held)
+            raise
+        assert self._grasp is not None
+        return self._grasp.object_T_tool
+
+    # ------------------------------------------------------------------ select
+
+    def _validate(self) -> None:
+        request = self.request
+        numbers = (request.max_tilt, request.lift_height, request.velocity_scaling)
+        if not request.name:
+            raise SkillFailure(
+                Failure.INVALID_REQUEST, "object_name is empty: name an object of the scene."
+            )
+        if not all(math.isfinite(value) and value >= 0.0 for value in numbers):
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                "max_tilt, lift_height and velocity_scaling must be numbers not below 0.",
+            )
+        if request.velocity_scaling > 1.0:
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                f"velocity_scaling is {request.velocity_scaling}, give at most 1.",
+            )
+        if not all(np.all(np.isfinite(grasp)) for grasp in request.grasps):
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                "One of the grasps holds NaN or a quaternion of norm 0; give proper poses.",
+            )
+        self._check_free()
+        self._object()
+
+    def _check_free(self) -> None:
+        attached = [
+            o.name for o in self.scene.objects().values() if o.state is ObjectState.ATTACHED
+        ]
+        if attached:
+            raise SkillFailure(
+                Failure.GRIPPER_NOT_FREE,
+                f"The gripper holds '{attached[0]}' already. Place it, or open the gripper, first.",
+            )
+        self.hand.held = None
+
+    def _object(self) -> ObjectView:
+        """The wanted object as it is seen now."""
+        objects = self.scene.objects()
+        thing = objects.get(self.request.name)
+        if thing is None:
+            raise SkillFailure(
+                Failure.UNKNOWN_OBJECT,
+                f"Object '{self.request.name}' is not in the scene. Known are {sorted(objects)}; "
+                "see that it is in view.",
+            )
+        if thing.state is ObjectState.LOST:
+            raise SkillFailure(
+                Failure.UNKNOWN_OBJECT,
+                f"Object '{thing.name}' has not been seen for long and is lost. Bring it back into "
+                "view.",
+            )
+        problem = self.parameters.workspace.problem(thing.base_T_object[:3, 3])
+        if problem:
+            raise SkillFailure(
+                Failure.OUT_OF_WORKSPACE,
+                f"Object '{thing.name}' is out of the workspace: {problem}. Move it within reach.",
+            )
+        return thing
+
+    def _candidates(self, thing: ObjectView) -> list[Grasp]:
+        given = [Grasp(pose, 0.0) for pose in self.request.grasps]
+        offered = given or grasps_for(thing, self.parameters.max_width)
+        others = present(self.scene.objects(), without=[thing.name])
+        neighbours = [other.base_T_object[:3, 3] for other in others]
+        max_tilt = self.request.max_tilt or TILT_LIMIT
+        ranked = ranked_grasps(thing, offered, neighbours, max_tilt, lean=not given)
+        if not ranked:
+            raise SkillFailure(
+                Failure.NO_GRASP,
+                f"None of {len(offered)} grasps of '{thing.name}' comes from within "
+                f"{math.degrees(max_tilt):.0f} degrees of straight above and fits the gripper of "
+                f"{self.parameters.max_width} m. Allow more tilt, or set the object upright.",
+            )
+        return ranked
+
+    def _plan(self, thing: ObjectView) -> Entry:
+        """A way to the best grasp that can be reached; remembers the grasp."""
+        objects = self.scene.objects()
+        level = levelled(thing.base_T_object)
+        self.world.sync(objects, None)
+        q = self.arm.state().q
+        failures: list[SkillFailure] = []
+        for grasp in self._candidates(thing):
+            target = level @ grasp.object_T_tool
+            try:
+                entry = self.world.straight_then_free(
+                    q,
+                    target,
+                    -target[:3, 2] * self.parameters.approach_distance,
+                    free=self._options(),
+                    straight=self._options(self.parameters.speeds.approach),
+                    object_name=thing.name,
+                )
+            except SkillFailure as failure:
+                failures.append(failure)
+                continue
+            self._grasp = grasp
+            return entry
+        raise most_telling(failures, f"Object '{thing.name}' cannot be grasped")
+
+    def _options(self, tool_speed: float | None = None, width: float | None = None) -> PlanOptions:
+        speeds = self.parameters.speeds
+        return PlanOptions(
+            velocity_scaling=self.request.velocity_scaling or speeds.free,
+            acceleration_scaling=speeds.acceleration,
+            planning_time=self.parameters.planning_time,
+            gripper_width=width or self.parameters.max_width,
+            max_tool_speed=tool_speed,
+        )
+
+    # ------------------------------------------------------------------ reach, approach
+
+    def _reach(self, planned: ObjectView, entry: Entry, *, last: bool) -> bool:
+        """Go to the grasp; False: the object moved and the arm stands."""
+        duration = entry.trajectory.duration
+
+        def watch(elapsed: float) -> None:
+            phase = "reach" if elapsed < entry.approach_at else "approach"
+            self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
+            seen = self.scene.objects().get(planned.name)
+            if seen is None or seen.state is ObjectState.LOST:
+                raise _Moved(f"'{planned.name}' is not seen any more")
+            moved = distance(seen.base_T_object, planned.base_T_object)
+            if moved > self.parameters.moved_tolerance:
+                raise _Moved(f"'{planned.name}' moved {1e3 * moved:.0f} mm")
+
+        try:
+            follow(self.runtime, self.arm, entry.trajectory, watch, self._planner_of_lift(entry))
+        except _Moved as moved:
+            if last:
+                raise SkillFailure(
+                    Failure.OBJECT_MOVED,
+                    f"{moved} while the arm approached, for the {self.parameters.replans + 1}. "
+                    "time. Wait until it rests and try again.",
+                ) from None
+            return False
+        return True
+
+    def _planner_of_lift(self, entry: Entry) -> Callable[[], None]:
+        def plan() -> None:
+            tool = self.world.planner.robot.forward_kinematics(entry.q_end)
+            height = self.request.lift_height or DEFAULT_LIFT
+            with self.world.touching(self.request.name):
+                lift = self.world.planner.plan_cartesian(
+                    entry.q_end,
+                    [raised(tool, height)],
+                    options=self._options(2.0 * self.parameters.speeds.approach),
+                    min_fraction=0.3,
+                )
+            self._lift = checked(lift).trajectory
+
+        return plan
+
+    # ------------------------------------------------------------------ grasp, verify, lift
+
+    def _close(self, thing: ObjectView) -> HeldObject:
+        """Close the fingers; on nothing: open again and fail."""
+        self.runtime.feedback("grasp", 0.6)
+        try:
+            width = close_until_contact(self.runtime, self.arm, self.gripper, self.parameters)
+        except BaseException:
+            # Not verified: let go, so that the scene, where nothing is held, stays true.
+            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+            raise
+        self.runtime.feedback("verify", 0.7)
+        assert self._grasp is not None
+        expected = self._grasp.width or width
+        if abs(width - expected) > self.parameters.width_tolerance or width < 0.003:
+            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+            raise SkillFailure(
+                Failure.GRASP_MISSED,
+                f"The fingers stopped at {1e3 * width:.1f} mm, but '{thing.name}' is "
+                f"{1e3 * expected:.1f} mm thick: it was not between them. Pick it again; its "
+                "position in the scene may have been wrong.",
+            )
+        return HeldObject(thing.name, self._tool_T_object(thing), width)
+
+    def _tool_T_object(self, thing: ObjectView) -> Array:
+        """How the object sits between the fingers.
+
+        Closing turns it flush with the fingers and centres it between them, so the nominal grasp
+        tells its rotation and place on their axis better than the detection does; along the two
+        other axes the detection counts.
+        """
+        assert self._grasp is not None
+        base_T_tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
+        held: Array = np.linalg.inv(self._grasp.object_T_tool)
+        seen: Array = np.linalg.inv(base_T_tool) @ thing.base_T_object
+        held[:3, 3] = (seen[0, 3], held[1, 3], seen[2, 3])
+        return held
+
+    def _raise(self, held: HeldObject) -> None:
+        """Lift, and see by the fingers that the object came along."""
+        assert self._lift is not None
+        duration = max(self._lift.duration, 1e-3)
+
+        def watch(elapsed: float) -> None:
+            self.runtime.feedback("lift", 0.75 + 0.2 * min(elapsed / duration, 1.0))
+            self._check_grip(held)
+
+        follow(self.runtime, self.arm, self._lift, watch)
+        self._check_grip(held)
+
+    def _check_grip(self, held: HeldObject) -> None:
+        width = self.arm.state().width
+        if width < held.width - self.parameters.width_tolerance:
+            raise SkillFailure(
+                Failure.GRASP_MISSED,
+                f"'{held.name}' slipped out of the fingers while it was lifted (gap now "
+                f"{1e3 * width:.1f} mm). Pick it again.",
+            )
+
+    def _tell(self, held: HeldObject) -> None:
+        self.scene.attach(held.name, self.parameters.attach_link)
+        self.hand.held = held
+        self.runtime.feedback("lift", 1.0)
+
+    def _settle(self, held: HeldObject) -> None:
+        """The pick ends early with the fingers closed: make scene and gripper agree."""
+        self.runtime.shield(True)
+        try:
+            self._check_grip(held)
+            self._tell(held)
+        except SkillFailure:
+            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+        finally:
+            self.runtime.shield(False)
+
+
+DEFAULT_LIFT = 0.1
+"""[m]"""
+
+
+class _Moved(Exception):
+    """The object left its place; the text says how."""
+
+
+def close_until_contact(
+    runtime: Runtime, arm: Arm, gripper: Gripper, parameters: PickParameters
+) -> float:
+    """Close the fingers until they stop on something or each other; returns their gap [m]."""
+    command = gripper.move(0.0, parameters.effort)
+    history = [(runtime.now(), arm.state().width)]
+    started = history[0]
+
+    def stands() -> bool:
+        now, width = runtime.now(), arm.state().width
+        history.append((now, width))
+        while now - history[0][0] > parameters.still_time + 0.03:
+            history.pop(0)
+        moving = now - started[0] < 0.1 and abs(width - started[1]) < 1e-3
+        spread = max(w for _, w in history) - min(w for _, w in history)
+        long_enough = now - history[0][0] >= parameters.still_time
+        return long_enough and spread < 5e-4 and not moving
+
+    if not wait_for(
+        runtime, lambda: stands() or command.done() is not None, parameters.close_timeout
+    ):
+        raise SkillFailure(
+            Failure.TIMED_OUT,
+            f"The fingers did not come to rest within {parameters.close_timeout} s. See whether "
+            "the gripper's controller runs.",
+        )
+    done = command.done()
+    if done is not None and not done.ok and not done.stalled:
+        raise SkillFailure(
+            Failure.EXECUTION_FAILED,
+            f"The gripper's controller gave up: {done.message or 'no reason given'}.",
+        )
+    return arm.state().width

@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Place: put the held object down where it is wanted.
+
+select -> reach -> approach -> release -> retreat -> verify. The way above the target and the
+straight way down are one trajectory; the retreat is planned on the way. While the arm moves, grip
+and target are watched: an object that leaves the fingers, or another one that takes the place,
+ends the skill with the arm stopped.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from behavior_motion import PlanOptions, Trajectory
+
+from behavior_skills.execution import follow, wait_for
+from behavior_skills.geometry import (
+    footprint_radius,
+    levelled,
+    occupant,
+    present,
+    raised,
+    support_height,
+)
+from behavior_skills.grasp_candidates import tilt_of
+from behavior_skills.interfaces import (
+    Arm,
+    Array,
+    Failure,
+    Gripper,
+    Hand,
+    HeldObject,
+    ObjectState,
+    ObjectView,
+    Runtime,
+    SceneView,
+    SkillFailure,
+)
+from behavior_skills.pick_skill import Workspace
+from behavior_skills.planning import GROUND, Entry, PlanningWorld, Speeds, checked, most_telling
+
+LIKELY_WAYS = 8
+"""Number of orientations of the object that are tried."""
+YAWS_OF_A_CYLINDER = 8
+DEFAULT_RETREAT = 0.08
+"""[m]"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceParameters:
+    """Lengths [m], times [s] and speeds of the skill."""
+
+    workspace: Workspace = field(default_factory=Workspace)
+    speeds: Speeds = field(default_factory=lambda: Speeds(0.8, 0.5, approach=0.2))
+    approach_distance: float = 0.08
+    """From above the target to the target."""
+    release_gap: float = 0.0015
+    """The object is let go this far above what it is to rest on."""
+    support_tolerance: float = 0.02
+    """Between the wanted height and the one at which the object rests."""
+    width_tolerance: float = 0.008
+    release_opening: float = 0.02
+    """Fingers open this much more than the object is thick before the hand goes up."""
+    max_width: float = 0.08
+    effort: float = 40.0
+    """[N]"""
+    release_timeout: float = 1.5
+    settle_time: float = 0.3
+    """The object is looked at this long after it was let go."""
+    verify_timeout: float = 2.0
+    position_tolerance: float = 0.02
+    """Horizontally, between the object at rest and the target."""
+    height_tolerance: float = 0.012
+    tilt_tolerance: float = 0.2
+    """[rad]"""
+    planning_time: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRequest:
+    """Where to put what."""
+
+    name: str
+    """Empty: whichever is held."""
+    base_T_target: Array
+    """Pose of the object's centre after placing, 4x4 in the base frame."""
+    any_yaw: bool = False
+    """True: turned about the vertical, or to another of the shape's like faces, is as good."""
+    retreat_height: float = 0.0
+    """[m]; 0: the default."""
+    velocity_scaling: float = 0.0
+    """0..1; 0: the default."""
+
+
+@dataclass(slots=True)
+class PlaceSkill:
+    """One place; call :meth:`run`."""
+
+    runtime: Runtime
+    arm: Arm
+    gripper: Gripper
+    scene: SceneView
+    world: PlanningWorld
+    hand: Hand
+    parameters: PlaceParameters
+    request: PlaceRequest
+    _retreat: Trajectory | None = field(default=None, init=False)
+    _checked_revision: int = field(default=-1, init=False)
+
+    def run(self) -> Array:
+        """Put the object down.
+
+        Returns:
+            Where it rests: base_T_object, 4x4.
+
+        Raises:
+            SkillFailure: with one of Place's result codes.
+            Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
+        """
+        self.runtime.feedback("select", 0.0)
+        self._validate()
+        held, thing = self._held()
+        goal = self._resting_pose(thing)
+        support = self._support(thing)[1]
+        entry = self._plan(held, thing, goal, support)
+        self._carry(held, thing, entry)
+        released_at = self._release(held, entry)
+        self._go_up()
+        return self._verify(thing.name, goal, released_at)
+
+    # ------------------------------------------------------------------ select
+
+    def _validate(self) -> None:
+        request = self.request
+        numbers = (request.retreat_height, request.velocity_scaling)
+        if not all(math.isfinite(value) and value >= 0.0 for value in numbers):
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                "retreat_height and velocity_scaling must be numbers not below 0.",
+            )
+        if request.velocity_scaling > 1.0:
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                f"velocity_scaling is {request.velocity_scaling}, give at most 1.",
+            )
+        if not np.all(np.isfinite(request.base_T_target)):
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                "The target holds NaN or a quaternion of norm 0; give a proper pose.",
+            )
+        problem = self.parameters.workspace.problem(request.base_T_target[:3, 3])
+        if problem:
+            raise SkillFailure(
+                Failure.OUT_OF_WORKSPACE,
+                f"The target is out of the workspace: {problem}. Choose a nearer place.",
+            )
+
+    def _held(self) -> tuple[HeldObject, ObjectView]:
+        """What the gripper holds, checked against the request and the fingers."""
+        objects = self.scene.objects()
+        attached = [o for o in objects.values() if o.state is ObjectState.ATTACHED]
+        wanted = self.request.name
+        if not attached or (wanted and attached[0].name != wanted):
+            holds = f"'{attached[0].name}'" if attached else "nothing"
+            raise SkillFailure(
+                Failure.NOT_HELD,
+                f"The gripper holds {holds}, not {repr(wanted) if wanted else 'an object'}. Pick "
+                "the object first.",
+            )
+        thing, state = attached[0], self.arm.state()
+        held = self.hand.held
+        if held is None or held.name != thing.name:
+            # Picked before this process started: the scene knows where it sits.
+            base_T_tool = self.world.planner.robot.forward_kinematics(state.q)
+            pose = np.linalg.inv(base_T_tool) @ thing.base_T_object
+            held = self.hand.held = HeldObject(thing.name, pose, state.width)
+        if state.width < max(held.width - self.parameters.width_tolerance, 0.002):
+            self._drop(held)
+            raise SkillFailure(
+                Failure.NOT_HELD,
+                f"The fingers are shut ({1e3 * state.width:.1f} mm): '{held.name}' is not between "
+                "them any more. Pick it again.",
+            )
+        return held, thing
+
+    def _support(self, thing: ObjectView) -> tuple[float, str]:
+        """Top of what the object is to rest on [m] and its name; raises `SkillFailure`."""
+        target = self.request.base_T_target
+        others = present(self.scene.objects(), without=[thing.name])
+        radius, half_height = footprint_radius(thing), self._half_height(thing)
+        name = occupant(target, half_height, radius, others)
+        if name is not None:
+            raise SkillFailure(
+                Failure.OCCUPIED,
+                f"'{name}' stands where '{thing.name}' is to be put. Clear the place or choose "
+                "another one.",
+            )
+        top, support = support_height(target, radius, others, self.world.ground)
+        gap = float(target[2, 3]) - half_height - top
+        if abs(gap) > self.parameters.support_tolerance:
+            below = f"'{support}'" if support else "the ground"
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                f"The target would leave '{thing.name}' {1e3 * gap:.0f} mm above {below}, which "
+                f"ends at {top:.3f} m. Give the height of the object's centre when it rests.",
+            )
+        return top, support
+
+    def _half_height(self, thing: ObjectView) -> float:
+        return float(np.abs(self.request.base_T_target[2, :3]) @ thing.half_extents)
+
+    def _resting_pose(self, thing: ObjectView) -> Array:
+        """The target with the height at which the object touches what is below."""
+        top, _ = self._support(thing)
+        pose = levelled(self.request.base_T_target).copy()
+        pose[2, 3] = top + self._half_height(thing)
+        return pose
+
+    def _orientations(self, thing: ObjectView, goal: Array) -> list[Array]:
+        """Poses of the object that are as good as the goal."""
+        if not self.request.any_yaw:
+            return [goal]
+        poses = []
+        for turn in symmetries(thing):
+            pose = goal.copy()
+            pose[:3, :3] = goal[:3, :3] @ turn
+            poses.append(pose)
+        return poses
+
+    # ------------------------------------------------------------------ plan
+
+    def _plan(self, held: HeldObject, thing: ObjectView, goal: Array, support: str) -> Entry:
+        self.world.sync(self.scene.objects(), held)
+        q = self.arm.state().q
+        release = raised(goal, self.parameters.release_gap)
+        tool_T_object_inv = np.linalg.inv(held.tool_T_object)
+        targets = [pose @ tool_T_object_inv for pose in self._orientations(thing, release)]
+        failures: list[SkillFailure] = []
+        for target in self._by_effort(q, targets):
+            try:
+                return self.world.straight_then_free(
+                    q,
+                    target,
+                    np.array([0.0, 0.0, self.parameters.approach_distance]),
+                    free=self._options(width=held.width),
+                    straight=self._options(
+                        width=self._release_width(held), tool_speed=self.parameters.speeds.approach
+                    ),
+                    object_name=held.name,
+                    contacts=[support or GROUND],
+                )
+            except SkillFailure as failure:
+                failures.append(failure)
+        raise most_telling(failures, f"'{held.name}' cannot be brought to the target")
+
+    def _by_effort(self, q: Array, targets: list[Array]) -> list[Array]:
+        """The likely tool poses, those that take the arm the least time first."""
+        limits = self.world.planner.robot.velocity_limits
+        upright = sorted(targets, key=lambda pose: round(tilt_of(pose), 1))[:LIKELY_WAYS]
+
+        def effort(target: Array) -> tuple[float, float]:
+            found = self.world.planner.inverse_kinematics(
+                target, seed=q, avoid_collisions=False, attempts=4
+            )
+            time = math.inf if found.q is None else float(np.max(np.abs(found.q - q) / limits))
+            return (round(tilt_of(target), 1), time)
+
+        return sorted(upright, key=effort) if len(upright) > 1 else upright
+
+    def _release_width(self, held: HeldObject) -> float:
+        return min(held.width + self.parameters.release_opening, self.parameters.max_width)
+
+    def _options(self, *, width: float, tool_speed: float | None = None) -> PlanOptions:
+        speeds = self.parameters.speeds
+        return PlanOptions(
+            velocity_scaling=self.request.velocity_scaling or speeds.free,
+            acceleration_scaling=speeds.acceleration,
+            planning_time=self.parameters.planning_time,
+            gripper_width=width,
+            max_tool_speed=tool_speed,
+        )
+
+    # ------------------------------------------------------------------ reach, approach
+
+    def _carry(self, held: HeldObject, thing: ObjectView, entry: Entry) -> None:
+        duration = entry.trajectory.duration
+
+        def watch(elapsed: float) -> None:
+            phase = "reach" if elapsed < entry.approach_at else "approach"
+            self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
+            self._check_grip(held)
+            self._check_target(thing)
+
+        try:
+            follow(
+                self.runtime,
+                self.arm,
+                entry.trajectory,
+                watch,
+                self._planner_of_retreat(entry, held),
+            )
+            self._check_grip(held)
+        except SkillFailure as failure:
+            if failure.failure is Failure.OBJECT_LOST:
+                self._drop(held)
+            raise
+
+    def _check_grip(self, held: HeldObject) -> None:
+        width = self.arm.state().width
+        if width < held.width - self.parameters.width_tolerance:
+            raise SkillFailure(
+                Failure.OBJECT_LOST,
+                f"'{held.name}' left the fingers on the way (gap {1e3 * width:.1f} mm). Pick it "
+                "again.",
+            )
+        seen = self.scene.objects().get(held.name)
+        if seen is None or seen.state is not ObjectState.ATTACHED:
+            raise SkillFailure(
+                Failure.OBJECT_LOST,
+                f"'{held.name}' is seen away from the gripper. Pick it again.",
+            )
+
+    def _check_target(self, thing: ObjectView) -> None:
+        """Whether the place is still free and the support still there, at each new snapshot."""
+        revision = self.scene.revision()
+        if revision == self._checked_revision:
+            return
+        self._checked_revision = revision
+        try:
+            self._support(thing)
+        except SkillFailure as failure:
+            if failure.failure is Failure.OCCUPIED:
+                raise
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"What was to carry '{thing.name}' is gone: {failure} It is still held.",
+            ) from None
+
+    def _drop(self, held: HeldObject) -> None:
+        """The object is lost: the scene follows its detections, shut fingers open."""
+        self.hand.held = None
+        self.runtime.shield(True)
+        try:
+            self.scene.detach(held.name)
+        finally:
+            self.runtime.shield(False)
+        if self.arm.state().width < held.width - self.parameters.width_tolerance:
+            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+
+    def _planner_of_retreat(self, entry: Entry, held: HeldObject) -> Callable[[], None]:
+        def plan() -> None:
+            planner = self.world.planner
+            tool = planner.robot.forward_kinematics(entry.q_end)
+            height = self.request.retreat_height or DEFAULT_RETREAT
+            planner.scene.detach_object(held.name, q=entry.q_end)
+            with self.world.touching(held.name):
+                self._retreat = checked(
+                    planner.plan_cartesian(
+                        entry.q_end,
+                        [raised(tool, height)],
+                        options=self._options(
+                            width=self._release_width(held),
+                            tool_speed=2.5 * self.parameters.speeds.approach,
+                        ),
+                        min_fraction=0.3,
+                    )
+                ).trajectory
+
+        return plan
+
+    # ------------------------------------------------------------------ release, retreat, verify
+
+    def _release(self, held: HeldObject, entry: Entry) -> float:
+        """Open the fingers and tell the scene; returns when [s]."""
+        self.runtime.feedback("release", 0.65)
+        # From here on the object is as good as released: no cancelling until the scene knows.
+        self.runtime.shield(True)
+        try:
+            command = self.gripper.move(self._release_width(held), self.parameters.effort)
+            free = held.width + 0.5 * (self._release_width(held) - held.width)
+            opened = wait_for(
+                self.runtime,
+                lambda: self.arm.state().width >= free or command.done() is not None,
+                self.parameters.release_timeout,
+            )
+            if not opened or self.arm.state().width < held.width + 0.001:
+                raise SkillFailure(
+                    Failure.EXECUTION_FAILED,
+                    f"The fingers did not open (gap {1e3 * self.arm.state().width:.1f} mm). "
+                    f"'{held.name}' is still held; see whether the gripper's controller runs.",
+                )
+            released_at = self.runtime.now()
+            self.scene.detach(held.name)
+            self.hand.held = None
+        finally:
+            self.runtime.shield(False)
+        return released_at
+
+    def _go_up(self) -> None:
+        assert self._retreat is not None
+        duration = max(self._retreat.duration, 1e-3)
+
+        def watch(elapsed: float) -> None:
+            self.runtime.feedback("retreat", 0.7 + 0.2 * min(elapsed / duration, 1.0))
+
+        follow(self.runtime, self.arm, self._retreat, watch)
+        self.gripper.move(self.parameters.max_width, self.parameters.effort)
+
+    def _verify(self, name: str, goal: Array, released_at: float) -> Array:
+        self.runtime.feedback("verify", 0.95)
+        settled = released_at + self.parameters.settle_time
+
+        def seen() -> bool:
+            thing = self.scene.objects().get(name)
+            return thing is not None and thing.last_seen >= settled
+
+        if not wait_for(self.runtime, seen, self.parameters.verify_timeout):
+            raise SkillFailure(
+                Failure.NOT_PLACED,
+                f"'{name}' has not been seen since it was let go. See that it is in view.",
+            )
+        pose = self.scene.objects()[name].base_T_object
+        problem = self._misplaced(pose, goal)
+        if problem:
+            raise SkillFailure(
+                Failure.NOT_PLACED,
+                f"'{name}' does not rest at the target: {problem}. Pick it and place it again.",
+            )
+        return pose
+
+    def _misplaced(self, pose: Array, goal: Array) -> str | None:
+        parameters = self.parameters
+        aside = float(np.linalg.norm(pose[:2, 3] - goal[:2, 3]))
+        if aside > parameters.position_tolerance:
+            return f"it lies {1e3 * aside:.0f} mm beside it"
+        lower = float(goal[2, 3] - pose[2, 3])
+        if abs(lower) > parameters.height_tolerance:
+            return f"it lies {1e3 * lower:.0f} mm lower"
+        upright = float(np.max(np.abs(pose[2, :3])))
+        if math.acos(min(upright, 1.0)) > parameters.tilt_tolerance:
+            return "it is tilted"
+        return None
+
+
+def symmetries(thing: ObjectView) -> list[Array]:
+    """Rotations (3x3) in the object's frame after which its shape looks the same.
+
+    A box has the rotations among its axes that keep its edge lengths (24 for a cube), a cylinder
+    turns about its axis, a sphere is given what a cube has.
+    """
+    if thing.shape == "cylinder":
+        angles = np.arange(YAWS_OF_A_CYLINDER) * 2 * np.pi / YAWS_OF_A_CYLINDER
+        return [
+            np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1]])
+            for a in angles
+        ]
+    half = thing.half_extents
+    turns = []
+    for order in itertools.permutations(range(3)):
+        for signs in itertools.product((1.0, -1.0), repeat=3):
+            turn = np.zeros((3, 3))
+            turn[order, range(3)] = signs
+            proper = np.linalg.det(turn) > 0.0
+            if proper and np.allclose(np.abs(turn.T) @ half, half, atol=1e-3):
+                turns.append(turn)
+    return turns

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planner as the skills use it: its scene follows the detected one, its codes become ours."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from behavior_motion import (
+    Box,
+    Cylinder,
+    HalfSpace,
+    MotionPlanner,
+    Plan,
+    PlanCode,
+    PlanOptions,
+    Shape,
+    Sphere,
+    Trajectory,
+)
+from behavior_skills.interfaces import (
+    Array,
+    Failure,
+    HeldObject,
+    ObjectState,
+    ObjectView,
+    SkillFailure,
+)
+
+GROUND = "ground"
+SMALL_MOVE = 5e-4
+"""[m] objects that moved less than this are left where they are in the planner's scene."""
+
+_FAILURES = {
+    PlanCode.INVALID_START: Failure.PLANNING_FAILED,
+    PlanCode.INVALID_GOAL: Failure.INVALID_REQUEST,
+    PlanCode.START_IN_COLLISION: Failure.PLANNING_FAILED,
+    PlanCode.GOAL_IN_COLLISION: Failure.GOAL_IN_COLLISION,
+    PlanCode.NO_IK: Failure.UNREACHABLE,
+    PlanCode.LIMITS: Failure.UNREACHABLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """How fast to move."""
+
+    free: float
+    """Velocity scaling of free motion, (0, 1]."""
+    acceleration: float
+    """Acceleration scaling, (0, 1]."""
+    approach: float
+    """Largest speed of the tool near things [m/s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A way to a pose by free motion and a straight last part, as one trajectory."""
+
+    trajectory: Trajectory
+    approach_at: float
+    """Time at which the straight part begins [s]."""
+    q_end: Array
+    """Joints at the end [rad]."""
+
+
+def shape_of(thing: ObjectView) -> Shape:
+    """The object's shape in the planner's terms."""
+    if thing.shape == "sphere":
+        return Sphere(thing.size[0])
+    if thing.shape == "cylinder":
+        return Cylinder(radius=thing.size[1], height=thing.size[0])
+    x, y, z = thing.size
+    return Box((x, y, z))
+
+
+class PlanningWorld:
+    """A planner whose scene mirrors the detected objects."""
+
+    def __init__(self, planner: MotionPlanner, ground: float) -> None:
+        """`ground` is the height of the plane that everything stands on [m]."""
+        self.planner = planner
+        self.ground = ground
+        robot = planner.robot
+        below = np.eye(4)
+        # A block on the ground must not seem to touch it when detections are a little low.
+        below[2, 3] = ground - 0.004
+        planner.scene.add_object(GROUND, HalfSpace(), below, padding=0.0)
+        planner.scene.allow_collision(GROUND, robot.base_frame)
+
+    def sync(self, objects: Mapping[str, ObjectView], held: HeldObject | None) -> None:
+        """Make the planner's scene that of `objects`, with `held` in the gripper."""
+        scene = self.planner.scene
+        wanted = {
+            thing.name: thing for thing in objects.values() if thing.state is not ObjectState.LOST
+        }
+        for name in set(scene.object_names()) - set(wanted) - {GROUND}:
+            scene.remove_object(name)
+        for name, thing in wanted.items():
+            if held is not None and name == held.name:
+                self._carry(thing, held)
+            elif name not in scene.object_names() or name in scene.attached():
+                scene.add_object(name, shape_of(thing), thing.base_T_object)
+            elif not np.allclose(
+                scene.object_pose(name), thing.base_T_object, atol=SMALL_MOVE, rtol=0.0
+            ):
+                scene.move_object(name, thing.base_T_object)
+
+    def _carry(self, thing: ObjectView, held: HeldObject) -> None:
+        scene, tool = self.planner.scene, self.planner.robot.tool_frame
+        carried = scene.attached().get(held.name)
+        if carried is not None and np.allclose(carried.link_T_object, held.tool_T_object):
+            return
+        scene.add_object(held.name, shape_of(thing), thing.base_T_object)
+        scene.attach_object(held.name, tool, link_T_object=held.tool_T_object)
+
+    @contextlib.contextmanager
+    def touching(self, name: str, *others: str) -> Iterator[None]:
+        """Within the block the object may touch the hand and `others`."""
+        links = self.planner.robot.gripper.touch_links
+        with self.planner.scene.allowing([(name, other) for other in (*links, *others)]):
+            yield
+
+    def straight_then_free(
+        self,
+        q_start: Array,
+        target: Array,
+        offset: Array,
+        *,
+        free: PlanOptions,
+        straight: PlanOptions,
+        object_name: str,
+        contacts: Sequence[str] = (),
+    ) -> Entry:
+        """Free motion to `offset` beside the target, then a straight line to it.
+
+        The straight part is planned first and backwards, from the target: it decides whether the
+        target is good at all, and the free part need only reach one joint vector.
+
+        Args:
+            q_start: where the arm is [rad].
+            target: 4x4 tool pose.
+            offset: from the target to the start of the straight part, in the base frame [m].
+            free: options of the free part.
+            straight: options of the straight part.
+            object_name: that the hand works on.
+            contacts: other objects it may touch in the straight part.
+
+        Raises:
+            SkillFailure: UNREACHABLE, GOAL_IN_COLLISION, PLANNING_FAILED ...
+        """
+        planner = self.planner
+        outside = target.copy()
+        outside[:3, 3] = target[:3, 3] + offset
+        with self.touching(object_name, *contacts):
+            found = planner.inverse_kinematics(
+                target, seed=q_start, gripper_width=straight.gripper_width
+            )
+            if found.q is None:
+                raise SkillFailure(
+                    _FAILURES.get(found.code, Failure.PLANNING_FAILED), sentence(found.reason)
+                )
+            back = checked(planner.plan_cartesian(found.q, [outside], options=straight))
+        assert back.trajectory is not None
+        reach = checked(
+            planner.plan_to_joints(q_start, back.trajectory.positions[-1], options=free)
+        )
+        assert reach.trajectory is not None
+        approach = back.trajectory.reversed()
+        return Entry(reach.trajectory.concatenate(approach), reach.trajectory.duration, found.q)
+
+
+def checked(plan: Plan) -> Plan:
+    """The plan, or a `SkillFailure` that says why there is none."""
+    if not plan.ok:
+        raise SkillFailure(
+            _FAILURES.get(plan.code, Failure.PLANNING_FAILED), sentence(plan.message)
+        )
+    return plan
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital and a full stop."""
+    text = text.strip() or "no reason given"
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def most_telling(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
+    """Of the reasons why all candidates failed, the one that came nearest to success.
+
+    A candidate that collides is a matter of planning for a skill that has others to choose from,
+    so the result is PLANNING_FAILED or, where no joints reach any candidate, UNREACHABLE.
+    """
+    order = (Failure.PLANNING_FAILED, Failure.GOAL_IN_COLLISION, Failure.UNREACHABLE)
+    best = min(failures, key=lambda f: order.index(f.failure) if f.failure in order else 9)
+    unreachable = best.failure is Failure.UNREACHABLE
+    return SkillFailure(
+        Failure.UNREACHABLE if unreachable else Failure.PLANNING_FAILED,
+        f"{what} in any of {len(failures)} ways; the nearest: {best}",
+    )
