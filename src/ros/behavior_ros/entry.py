@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 
 import rclpy
-from rclpy.exceptions import RCLError
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.node import Node
@@ -47,7 +46,7 @@ def run(factories: Sequence[Callable[[], Node]], args: Sequence[str] | None = No
             args=None if args is None else list(args),
             signal_handler_options=SignalHandlerOptions.NO,
         )
-    except (RCLError, RuntimeError) as error:
+    except RuntimeError as error:
         print(f"wrong ROS arguments: {error}", file=sys.stderr)
         return 2
     nodes: list[Node] = []
