@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between ROS messages and what the simulation works with; nothing else here knows messages.
+
+Messages that are published often are made once and filled again: building one costs more than
+sending it.
+"""
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from behavior_msgs.msg import SceneObject, SceneObjectArray
+from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
+from builtin_interfaces.msg import Time
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from geometry_msgs.msg import Pose as PoseMsg
+from geometry_msgs.msg import Vector3
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import ColorRGBA
+from trajectory_msgs.msg import JointTrajectory
+from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
+
+from behavior_sim.config import ObjectConfig, WorldConfig
+from behavior_sim.detection import DetectionFrame, DetectorConfig
+from behavior_sim.goals import Ending, InvalidGoal, Outcome
+from behavior_sim.joint_trajectory_controller import Tolerances, TrajectoryPoints
+from behavior_sim.layouts import Pose
+from behavior_sim.simulation import Simulation
+
+_ERROR_CODES = {
+    Ending.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
+    Ending.PATH_TOLERANCE: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
+    Ending.GOAL_TOLERANCE: FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED,
+}
+
+
+def fill_time(message: Time, nanoseconds: int) -> None:
+    """Set a time message."""
+    message.sec, message.nanosec = divmod(nanoseconds, 1_000_000_000)
+
+
+def _fill_pose(message: PoseMsg, pose: Pose) -> None:
+    filled = matrix_to_pose(pose)
+    message.position, message.orientation = filled.position, filled.orientation
+
+
+def parse_pose(message: PoseMsg) -> Pose:
+    """world_T_object (4, 4) of a pose.
+
+    Raises:
+        ValueError: numbers not finite, or a quaternion that is none.
+    """
+    p, q = message.position, message.orientation
+    if not np.isfinite([p.x, p.y, p.z, q.x, q.y, q.z, q.w]).all():
+        raise ValueError("the pose holds numbers that are not finite")
+    if not 0.9 < np.linalg.norm([q.x, q.y, q.z, q.w]) < 1.1:
+        raise ValueError("the pose's quaternion is not of length 1; w = 1 is no rotation")
+    pose: Pose = pose_to_matrix(message)
+    return pose
+
+
+def parse_impulse(message: Vector3) -> NDArray[np.float64]:
+    """Impulse (3,) [N s].
+
+    Raises:
+        ValueError: numbers not finite.
+    """
+    impulse = np.array([message.x, message.y, message.z])
+    if not np.isfinite(impulse).all():
+        raise ValueError("the impulse holds numbers that are not finite")
+    return impulse
+
+
+# -- state --------------------------------------------------------------------------------------
+
+
+class JointStateMessage:
+    """The robot's joints: arm, then fingers."""
+
+    def __init__(self, config: WorldConfig) -> None:
+        names = [*config.robot.arm.joints, *config.robot.gripper.joints]
+        zeros = [0.0] * len(names)
+        self.message = JointState(name=names)
+        self.message.position = array("d", zeros)
+        self.message.velocity = array("d", zeros)
+        self.message.effort = array("d", zeros)
+
+    def fill(self, simulation: Simulation, nanoseconds: int) -> JointState:
+        """The message for now."""
+        world, message = simulation.world, self.message
+        fill_time(message.header.stamp, nanoseconds)
+        force = world.gripper_force
+        for target, arm, fingers in (
+            (message.position, world.arm_positions, world.finger_positions),
+            (message.velocity, world.arm_velocities, world.finger_velocities),
+            (message.effort, world.arm_torques, (force, force)),
+        ):
+            target[:] = array("d", [*arm, *fingers])
+        return message
+
+
+class ObjectsMessage:
+    """The true state of all objects."""
+
+    def __init__(self, config: WorldConfig, gripper_link: str) -> None:
+        self.message = SceneObjectArray()
+        self.message.header.frame_id = "world"
+        self._link = gripper_link
+        self.message.objects = [_scene_object(n, o) for n, o in config.objects.items()]
+
+    def fill(self, simulation: Simulation, nanoseconds: int) -> SceneObjectArray:
+        """The message for now."""
+        message, world = self.message, simulation.world
+        fill_time(message.header.stamp, nanoseconds)
+        message.revision += 1
+        held = world.held_objects()
+        for item in message.objects:
+            _fill_pose(item.pose, world.object_pose(item.name))
+            linear, angular = item.velocity.linear, item.velocity.angular
+            velocity = world.object_velocity(item.name).tolist()
+            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = velocity
+            item.last_seen = message.header.stamp
+            item.state = SceneObject.ATTACHED if item.name in held else SceneObject.TRACKED
+            item.attached_link = self._link if item.name in held else ""
+        return message
+
+
+def _scene_object(name: str, config: ObjectConfig) -> SceneObject:
+    red, green, blue = config.color
+    return SceneObject(
+        name=name,
+        class_id=name,
+        shape=SolidPrimitive(type=SolidPrimitive.BOX, dimensions=list(config.size)),
+        color=ColorRGBA(r=red, g=green, b=blue, a=1.0),
+        confidence=1.0,
+    )
+
+
+class DetectionsMessage:
+    """What the detector reports."""
+
+    def __init__(self, objects: Mapping[str, ObjectConfig]) -> None:
+        self.message = Detection3DArray()
+        self.message.header.frame_id = "world"
+        self._made = {name: _detection(name, config) for name, config in objects.items()}
+
+    def fill(self, frame: DetectionFrame, config: DetectorConfig) -> Detection3DArray:
+        """The message of one report."""
+        fill_time(self.message.header.stamp, round(frame.time * 1e9))
+        variances = [max(config.position_noise, 1e-6) ** 2] * 3
+        variances += [max(config.orientation_noise, 1e-6) ** 2] * 3
+        items = []
+        for detection in frame.detections:
+            item = self._made[detection.name]
+            item.header.stamp = self.message.header.stamp
+            result = item.results[0]
+            result.hypothesis.score = detection.score
+            _fill_pose(result.pose.pose, detection.pose)
+            result.pose.covariance[::7] = variances
+            item.bbox.center = result.pose.pose
+            items.append(item)
+        self.message.detections = items
+        return self.message
+
+
+def _detection(name: str, config: ObjectConfig) -> Detection3D:
+    detection = Detection3D(id=name)
+    detection.header.frame_id = "world"
+    detection.bbox.size.x, detection.bbox.size.y, detection.bbox.size.z = config.size
+    result = ObjectHypothesisWithPose()
+    result.hypothesis.class_id = name
+    detection.results = [result]
+    return detection
+
+
+# -- joint trajectories -------------------------------------------------------------------------
+
+
+def parse_trajectory(message: JointTrajectory) -> TrajectoryPoints:
+    """The points of a trajectory.
+
+    Raises:
+        InvalidGoal: points with differing numbers of values.
+    """
+    columns: dict[str, NDArray[np.float64] | None] = {}
+    for name in ("positions", "velocities", "accelerations"):
+        rows = [list(getattr(point, name)) for point in message.points]
+        if not any(rows):
+            columns[name] = None
+        elif len({len(row) for row in rows}) > 1:
+            raise InvalidGoal(f"the points have differing numbers of {name}")
+        else:
+            columns[name] = np.array(rows)
+    if message.points and columns["positions"] is None:
+        raise InvalidGoal("the trajectory's points have no positions")
+    return TrajectoryPoints(
+        joints=list(message.joint_names),
+        times=np.array([seconds(point.time_from_start) for point in message.points]),
+        positions=columns["positions"] if columns["positions"] is not None else np.empty((0, 0)),
+        velocities=columns["velocities"],
+        accelerations=columns["accelerations"],
+    )
+
+
+def parse_tolerances(goal: Any) -> Tolerances:
+    """Tolerances of a FollowJointTrajectory goal: 0 leaves the default, below 0 is none at all."""
+
+    def table(entries: Any) -> dict[str, float]:
+        return {
+            entry.name: entry.position if entry.position > 0.0 else np.inf
+            for entry in entries
+            if entry.position != 0.0
+        }
+
+    late = seconds(goal.goal_time_tolerance)
+    return Tolerances(
+        path=table(goal.path_tolerance),
+        goal=table(goal.goal_tolerance),
+        goal_time=late if late > 0.0 else None,
+    )
+
+
+def trajectory_result(outcome: Outcome | InvalidGoal) -> Any:
+    """Result message of a FollowJointTrajectory goal."""
+    result = FollowJointTrajectory.Result()
+    if isinstance(outcome, InvalidGoal):
+        result.error_code, result.error_string = result.INVALID_GOAL, str(outcome)
+    else:
+        # The interface has no code of its own for goals that were cancelled or replaced.
+        result.error_code = _ERROR_CODES.get(
+            outcome.ending, FollowJointTrajectory.Result.INVALID_GOAL
+        )
+        result.error_string = outcome.message
+    return result
+
+
+def trajectory_feedback(simulation: Simulation, nanoseconds: int) -> Any:
+    """Feedback message of the FollowJointTrajectory goal being worked on."""
+    feedback = FollowJointTrajectory.Feedback()
+    fill_time(feedback.header.stamp, nanoseconds)
+    feedback.joint_names = list(simulation.config.robot.arm.joints)
+    desired = simulation.arm.setpoint
+    actual = (simulation.world.arm_positions, simulation.world.arm_velocities)
+    for point, positions, velocities in (
+        (feedback.desired, *desired),
+        (feedback.actual, *actual),
+        (feedback.error, desired[0] - actual[0], desired[1] - actual[1]),
+    ):
+        point.positions, point.velocities = positions.tolist(), velocities.tolist()
+        point.time_from_start = to_duration(max(0.0, simulation.arm.elapsed(simulation.time)))
+    return feedback
+
+
+# -- gripper ------------------------------------------------------------------------------------
+
+
+def _fill_gripper(message: Any, simulation: Simulation) -> Any:
+    message.position = simulation.world.gap
+    message.effort = abs(simulation.world.gripper_force)
+    return message
+
+
+def gripper_result(simulation: Simulation, outcome: Outcome | InvalidGoal) -> Any:
+    """Result message of a GripperCommand goal."""
+    result = _fill_gripper(GripperCommand.Result(), simulation)
+    if isinstance(outcome, Outcome):
+        result.stalled = outcome.stalled
+        result.reached_goal = outcome.ending is Ending.SUCCEEDED and not outcome.stalled
+    return result
+
+
+def gripper_feedback(simulation: Simulation) -> Any:
+    """Feedback message of the GripperCommand goal being worked on."""
+    return _fill_gripper(GripperCommand.Feedback(), simulation)

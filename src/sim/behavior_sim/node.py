@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ROS node of the simulated world.
+
+Offers what a real cell's drivers offer (joint states, trajectory and gripper actions, detections)
+and what only a simulation can: the clock, the truth, resets and disturbances. Physics and publishing
+run in one thread (`Stepper`), which also does what callbacks ask for; the callbacks only hand over.
+"""
+
+import os
+import sys
+import time
+from typing import Any
+
+from behavior_msgs.msg import SceneObjectArray
+from behavior_msgs.srv import DisturbWorld, ResetWorld
+from behavior_ros import (
+    ERROR,
+    OK,
+    WARN,
+    DiagnosticsPublisher,
+    ParameterSpec,
+    create_static_transform_broadcaster,
+    declare_all,
+    run,
+    seconds,
+)
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from geometry_msgs.msg import TransformStamped
+from rclpy.clock import Clock as RosClock
+from rclpy.clock import ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+from vision_msgs.msg import Detection3DArray
+
+from behavior_sim import messages
+from behavior_sim.config import load_world
+from behavior_sim.controller_action_server import ControllerActionServer
+from behavior_sim.detection import DetectorConfig
+from behavior_sim.goals import Goal
+from behavior_sim.layouts import UnknownLayout
+from behavior_sim.recording import Recorder, RecordingError
+from behavior_sim.resources import find_world
+from behavior_sim.simulation import Simulation
+from behavior_sim.stepper import Stepper
+from behavior_sim.world import InvalidDisturbance, UnknownObject
+
+SUCCESS = 0
+UNKNOWN = 101
+INVALID = 102
+OBJECTS_RATE = 10.0
+"""[Hz] of the true state of the objects."""
+FEEDBACK_RATE = 5.0
+"""[Hz] of the actions' feedback."""
+
+PARAMETERS = [
+    ParameterSpec(
+        "world", "block_stacking", "Name of the simulated world, or its YAML file.", read_only=True
+    ),
+    ParameterSpec(
+        "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
+    ),
+    ParameterSpec("seed", 0, "Of start state and noise.", range=(0, 2**31 - 1), read_only=True),
+    ParameterSpec(
+        "clock_rate", 50.0, "Of /clock [Hz, simulated].", range=(1.0, 500.0), read_only=True
+    ),
+    ParameterSpec(
+        "joint_state_rate", 50.0, "Of /joint_states [Hz].", range=(1.0, 500.0), read_only=True
+    ),
+    ParameterSpec("camera_rate", 10.0, "Of /detections [Hz].", range=(0.1, 100.0), read_only=True),
+    ParameterSpec(
+        "position_noise", 0.001, "Standard deviation of detections [m].", range=(0.0, 1.0)
+    ),
+    ParameterSpec(
+        "orientation_noise", 0.01, "Standard deviation of detections [rad].", range=(0.0, 3.0)
+    ),
+    ParameterSpec(
+        "detection_dropout", 0.0, "Probability that an object goes undetected.", range=(0.0, 1.0)
+    ),
+    ParameterSpec("detection_latency", 0.0, "From picture to report [s].", range=(0.0, 10.0)),
+    ParameterSpec(
+        "recording", "", "File that the motion is recorded to; empty: not.", read_only=True
+    ),
+]
+_DETECTOR = {
+    "position_noise": "position_noise",
+    "orientation_noise": "orientation_noise",
+    "detection_dropout": "dropout",
+    "detection_latency": "latency",
+}
+
+
+class _Due:
+    """Says when it is time for something that happens at a rate, counted in physics steps."""
+
+    def __init__(self, rate: float, timestep: float) -> None:
+        self.period = max(1, round(1.0 / (rate * timestep)))
+        self._next = 0
+
+    def __call__(self, steps: int) -> bool:
+        if steps < self._next:
+            return False
+        self._next = (steps // self.period + 1) * self.period
+        return True
+
+
+class SimulationNode(Node):  # type: ignore[misc]
+    """The simulated world as a ROS node (topics, services, actions: see the README)."""
+
+    def __init__(self, node_name: str = "simulation", **kwargs: Any) -> None:
+        super().__init__(node_name, **kwargs)
+        values = declare_all(self, PARAMETERS)
+        config = load_world(find_world(values["world"]))
+        self._simulation = Simulation(
+            config,
+            seed=values["seed"],
+            detector=DetectorConfig(**{_DETECTOR[name]: values[name] for name in _DETECTOR}),
+        )
+        self._seed = values["seed"]
+        self._recording = values["recording"]
+        if self._recording:
+            self._simulation.recorder = Recorder(config)
+        self._stepper = Stepper(self._advance, speed=values["speed"], on_error=self._on_error)
+        self._create_publishers(values)
+        self._create_servers()
+        self.add_post_set_parameters_callback(self._on_parameters)
+        self._diagnostics = DiagnosticsPublisher(self, "physics", "mujoco")
+        self._measured = (time.monotonic(), self._simulation.time)
+        self.create_timer(1.0, self._measure, clock=RosClock(clock_type=ClockType.STEADY_TIME))
+        self._stepper.start()
+        self.get_logger().info(
+            f"world {config.name} with {', '.join(config.objects)}, seed {self._seed}, speed "
+            + (f"{values['speed']:g}" if values["speed"] else "as fast as possible")
+        )
+
+    def destroy_node(self) -> None:
+        """Stop the physics, save the recording, and go."""
+        self._stepper.stop()
+        if self._recording:
+            self._save()
+        super().destroy_node()
+
+    # -- set-up -------------------------------------------------------------------------------
+
+    def _create_publishers(self, values: dict[str, Any]) -> None:
+        config = self._simulation.config
+        newest = QoSProfile(depth=1)
+        self._clock_publisher = self.create_publisher(Clock, "/clock", newest)
+        self._joints_publisher = self.create_publisher(JointState, "/joint_states", 10)
+        self._detections_publisher = self.create_publisher(Detection3DArray, "/detections", 10)
+        self._objects_publisher = self.create_publisher(
+            SceneObjectArray, "/simulation/objects", newest
+        )
+        self._clock_message = Clock()
+        self._joints_message = messages.JointStateMessage(config)
+        self._detections_message = messages.DetectionsMessage(config.objects)
+        self._objects_message = messages.ObjectsMessage(config, config.robot.gripper.link)
+        rates = {
+            "clock": values["clock_rate"],
+            "joints": values["joint_state_rate"],
+            "camera": values["camera_rate"],
+            "objects": OBJECTS_RATE,
+            "feedback": FEEDBACK_RATE,
+        }
+        self._due = {name: _Due(rate, config.timestep) for name, rate in rates.items()}
+        self._chunk = min(due.period for due in self._due.values())
+        base = TransformStamped()
+        base.header.frame_id, base.child_frame_id = "world", config.robot.base_link
+        base.transform.rotation.w = 1.0
+        self._static = create_static_transform_broadcaster(self)
+        self._static.send([base])
+
+    def _create_servers(self) -> None:
+        self.create_service(ResetWorld, "/simulation/reset", self._on_reset)
+        self.create_service(DisturbWorld, "/simulation/disturb", self._on_disturb)
+        self.create_service(SetBool, "/simulation/pause", self._on_pause)
+        self.create_service(Trigger, "/simulation/save_recording", self._on_save)
+        simulation = self._simulation
+        self._arm_server = ControllerActionServer(
+            self,
+            FollowJointTrajectory,
+            "/panda_arm_controller/follow_joint_trajectory",
+            post=self._stepper.post,
+            start=self._start_trajectory,
+            cancel=lambda goal: simulation.arm.cancel(simulation.time, goal),
+            result=messages.trajectory_result,
+        )
+        self._gripper_server = ControllerActionServer(
+            self,
+            GripperCommand,
+            "/panda_hand_controller/gripper_cmd",
+            post=self._stepper.post,
+            start=self._start_gripper,
+            cancel=simulation.gripper.cancel,
+            result=lambda outcome: messages.gripper_result(simulation, outcome),
+        )
+
+    # -- in the simulation's thread -----------------------------------------------------------
+
+    def _advance(self) -> float:
+        simulation, due = self._simulation, self._due
+        simulation.advance(self._chunk)
+        steps = simulation.world.steps
+        nanoseconds = round(steps * simulation.config.timestep * 1e9)
+        if due["clock"](steps):
+            messages.fill_time(self._clock_message.clock, nanoseconds)
+            self._clock_publisher.publish(self._clock_message)
+        if due["joints"](steps):
+            self._joints_publisher.publish(self._joints_message.fill(simulation, nanoseconds))
+        if due["camera"](steps):
+            simulation.detector.capture(simulation.time, simulation.world.object_poses())
+        for frame in simulation.detector.due(simulation.time):
+            self._detections_publisher.publish(
+                self._detections_message.fill(frame, simulation.detector.config)
+            )
+        if due["objects"](steps):
+            self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))
+        if due["feedback"](steps):
+            self._publish_feedback(nanoseconds)
+        return simulation.time
+
+    def _publish_feedback(self, nanoseconds: int) -> None:
+        simulation = self._simulation
+        if simulation.arm.goal is not None:
+            self._arm_server.publish_feedback(messages.trajectory_feedback(simulation, nanoseconds))
+        if simulation.gripper.goal is not None:
+            self._gripper_server.publish_feedback(messages.gripper_feedback(simulation))
+
+    def _start_trajectory(self, request: Any, on_done: Any) -> Goal:
+        simulation = self._simulation
+        # A stamp in the past, as 0, means now: catching up would make the arm jump.
+        start = max(simulation.time, seconds(request.trajectory.header.stamp))
+        return simulation.arm.start(
+            start,
+            messages.parse_trajectory(request.trajectory),
+            messages.parse_tolerances(request),
+            on_done=on_done,
+        )
+
+    def _start_gripper(self, request: Any, on_done: Any) -> Goal:
+        command, simulation = request.command, self._simulation
+        return simulation.gripper.start(
+            simulation.time, command.position, command.max_effort, on_done=on_done
+        )
+
+    def _on_error(self, error: Exception) -> None:
+        self.get_logger().fatal(f"the physics failed and is paused: {error}")
+        self._diagnostics.set(ERROR, f"the physics failed: {error}; restart the simulation")
+
+    # -- callbacks ----------------------------------------------------------------------------
+
+    def _on_reset(self, request: Any, response: Any) -> Any:
+        try:
+            self._stepper.call(lambda: self._simulation.reset(request.seed, request.layout))
+        except UnknownLayout as error:
+            response.code, response.message = UNKNOWN, str(error)
+            return response
+        except TimeoutError:
+            response.code, response.message = INVALID, "the physics does not answer; restart it"
+            return response
+        self._seed = request.seed
+        layout = request.layout or "default"
+        response.code, response.message = SUCCESS, f"layout {layout} with seed {request.seed}"
+        return response
+
+    def _on_disturb(self, request: Any, response: Any) -> Any:
+        try:
+            self._stepper.call(lambda: self._disturb(request))
+        except UnknownObject as error:
+            response.code, response.message = UNKNOWN, str(error)
+        except (InvalidDisturbance, ValueError) as error:
+            response.code, response.message = INVALID, str(error)
+        except TimeoutError:
+            response.code, response.message = INVALID, "the physics does not answer; restart it"
+        else:
+            response.code, response.message = SUCCESS, f"disturbed {request.object}"
+        return response
+
+    def _disturb(self, request: Any) -> None:
+        world, name = self._simulation.world, request.object
+        if request.kind in (request.MOVE, request.DROP):
+            world.move_object(name, messages.parse_pose(request.pose))
+        elif request.kind == request.TAKE_AWAY:
+            world.take_away(name)
+        elif request.kind == request.PUSH:
+            world.push(name, messages.parse_impulse(request.impulse))
+        elif request.kind == request.RELEASE:
+            world.release(name, messages.parse_pose(request.pose))
+        else:
+            raise InvalidDisturbance(f"{request.kind} is no kind of disturbance; see DisturbWorld")
+
+    def _on_pause(self, request: Any, response: Any) -> Any:
+        self._stepper.paused = request.data
+        response.success = True
+        response.message = "paused" if request.data else "running"
+        return response
+
+    def _on_save(self, _request: Any, response: Any) -> Any:
+        response.success, response.message = self._save()
+        return response
+
+    def _save(self) -> tuple[bool, str]:
+        recorder = self._simulation.recorder
+        if recorder is None:
+            return False, "nothing is recorded; start the simulation with the parameter 'recording'"
+        try:
+            recorder.recording().save(self._recording)
+        except (RecordingError, OSError) as error:
+            return False, f"the recording was not saved: {error}"
+        return True, os.path.abspath(self._recording)
+
+    def _on_parameters(self, parameters: list[Parameter]) -> None:
+        changed = {parameter.name: parameter.value for parameter in parameters}
+        if "speed" in changed:
+            self._stepper.speed = changed["speed"]
+        if changed.keys() & _DETECTOR.keys():
+            config = {_DETECTOR[name]: self.get_parameter(name).value for name in _DETECTOR}
+            self._simulation.detector.config = DetectorConfig(**config)
+
+    def _measure(self) -> None:
+        """Report the speed reached."""
+        before, simulated = self._measured
+        self._measured = (time.monotonic(), self._simulation.time)
+        factor = (self._measured[1] - simulated) / max(self._measured[0] - before, 1e-3)
+        wanted = self._stepper.speed
+        if self._simulation.world.unstable:
+            level, message = ERROR, "the physics became unstable; reset the simulation"
+        elif self._stepper.paused:
+            level, message = OK, "paused"
+        elif wanted and factor < 0.8 * wanted:
+            level, message = WARN, "slower than asked for; this machine has no more to give"
+        else:
+            level, message = OK, "running"
+        self._diagnostics.set(
+            level,
+            message,
+            speed=wanted,
+            real_time_factor=factor,
+            simulated_time=self._simulation.time,
+            seed=self._seed,
+        )
+
+
+def main() -> int:
+    """Run the node until interrupted."""
+    return int(run([SimulationNode]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

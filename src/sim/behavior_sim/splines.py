@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Splines through the points of a joint trajectory.
+
+What a point gives decides the degree, as in ros2_control: positions alone make a cubic spline with
+continuous acceleration (there: linear), with velocities it is cubic, with accelerations quintic.
+"""
+
+from bisect import bisect_right
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
+
+Array = NDArray[np.float64]
+
+
+class JointSpline:
+    """Positions, velocities and accelerations of n joints over time.
+
+    Args:
+        times: (k,) [s], growing.
+        positions: (k, n) [rad].
+        velocities: (k, n) [rad/s], or None: zero at both ends, smooth between.
+        accelerations: (k, n) [rad/s^2], or None; needs `velocities`.
+        start_velocity: (n,) [rad/s] at the first point, where `velocities` is None.
+    """
+
+    def __init__(
+        self,
+        times: Array,
+        positions: Array,
+        velocities: Array | None = None,
+        accelerations: Array | None = None,
+        *,
+        start_velocity: Array | None = None,
+    ) -> None:
+        if velocities is None:
+            rest = np.zeros(positions.shape[1])
+            first = rest if start_velocity is None else start_velocity
+            spline: PPoly = CubicSpline(times, positions, bc_type=((1, first), (1, rest)))
+        elif accelerations is None:
+            spline = CubicHermiteSpline(times, positions, velocities)
+        else:
+            derivatives = np.stack([positions, velocities, accelerations], axis=1)
+            spline = PPoly.from_bernstein_basis(BPoly.from_derivatives(times, derivatives))
+        self._spline = spline
+        self._velocity = spline.derivative()
+        self._knots = times.tolist()
+        # Lowest power first: (segments, powers, joints).
+        self._coefficients = np.ascontiguousarray(np.swapaxes(spline.c[::-1], 0, 1))
+        powers = np.arange(self._coefficients.shape[1], dtype=float)
+        self._powers = powers
+        self._slopes = powers[1:]
+        self._end = (positions[-1].copy(), np.asarray(self._velocity(times[-1])))
+
+    @property
+    def duration(self) -> float:
+        """Time of the last point [s]."""
+        return float(self._knots[-1])
+
+    def sample(self, t: float) -> tuple[Array, Array]:
+        """Positions [rad] and velocities [rad/s] at `t` [s]; held at the ends outside."""
+        if t >= self._knots[-1]:
+            return self._end
+        segment = max(0, bisect_right(self._knots, t) - 1)
+        coefficients = self._coefficients[segment]
+        basis = max(0.0, t - self._knots[segment]) ** self._powers
+        return basis @ coefficients, (basis[:-1] * self._slopes) @ coefficients[1:]
+
+    def extremes(self, period: float) -> tuple[Array, Array, Array]:
+        """Least and greatest position and greatest speed of each joint, looked at each `period`."""
+        times = np.append(np.arange(self._knots[0], self._knots[-1], period), self._knots[-1])
+        positions = self._spline(times)
+        speeds = np.abs(self._velocity(times))
+        return positions.min(axis=0), positions.max(axis=0), speeds.max(axis=0)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The physical world: robot, objects, contacts. No ROS, no controllers, one thread at a time."""
+
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from behavior_sim.config import WorldConfig
+from behavior_sim.layouts import Pose, draw_layout, pose_of
+from behavior_sim.model import GRIPPER, build_model
+
+_PENETRATION = 0.002
+"""[m] deeper than this, two bodies count as occupying the same place."""
+
+
+class UnknownObject(ValueError):
+    """The world has no such object; the message lists those it has."""
+
+
+class InvalidDisturbance(ValueError):
+    """A disturbance that cannot be done; the message says why and what to change."""
+
+
+class World:
+    """Physics of one world.
+
+    Simulated time only ever grows, over resets too; it is a whole number of steps.
+
+    Args:
+        config: the world.
+        seed: of the first start state.
+    """
+
+    def __init__(self, config: WorldConfig, seed: int = 0) -> None:
+        self.config = config
+        self.model = build_model(config)
+        self.data = mujoco.MjData(self.model)
+        self.steps = 0
+        """Physics steps since the world was made."""
+        model = self.model
+        arm, gripper = config.robot.arm, config.robot.gripper
+        self._arm_q = np.array([model.joint(j).qposadr[0] for j in arm.joints])
+        self._arm_v = np.array([model.joint(j).dofadr[0] for j in arm.joints])
+        self._arm_u = np.array([model.actuator(j).id for j in arm.joints])
+        self._finger_q = np.array([model.joint(j).qposadr[0] for j in gripper.joints])
+        self._finger_v = np.array([model.joint(j).dofadr[0] for j in gripper.joints])
+        self._gripper_u = model.actuator(GRIPPER).id
+        # The servo's torque is stiffness * (ctrl - q) - damping * qd; this share of the wanted
+        # velocity, added to ctrl, makes it damp the error of the velocity instead.
+        self._lead = np.array(arm.damping) / np.array(arm.stiffness)
+        self._object_q = {n: int(model.joint(n).qposadr[0]) for n in config.objects}
+        self._object_v = {n: int(model.joint(n).dofadr[0]) for n in config.objects}
+        self._object_body = {n: int(model.body(n).id) for n in config.objects}
+        self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers]
+        self._ground = int(model.geom("ground").bodyid[0])
+        self.reset(seed)
+
+    # -- time ---------------------------------------------------------------------------------
+
+    @property
+    def timestep(self) -> float:
+        """[s]"""
+        return self.config.timestep
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.steps * self.config.timestep
+
+    def step(self, count: int = 1) -> None:
+        """Advance by `count` physics steps; the interpreter lock is released meanwhile."""
+        mujoco.mj_step(self.model, self.data, nstep=count)
+        self.steps += count
+
+    @property
+    def unstable(self) -> bool:
+        """Whether the physics ran away since the last reset (MuJoCo starts over by itself then)."""
+        warnings = self.data.warning
+        bad = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQACC)
+        return any(warnings[int(kind)].number for kind in bad)
+
+    def reset(self, seed: int, layout: str = "") -> None:
+        """Objects to a start state, arm home, gripper open, everything at rest.
+
+        Raises:
+            UnknownLayout: there is no such layout; nothing is changed.
+        """
+        poses = draw_layout(self.config, layout, np.random.default_rng([seed, 0]))
+        mujoco.mj_resetData(self.model, self.data)
+        home = np.array(self.config.robot.arm.home)
+        self.data.qpos[self._arm_q] = home
+        self.data.qpos[self._finger_q] = self.config.robot.gripper.open / 2
+        for name, pose in poses.items():
+            self._put(name, pose)
+        self.command_arm(home, np.zeros_like(home))
+        self.command_gripper(self.config.robot.gripper.open, self.config.robot.gripper.force)
+        mujoco.mj_forward(self.model, self.data)
+
+    # -- robot --------------------------------------------------------------------------------
+
+    @property
+    def arm_positions(self) -> NDArray[np.float64]:
+        """Joint angles [rad]."""
+        return self.data.qpos[self._arm_q]  # type: ignore[no-any-return]
+
+    @property
+    def arm_velocities(self) -> NDArray[np.float64]:
+        """Joint velocities [rad/s]."""
+        return self.data.qvel[self._arm_v]  # type: ignore[no-any-return]
+
+    @property
+    def arm_torques(self) -> NDArray[np.float64]:
+        """Torques of the servos [Nm]; the robot's own weight is compensated besides."""
+        return self.data.actuator_force[self._arm_u]  # type: ignore[no-any-return]
+
+    @property
+    def finger_positions(self) -> NDArray[np.float64]:
+        """Of both finger joints [m]."""
+        return self.data.qpos[self._finger_q]  # type: ignore[no-any-return]
+
+    @property
+    def finger_velocities(self) -> NDArray[np.float64]:
+        """Of both finger joints [m/s]."""
+        return self.data.qvel[self._finger_v]  # type: ignore[no-any-return]
+
+    @property
+    def gap(self) -> float:
+        """Between the fingers [m]."""
+        return float(self.finger_positions.sum())
+
+    @property
+    def gap_velocity(self) -> float:
+        """Positive when opening [m/s]."""
+        return float(self.finger_velocities.sum())
+
+    @property
+    def gripper_force(self) -> float:
+        """Of the gripper's drive, positive when opening [N]."""
+        return float(self.data.actuator_force[self._gripper_u])
+
+    def command_arm(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
+        """Setpoints of the joint servos [rad, rad/s]."""
+        self.data.ctrl[self._arm_u] = positions + self._lead * velocities
+
+    def command_gripper(self, gap: float, force: float) -> None:
+        """Setpoint of the gripper's servo [m] and the most it may exert [N]."""
+        self.data.ctrl[self._gripper_u] = gap
+        self.model.actuator_forcerange[self._gripper_u] = (-force, force)
+
+    def body_pose(self, name: str) -> Pose:
+        """world_T_body (4, 4) of a body of the robot or an object."""
+        body = self.model.body(name).id
+        pose = np.eye(4)
+        pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
+        pose[:3, 3] = self.data.xpos[body]
+        return pose
+
+    # -- objects ------------------------------------------------------------------------------
+
+    def object_pose(self, name: str) -> Pose:
+        """world_T_object (4, 4).
+
+        Raises:
+            UnknownObject: there is no such object.
+        """
+        start = self._start(name)
+        q = self.data.qpos[start : start + 7]
+        pose = np.eye(4)
+        pose[:3, 3] = q[:3]
+        pose[:3, :3] = Rotation.from_quat(q[[4, 5, 6, 3]]).as_matrix()
+        return pose
+
+    def object_poses(self) -> dict[str, Pose]:
+        """world_T_object (4, 4) of all objects."""
+        return {name: self.object_pose(name) for name in self.config.objects}
+
+    def object_velocity(self, name: str) -> NDArray[np.float64]:
+        """Linear [m/s] and angular [rad/s] velocity in the world frame (6,)."""
+        start = self._object_v[name]
+        velocity = self.data.qvel[start : start + 6].copy()
+        # MuJoCo keeps a free body's angular velocity in the body's frame.
+        velocity[3:] = self.object_pose(name)[:3, :3] @ velocity[3:]
+        return velocity  # type: ignore[no-any-return]
+
+    def touching(self, name: str) -> set[int]:
+        """Ids of the bodies in contact with an object."""
+        return {other for other, _ in self._contacts(self._object_body[name])}
+
+    def held_objects(self) -> list[str]:
+        """Objects that both fingers touch and the ground does not."""
+        if not self.data.ncon:
+            return []
+        held = []
+        for name in self.config.objects:
+            bodies = self.touching(name)
+            if self._ground not in bodies and all(f in bodies for f in self._finger_bodies):
+                held.append(name)
+        return held
+
+    # -- disturbances -------------------------------------------------------------------------
+
+    def move_object(self, name: str, pose: Pose) -> None:
+        """Put an object to world_T_object `pose`, at rest; lifted where it would reach below z = 0.
+
+        Raises:
+            UnknownObject: there is no such object.
+            InvalidDisturbance: the place is taken; nothing is changed.
+        """
+        start = self._start(name)
+        before = self.data.qpos[start : start + 7].copy()
+        self._put(name, self._above_ground(name, pose))
+        mujoco.mj_forward(self.model, self.data)
+        hit = [
+            body for body, depth in self._contacts(self._object_body[name]) if depth > _PENETRATION
+        ]
+        if hit:
+            self.data.qpos[start : start + 7] = before
+            mujoco.mj_forward(self.model, self.data)
+            names = sorted({self.model.body(body).name for body in hit})
+            raise InvalidDisturbance(
+                f"{name} cannot be put there, {', '.join(names)} is in the way; choose a free place"
+            )
+        velocity = self._object_v[name]
+        self.data.qvel[velocity : velocity + 6] = 0.0
+
+    def take_away(self, name: str) -> None:
+        """Put an object outside the workspace.
+
+        Raises:
+            UnknownObject: there is no such object.
+        """
+        self._start(name)
+        x, y = self.config.outside
+        place = list(self.config.objects).index(name)
+        self.move_object(name, pose_of([x + 0.2 * place, y, self.config.objects[name].size[2] / 2]))
+
+    def push(self, name: str, impulse: NDArray[np.float64]) -> None:
+        """Change an object's momentum by `impulse` [N s], through its centre.
+
+        Raises:
+            UnknownObject: there is no such object.
+        """
+        self._start(name)
+        start = self._object_v[name]
+        self.data.qvel[start : start + 3] += impulse / self.config.objects[name].mass
+
+    def release(self, name: str, pose: Pose) -> None:
+        """Take an object out of the gripper and put it to world_T_object `pose`.
+
+        Raises:
+            UnknownObject: there is no such object.
+            InvalidDisturbance: the gripper does not hold it, or the place is taken.
+        """
+        self._start(name)
+        held = self.held_objects()
+        if name not in held:
+            raise InvalidDisturbance(
+                f"the gripper does not hold {name} but {', '.join(held) or 'nothing'}; "
+                "use MOVE to move an object that lies"
+            )
+        self.move_object(name, pose)
+
+    # -- inner --------------------------------------------------------------------------------
+
+    def _start(self, name: str) -> int:
+        if name not in self._object_q:
+            raise UnknownObject(
+                f"world {self.config.name} has no object {name!r}; there are "
+                f"{', '.join(self._object_q)}"
+            )
+        return self._object_q[name]
+
+    def _put(self, name: str, pose: Pose) -> None:
+        start = self._object_q[name]
+        x, y, z, w = Rotation.from_matrix(pose[:3, :3]).as_quat()
+        self.data.qpos[start : start + 7] = [*pose[:3, 3], w, x, y, z]
+
+    def _above_ground(self, name: str, pose: Pose) -> Pose:
+        extent = float(np.abs(pose[2, :3]) @ np.array(self.config.objects[name].size)) / 2
+        lifted = pose.copy()
+        lifted[2, 3] = max(pose[2, 3], extent)
+        return lifted
+
+    def _contacts(self, body: int) -> Iterator[tuple[int, float]]:
+        """Bodies that touch `body`, with the depth [m]."""
+        contacts = self.data.contact
+        bodies = self.model.geom_bodyid[contacts.geom]
+        for (first, second), distance in zip(bodies, contacts.dist, strict=True):
+            if first == body:
+                yield int(second), -float(distance)
+            elif second == body:
+                yield int(first), -float(distance)

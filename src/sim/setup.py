@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installation of behavior_sim."""
+
+from setuptools import setup
+
+PACKAGE = "behavior_sim"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=[PACKAGE],
+    package_data={PACKAGE: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="Behavior suite maintainers",
+    maintainer_email="maintainers@behavior-suite.invalid",
+    description="Simulated worlds: physics, controllers, detections, recordings.",
+    license="Apache-2.0",
+    entry_points={"console_scripts": ["simulation_node = behavior_sim.node:main"]},
+)
