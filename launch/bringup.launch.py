@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Brings a stack up on a full ROS 2 distribution.
+
+    ros2 launch behavior_bringup bringup.launch.py world:=block_stacking speed:=2.0 headless:=true
+
+Which nodes run in which processes, with which parameters, comes from config/stacks/WORLD.yaml, the
+file that `behavior up` reads too.
+"""
+
+from behavior_bringup.launching import launch_arguments, launch_processes
+from launch.actions import OpaqueFunction
+
+from launch import LaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Arguments and processes of the stack; ros2 launch calls it."""
+    return LaunchDescription([*launch_arguments(), OpaqueFunction(function=launch_processes)])

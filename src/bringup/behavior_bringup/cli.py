@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `behavior`, and the same verbs for `ros2 bt`.
+
+Exit codes: 0 done, 1 it did not work, 2 the request was wrong. Every error is one sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn, TypeVar
+
+from rich.console import Console
+
+from behavior_bringup import verbs
+from behavior_bringup.errors import BringupError, UsageError
+
+_Number = TypeVar("_Number", int, float)
+
+_EXAMPLES = """\
+examples:
+  behavior up                          bring the stack up in the background
+  behavior mission run stack_blocks    run a mission and watch it
+  behavior down                        stop everything
+  behavior demo                        all of that in one go, with a picture
+  behavior evaluate stack_blocks --episodes 20 --json out/evaluation.json
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise UsageError(f"{message[:1].upper()}{message[1:]}: see '{self.prog} --help'")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    parser = _Parser(
+        prog="behavior",
+        description="Brings robot behavior stacks up and drives them.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_verbs(parser)
+    return guarded(lambda: dispatch(parser, parser.parse_args(arguments)))
+
+
+def guarded(action: Callable[[], int]) -> int:
+    """Run an action; turn its errors and Ctrl-C into a sentence and an exit code."""
+    errors = Console(stderr=True)
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return action()
+    except UsageError as error:
+        errors.print(f"behavior: {error}", highlight=False, markup=False, soft_wrap=True)
+        return 2
+    except BringupError as error:
+        errors.print(f"behavior: {error}", highlight=False, markup=False, soft_wrap=True)
+        return 1
+    except KeyboardInterrupt:
+        errors.print("behavior: interrupted", highlight=False)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def dispatch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Run the verb that was chosen, or show the help."""
+    run: Callable[[argparse.Namespace], int] | None = getattr(options, "run", None)
+    if run is None:
+        parser.print_help()
+        return 0
+    return run(options)
+
+
+def add_verbs(parser: argparse.ArgumentParser) -> None:
+    """Add every verb to a parser; `dispatch` runs the one that was chosen."""
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_up(subparsers)
+    _add_down(subparsers)
+    _add_status(subparsers)
+    _add_kill(subparsers)
+    _add_mission(subparsers)
+    _add_demo(subparsers)
+    _add_evaluate(subparsers)
+
+
+_Subparsers = argparse._SubParsersAction  # the only name that argparse gives it
+
+
+def _add_up(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    up = subparsers.add_parser("up", help="bring a stack up", description=verbs.up.__doc__)
+    up.add_argument("--world", default="block_stacking", metavar="NAME", help="which world")
+    screen = up.add_mutually_exclusive_group()
+    screen.add_argument("--viewer", action="store_true", help="serve a view for the browser")
+    screen.add_argument("--headless", action="store_true", help="open no window at all")
+    up.add_argument("--port", type=_port, metavar="N", help="port of the viewer (8080)")
+    _add_speed(up, default=1.0)
+    _add_seed(up)
+    up.add_argument("--respawn", action="store_true", help="restart processes that end")
+    where = up.add_mutually_exclusive_group()
+    where.add_argument(
+        "--foreground", action="store_true", help="show the output, stop with Ctrl-C"
+    )
+    where.add_argument("--detach", action="store_true", help="in the background (the default)")
+    up.set_defaults(run=verbs.up)
+
+
+def _add_down(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    down = subparsers.add_parser(
+        "down", help="stop the stack and all that belongs to it", description=verbs.down.__doc__
+    )
+    down.add_argument("--all", action="store_true", help="also stacks of running demonstrations")
+    down.set_defaults(run=verbs.down)
+
+
+def _add_status(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    status = subparsers.add_parser(
+        "status", help="say what is up", description=verbs.status.__doc__
+    )
+    status.add_argument("--json", action="store_true", help="for programs")
+    status.set_defaults(run=verbs.status)
+
+
+def _add_kill(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    kill = subparsers.add_parser(
+        "kill", help="kill one process, as a fault test", description=verbs.kill.__doc__
+    )
+    kill.add_argument("process", help="its name as 'behavior status' prints it")
+    kill.set_defaults(run=verbs.kill)
+
+
+def _add_mission(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    mission = subparsers.add_parser("mission", help="run, list or cancel missions")
+    actions = mission.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run = actions.add_parser(
+        "run", help="run a mission to its end", description=verbs.mission_run.__doc__
+    )
+    run.add_argument("name", help="as 'behavior mission list' prints it")
+    run.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        type=_parameter,
+        metavar="KEY=VALUE",
+        help="for the tree's blackboard; may be given again",
+    )
+    run.add_argument(
+        "--timeout", type=_positive, metavar="S", help="cancel after so many seconds (wall time)"
+    )
+    run.set_defaults(run=verbs.mission_run)
+    listing = actions.add_parser("list", help="list the missions that the executor can run")
+    listing.set_defaults(run=verbs.mission_list)
+    cancel = actions.add_parser("cancel", help="cancel the running mission")
+    cancel.set_defaults(run=verbs.mission_cancel)
+
+
+def _add_demo(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    demo = subparsers.add_parser(
+        "demo", help="run a mission in a stack of its own", description=verbs.demo.__doc__
+    )
+    demo.add_argument("name", nargs="?", default="stack_blocks", help="stack_blocks by default")
+    _add_speed(demo, default=0.0)
+    _add_seed(demo)
+    demo.add_argument("--viewer", action="store_true", help="serve a view for the browser")
+    demo.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
+    )
+    demo.set_defaults(run=verbs.demo)
+
+
+def _add_evaluate(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    evaluate = subparsers.add_parser(
+        "evaluate", help="measure how often a mission succeeds", description=verbs.evaluate.__doc__
+    )
+    evaluate.add_argument("name", help="e.g. stack_blocks")
+    evaluate.add_argument("--episodes", type=_count, default=20, metavar="N", help="how many (20)")
+    _add_seed(evaluate)
+    _add_speed(evaluate, default=0.0)
+    evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
+    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    evaluate.set_defaults(run=verbs.evaluate)
+
+
+def _add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
+    parser.add_argument(
+        "--speed",
+        type=_speed,
+        default=default,
+        metavar="X",
+        help=f"of the simulation, times real time; 0: as fast as possible ({default:g})",
+    )
+
+
+def _add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="of the start state and the noise (0)"
+    )
+
+
+def _speed(text: str) -> float:
+    return _number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
+
+
+def _positive(text: str) -> float:
+    return _number(text, float, lambda value: 0.0 < value < 1e9, "a number above 0")
+
+
+def _seed(text: str) -> int:
+    return _number(text, int, lambda value: 0 <= value < 2**32, "a whole number of 0 or more")
+
+
+def _count(text: str) -> int:
+    return _number(text, int, lambda value: 1 <= value <= 10**6, "a whole number of 1 or more")
+
+
+def _port(text: str) -> int:
+    return _number(text, int, lambda value: 1 <= value < 2**16, "a port, 1 to 65535")
+
+
+def _number(
+    text: str, kind: Callable[[str], _Number], fits: Callable[[_Number], bool], wanted: str
+) -> _Number:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not fits(value):
+        raise argparse.ArgumentTypeError(f"must be {wanted}, not '{text}'")
+    return value
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"must look like KEY=VALUE, not '{text}'")
+    return key, value
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

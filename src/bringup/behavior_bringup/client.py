@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command's own ROS node: gives missions, follows them, watches and disturbs the world.
+
+Nothing runs in the background: the node works while one of its methods waits. Waiting is by wall
+time, since whoever sits at the terminal waits by it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
+from behavior_msgs.srv import DisturbWorld, ListMissions, ResetWorld
+from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
+
+from behavior_bringup.conversion import (
+    TERMINAL_STATES,
+    disturb_request,
+    mission_action,
+    stamp,
+    world_objects,
+)
+from behavior_bringup.description import Readiness
+from behavior_bringup.errors import BringupError
+from behavior_bringup.missions import Disturbance, WorldObject
+
+SERVICE_TIMEOUT = 10.0
+"""[s] to find a service and get its answer."""
+
+_SLICE = 0.05
+
+
+class StackClient:
+    """Talks to a running stack; use it as a context manager."""
+
+    def __init__(self) -> None:
+        """Join the ROS domain of the environment."""
+        self._context = Context()
+        rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self._node = Node(f"behavior_command_{os.getpid()}", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._clients: dict[str, Any] = {}
+        self._publisher = self._node.create_publisher(
+            MissionAction, "/mission/action", QOS_EVENT_LOG
+        )
+        self.truth: dict[str, WorldObject] = {}
+        """What the simulation says, empty without one."""
+        self.truth_time = -1.0
+        """[s] stamp of the truth."""
+        self.scene: dict[str, WorldObject] = {}
+        """What the robot believes."""
+        self.scene_time = -1.0
+        self.metrics: dict[str, Metrics] = {}
+        """The newest numbers that each component published about itself."""
+        self._feedback: dict[str, MissionFeedback] = {}
+        self.on_truth: Callable[[], None] = lambda: None
+        """Called after every new truth."""
+        self._subscribe()
+
+    def __enter__(self) -> StackClient:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave the ROS domain."""
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    # -- waiting
+
+    def wait(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Work until the condition holds; returns whether it does."""
+        end = time.monotonic() + timeout
+        while not condition():
+            remaining = end - time.monotonic()
+            if remaining <= 0:
+                return False
+            self._executor.spin_once(timeout_sec=min(_SLICE, remaining))
+        return True
+
+    def work(self, duration: float = _SLICE) -> None:
+        """Handle messages for that many seconds."""
+        self.wait(lambda: False, duration)
+
+    # -- services
+
+    def call(self, kind: Any, name: str, request: Any, *, timeout: float = SERVICE_TIMEOUT) -> Any:
+        """Call a service and return its response.
+
+        Raises:
+            BringupError: it is not there, or does not answer.
+        """
+        client = self._clients.get(name)
+        if client is None:
+            client = self._clients[name] = self._node.create_client(kind, name)
+        if not self.wait(client.service_is_ready, timeout):
+            raise BringupError(
+                f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
+                " 'behavior status' tells"
+            )
+        future = client.call_async(request)
+        if not self.wait(future.done, timeout):
+            client.remove_pending_request(future)
+            raise BringupError(f"{name} does not answer within {timeout:g} s")
+        return future.result()
+
+    @property
+    def domain(self) -> int:
+        """The ROS domain."""
+        return int(self._context.get_domain_id())
+
+    def missions(self) -> list[tuple[str, str]]:
+        """Names and descriptions of the executor's missions."""
+        answer = self.call(ListMissions, "/mission/list", ListMissions.Request())
+        return list(zip(answer.names, answer.descriptions, strict=True))
+
+    def cancel(self) -> str:
+        """Cancel whichever mission runs; returns the executor's words.
+
+        Raises:
+            BringupError: the executor refuses.
+        """
+        answer = self.call(Trigger, "/mission/cancel", Trigger.Request())
+        if not answer.success:
+            raise BringupError(answer.message or "The executor refuses to cancel")
+        return str(answer.message)
+
+    def reset(self, *, seed: int, layout: str) -> None:
+        """Put the world into a start state.
+
+        Raises:
+            BringupError: the simulation refuses.
+        """
+        request = ResetWorld.Request(seed=seed, layout=layout)
+        answer = self.call(ResetWorld, "/simulation/reset", request)
+        if answer.code != 0:
+            raise BringupError(f"The world cannot be reset: {answer.message}")
+
+    def disturb_later(self, disturbance: Disturbance) -> Any:
+        """Ask the simulation to disturb the world; returns the future of its response."""
+        name = "/simulation/disturb"
+        client = self._clients.setdefault(name, self._node.create_client(DisturbWorld, name))
+        return client.call_async(disturb_request(disturbance))
+
+    def save_recording(self) -> str:
+        """Have the simulation write its recording; returns its words.
+
+        Raises:
+            BringupError: it could not.
+        """
+        answer = self.call(Trigger, "/simulation/save_recording", Trigger.Request(), timeout=30.0)
+        if not answer.success:
+            raise BringupError(f"The recording is not saved: {answer.message}")
+        return str(answer.message)
+
+    # -- missions
+
+    def start_mission(self, name: str, parameters: dict[str, str] | None = None) -> str:
+        """Publish a mission on /mission/action; returns its identifier.
+
+        Raises:
+            BringupError: nobody listens.
+        """
+        if not self.wait(lambda: self._publisher.get_subscription_count() > 0, SERVICE_TIMEOUT):
+            raise BringupError(
+                f"Nobody listens to /mission/action in ROS domain {self.domain}: is the stack up?"
+                " 'behavior status' tells"
+            )
+        action_id = uuid.uuid4().hex[:12]
+        self._publisher.publish(mission_action(name, action_id, parameters or {}))
+        return action_id
+
+    def feedback(self, action_id: str) -> MissionFeedback | None:
+        """The newest feedback of a mission."""
+        return self._feedback.get(action_id)
+
+    def finished(self, action_id: str) -> bool:
+        """Whether a mission has ended."""
+        feedback = self.feedback(action_id)
+        return feedback is not None and feedback.state in TERMINAL_STATES
+
+    # -- readiness
+
+    def missing(self, ready: Readiness) -> list[str]:
+        """What is not there yet of what a stack must offer."""
+        services = {name for name, _ in self._node.get_service_names_and_types()}
+        missing = [name for name in ready.services if name not in services]
+        missing += [x for x in ready.actions if f"{x}/_action/send_goal" not in services]
+        if ready.objects is not None and not self.scene:
+            missing.append(f"objects on {ready.objects}")
+        return missing
+
+    def _subscribe(self) -> None:
+        node = self._node
+        node.create_subscription(
+            MissionFeedback, "/mission/feedback", self._take_feedback, QOS_EVENT_LOG
+        )
+        node.create_subscription(SceneObjectArray, "/scene/objects", self._take_scene, QOS_LATCHED)
+        node.create_subscription(Metrics, "/behavior/metrics", self._take_metrics, QOS_EVENT_LOG)
+        node.create_subscription(
+            SceneObjectArray, "/simulation/objects", self._take_truth, QoSProfile(depth=1)
+        )
+
+    def _take_metrics(self, message: Metrics) -> None:
+        self.metrics[message.component] = message
+
+    def _take_feedback(self, message: MissionFeedback) -> None:
+        self._feedback[message.action_id] = message
+
+    def _take_scene(self, message: SceneObjectArray) -> None:
+        self.scene, self.scene_time = world_objects(message), stamp(message)
+
+    def _take_truth(self, message: SceneObjectArray) -> None:
+        self.truth, self.truth_time = world_objects(message), stamp(message)
+        self.on_truth()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between ROS messages and this package's own values; the only such place."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from behavior_msgs.msg import MissionAction, MissionFeedback, SceneObject, SceneObjectArray
+from behavior_msgs.srv import DisturbWorld
+from behavior_ros import seconds
+from diagnostic_msgs.msg import KeyValue
+
+from behavior_bringup.missions import Disturbance, WorldObject
+from behavior_bringup.progress import Progress
+
+TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
+
+_STATES = {
+    MissionFeedback.WAITING: "waiting",
+    MissionFeedback.INITIALIZING: "initializing",
+    MissionFeedback.RUNNING: "running",
+    MissionFeedback.PAUSED: "paused",
+    MissionFeedback.FINISHED: "finished",
+    MissionFeedback.FAILED: "failed",
+    MissionFeedback.CANCELED: "canceled",
+}
+_KINDS = {"move": DisturbWorld.Request.MOVE, "release": DisturbWorld.Request.RELEASE}
+
+
+def state_name(state: int) -> str:
+    """A mission state in one word."""
+    return _STATES.get(state, f"state {state}")
+
+
+def world_objects(message: SceneObjectArray) -> dict[str, WorldObject]:
+    """The objects of a snapshot by name."""
+    return {item.name: _world_object(item) for item in message.objects}
+
+
+def _world_object(item: SceneObject) -> WorldObject:
+    place, velocity = item.pose.position, item.velocity.linear
+    return WorldObject(
+        name=item.name,
+        position=np.array([place.x, place.y, place.z]),
+        speed=float(np.linalg.norm([velocity.x, velocity.y, velocity.z])),
+        held=item.state == SceneObject.ATTACHED,
+    )
+
+
+def stamp(message: SceneObjectArray) -> float:
+    """Time of a snapshot [s]."""
+    return float(seconds(message.header.stamp))
+
+
+def mission_action(name: str, action_id: str, parameters: dict[str, str]) -> MissionAction:
+    """The order to run a mission, refused when another one runs."""
+    return MissionAction(
+        action_id=action_id,
+        type=MissionAction.RUN_BEHAVIOR,
+        name=name,
+        policy=MissionAction.POLICY_REJECT,
+        parameters=[KeyValue(key=key, value=value) for key, value in parameters.items()],
+    )
+
+
+def progress_of(feedback: MissionFeedback, *, summary: str, wall: float) -> Progress:
+    """What to show of a mission's feedback."""
+    return Progress(
+        mission=feedback.name,
+        state=state_name(feedback.state),
+        summary=summary or feedback.detail,
+        active_path=feedback.active_path,
+        skill=feedback.skill,
+        phase=feedback.phase,
+        simulated=feedback.elapsed,
+        wall=wall,
+    )
+
+
+def disturb_request(disturbance: Disturbance) -> DisturbWorld.Request:
+    """The request of the simulation's service."""
+    request = DisturbWorld.Request(kind=_KINDS[disturbance.kind], object=disturbance.object)
+    place = disturbance.position
+    request.pose.position.x, request.pose.position.y, request.pose.position.z = map(float, place)
+    request.pose.orientation.z = math.sin(disturbance.yaw / 2)
+    request.pose.orientation.w = math.cos(disturbance.yaw / 2)
+    return request

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one mission to its end and shows it meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from behavior_msgs.msg import MissionFeedback
+
+from behavior_bringup.client import StackClient
+from behavior_bringup.conversion import progress_of
+from behavior_bringup.errors import BringupError
+from behavior_bringup.progress import ProgressDisplay
+
+# An executor that says nothing for so long is gone [s of wall time].
+SILENCE = 20.0
+_SHOW_PERIOD, _CHECK_PERIOD = 0.2, 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How a mission ended."""
+
+    state: int
+    """One of MissionFeedback's states."""
+    text: str
+    simulated: float
+    """[s] of node time."""
+    wall: float
+    """[s]."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the executor reports success."""
+        return bool(self.state == MissionFeedback.FINISHED)
+
+
+def follow(
+    client: StackClient,
+    action_id: str,
+    *,
+    display: ProgressDisplay | None = None,
+    summary: Callable[[], str] = lambda: "",
+    check: Callable[[], None] = lambda: None,
+    timeout: float | None = None,
+    simulated_limit: float | None = None,
+) -> Ending:
+    """Wait until a mission ends.
+
+    Args:
+        client: the client that started it.
+        action_id: which mission.
+        display: where to show it.
+        summary: the job in one line.
+        check: called now and then; raises when the stack is broken.
+        timeout: [s] of wall time.
+        simulated_limit: [s] of node time.
+
+    Raises:
+        BringupError: it takes too long (it is cancelled then), the executor is silent, or `check`
+            raises.
+    """
+    begin = shown = checked = heard = time.monotonic()
+    last: MissionFeedback | None = None
+    while not client.finished(action_id):
+        client.work()
+        now = time.monotonic()
+        feedback = client.feedback(action_id)
+        if feedback is not last:
+            last, heard = feedback, now
+        if display and feedback and now - shown >= _SHOW_PERIOD:
+            shown = now
+            display.update(progress_of(feedback, summary=summary(), wall=now - begin))
+        if now - checked >= _CHECK_PERIOD:
+            checked = now
+            check()
+        if now - heard > SILENCE:
+            raise BringupError(f"The executor has said nothing about the mission for {SILENCE:g} s")
+        elapsed = feedback.elapsed if feedback else 0.0
+        if timeout is not None and now - begin > timeout:
+            _give_up(client, f"The mission did not end within {timeout:g} s")
+        if simulated_limit is not None and elapsed > simulated_limit:
+            _give_up(
+                client, f"The mission did not end within {simulated_limit:g} s of simulated time"
+            )
+    feedback = client.feedback(action_id)
+    assert feedback is not None
+    wall = time.monotonic() - begin
+    if display:
+        display.update(progress_of(feedback, summary=summary(), wall=wall))
+    return Ending(state=feedback.state, text=feedback.text, simulated=feedback.elapsed, wall=wall)
+
+
+def _give_up(client: StackClient, reason: str) -> None:
+    client.cancel()
+    raise BringupError(f"{reason}; it was cancelled")

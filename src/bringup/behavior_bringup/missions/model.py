@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words that descriptions of missions are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldObject:
+    """One object, as the simulation knows it or as the scene believes it to be."""
+
+    name: str
+    position: Vector
+    """[m] of the centre in the world frame, shape (3,)."""
+    speed: float = 0.0
+    """[m/s]."""
+    held: bool = False
+    """In the gripper."""
+
+
+Objects = Mapping[str, WorldObject]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the job is done, and why not."""
+
+    success: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disturbance:
+    """One intervention, as a person or an accident would do it."""
+
+    kind: Literal["move", "release"]
+    """`release` takes the object out of the gripper; both put it to `position`."""
+    object: str
+    position: Vector
+    """[m] of the centre in the world frame, shape (3,)."""
+    yaw: float
+    """[rad] about z."""
+    cause: str
+    """Plain words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """What a plan of disturbances sees."""
+
+    time: float
+    """[s] of simulated time."""
+    skill: str
+    """Running skill in lower case, empty when none."""
+    phase: str
+    objects: Objects
+    """Ground truth."""
+
+
+class DisturbancePlan(Protocol):
+    """Decides when to disturb a mission. One plan serves one episode."""
+
+    def due(self, situation: Situation) -> Disturbance | None:
+        """What to do now, None for nothing; every disturbance is handed out once."""
+
+    def pending(self) -> list[str]:
+        """What has not happened yet, in plain words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mission:
+    """How a mission is set up, judged, disturbed and told."""
+
+    name: str
+    world: str
+    layout: str
+    """Start state of the world."""
+    time_limit: float
+    """[s] of simulated time for one episode."""
+    judge: Callable[[Objects], Verdict]
+    """Verdict from the ground truth."""
+    summary: Callable[[Objects], str]
+    """The state of the job in one line."""
+    disturbances: Callable[[int], DisturbancePlan]
+    """Plan of disturbances for a seed."""

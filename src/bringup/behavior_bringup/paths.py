@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where shared files lie and where running stacks leave their state."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from behavior_bringup.errors import BringupError
+
+PACKAGE = "behavior_bringup"
+
+
+def share_dir() -> Path:
+    """Folder that holds config/, launch/ and trees/.
+
+    A source checkout (also when installed as links to it) is its own share folder; an installed
+    package asks the ament index.
+
+    Raises:
+        BringupError: neither is there.
+    """
+    checkout = Path(__file__).resolve().parents[3]
+    if (checkout / "config" / "stacks").is_dir():
+        return checkout
+    from ament_index_python.packages import (
+        PackageNotFoundError,
+        get_package_share_directory,
+    )
+
+    try:
+        return Path(get_package_share_directory(PACKAGE))
+    except PackageNotFoundError as error:
+        raise BringupError(
+            f"The files of {PACKAGE} are not found: build the workspace and source its setup file,"
+            " or run from a checkout"
+        ) from error
+
+
+def runtime_dir() -> Path:
+    """Private folder of this user for the state and the logs of running stacks.
+
+    $BEHAVIOR_RUNTIME_DIR, else $XDG_RUNTIME_DIR/behavior, else /tmp/behavior-UID.
+
+    Raises:
+        BringupError: it belongs to somebody else or cannot be made.
+    """
+    folder = _runtime_candidate()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = folder.stat().st_uid
+    except OSError as error:
+        raise BringupError(
+            f"The runtime folder {folder} cannot be made ({error.strerror}):"
+            " set BEHAVIOR_RUNTIME_DIR to a folder of yours"
+        ) from error
+    if owner != os.getuid():
+        raise BringupError(
+            f"The runtime folder {folder} belongs to user {owner}:"
+            " set BEHAVIOR_RUNTIME_DIR to a folder of yours"
+        )
+    return folder
+
+
+def _runtime_candidate() -> Path:
+    if explicit := os.environ.get("BEHAVIOR_RUNTIME_DIR"):
+        return Path(explicit)
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    if session and os.access(session, os.W_OK):
+        return Path(session) / "behavior"
+    return Path(f"/tmp/behavior-{os.getuid()}")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waits until a stack that was started can be used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from behavior_bringup.client import StackClient
+from behavior_bringup.description import Readiness
+from behavior_bringup.errors import BringupError
+
+_CHECK_PERIOD = 0.5
+
+
+def wait_ready(client: StackClient, ready: Readiness, check: Callable[[], None]) -> None:
+    """Wait until everything that the stack offers is there.
+
+    Args:
+        client: in the ROS domain of the stack.
+        ready: what must be there.
+        check: called now and then; raises when a process of the stack ended.
+
+    Raises:
+        BringupError: it takes too long; the message says what is missing.
+    """
+    end = time.monotonic() + ready.timeout
+    while missing := client.missing(ready):
+        check()
+        if time.monotonic() > end:
+            raise BringupError(
+                f"The stack is not ready after {ready.timeout:g} s: {', '.join(missing)} missing"
+            )
+        client.work(_CHECK_PERIOD / 2)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stack for the time of one command: up, ready, and down again whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from behavior_bringup.client import StackClient
+from behavior_bringup.description import Readiness, Scalar
+from behavior_bringup.environment import enter_domain
+from behavior_bringup.errors import BringupError
+from behavior_bringup.readiness import wait_ready
+from behavior_bringup.stack import Stack, start, stop
+
+
+def bring_up(
+    stack: Stack,
+    *,
+    world: str,
+    arguments: Mapping[str, Scalar],
+    respawn: bool = False,
+    attached: bool = False,
+) -> Readiness:
+    """Start a stack, enter its ROS domain, and wait until it is ready.
+
+    Raises:
+        BringupError: it does not become ready; it is down again then.
+    """
+    ready = start(stack, world=world, arguments=arguments, respawn=respawn, attached=attached)
+    try:
+        state = stack.state()
+        if state is None:
+            raise BringupError(f"The stack went down at once; its logs are in {stack.folder}")
+        enter_domain(state.domain)
+        with StackClient() as client:
+            wait_ready(client, ready, stack.watch().check)
+    except BaseException:
+        stop(stack)
+        raise
+    return ready
+
+
+@contextmanager
+def temporary_stack(
+    stack: Stack, *, world: str, arguments: Mapping[str, Scalar], respawn: bool = False
+) -> Iterator[tuple[StackClient, Readiness]]:
+    """A ready stack and a client in its domain; afterwards the stack is down.
+
+    Raises:
+        BringupError: it does not become ready.
+    """
+    try:
+        ready = bring_up(stack, world=world, arguments=arguments, respawn=respawn, attached=True)
+        with StackClient() as client:
+            yield client, ready
+    finally:
+        stop(stack)

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts and stops supervised stacks. Nothing here needs ROS."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import psutil
+import yaml
+
+from behavior_bringup.description import (
+    Process,
+    Readiness,
+    Scalar,
+    load_stack,
+    resolve,
+    stack_file,
+)
+from behavior_bringup.environment import choose_domain, machine_kind
+from behavior_bringup.errors import BringupError
+from behavior_bringup.state import (
+    DEFAULT_STACK,
+    StackState,
+    is_locked,
+    known_stacks,
+    read_state,
+    remove_state,
+    stack_dir,
+)
+from behavior_bringup.supervisor import INTERRUPT_DEADLINE, TERMINATE_DEADLINE, Plan
+
+KEPT_LOG_FOLDERS = 5
+_LAST_LINES = 12
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack by its name; up or not."""
+
+    name: str = DEFAULT_STACK
+
+    @property
+    def folder(self) -> Path:
+        """Where its state and logs are."""
+        return stack_dir(self.name)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether its supervisor lives."""
+        return is_locked(self.folder)
+
+    def state(self) -> StackState | None:
+        """Its state while it is up."""
+        return read_state(self.folder) if self.is_up else None
+
+    def watch(self) -> ProcessWatch:
+        """Watch its processes from now on."""
+        return ProcessWatch(self)
+
+
+class ProcessWatch:
+    """Notices that a process of a stack ended, also when it was restarted at once."""
+
+    def __init__(self, stack: Stack) -> None:
+        """Begin to watch."""
+        self._stack = stack
+        state = stack.state()
+        self._restarts = (
+            {name: process.restarts for name, process in state.processes.items()} if state else {}
+        )
+
+    def check(self) -> None:
+        """Make sure that no process has ended.
+
+        Raises:
+            BringupError: one did; the message holds its last lines of output.
+        """
+        state = self._stack.state()
+        if state is None:
+            raise BringupError(f"The stack went down; its logs are in {self._stack.folder}")
+        for name, process in state.processes.items():
+            if process.running and process.restarts == self._restarts.get(name, 0):
+                continue
+            log = Path(state.log_dir) / f"{name}.log"
+            raise BringupError(
+                f"The process '{name}' {how_it_ended(process.last_exit_code)}."
+                f" Its last lines ({log}):\n{last_lines(log)}"
+            )
+
+
+def start(
+    stack: Stack,
+    *,
+    world: str,
+    arguments: Mapping[str, Scalar],
+    respawn: bool = False,
+    attached: bool = False,
+) -> Readiness:
+    """Start the stack of a world under a supervisor, and return what must become ready.
+
+    Args:
+        stack: the stack to start.
+        world: name of the world and of its stack description.
+        arguments: values for the description's arguments.
+        respawn: restart processes that end by themselves.
+        attached: let the stack end with this process.
+
+    Raises:
+        BringupError: it is up already, or does not start.
+    """
+    if stack.is_up:
+        raise BringupError("A stack is already up: 'behavior down' stops it")
+    description = load_stack(stack_file(world))
+    processes = resolve(description, environment=machine_kind(), arguments=arguments)
+    log_dir = new_log_folder(stack.folder)
+    states = (Stack(name).state() for name in known_stacks())
+    plan = Plan(
+        folder=str(stack.folder),
+        domain=choose_domain(taken=[state.domain for state in states if state]),
+        world=world,
+        log_dir=str(log_dir),
+        commands={process.name: command(process, log_dir) for process in processes},
+        arguments=dict(arguments),
+        respawn=respawn,
+        parent=os.getpid() if attached else None,
+    )
+    launch_supervisor(plan)
+    return description.ready
+
+
+def launch_supervisor(plan: Plan) -> None:
+    """Start a supervisor in the background and wait until it has started its processes.
+
+    Raises:
+        BringupError: it ended at once.
+    """
+    file = Path(plan.log_dir) / "plan.json"
+    plan.write(file)
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(plan.domain), "PYTHONUNBUFFERED": "1"}
+    environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    log = Path(plan.log_dir) / "supervisor.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "behavior_bringup.supervisor", str(file)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment,
+        )
+    end = time.monotonic() + 15.0
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise BringupError(f"The stack does not start:\n{last_lines(log)}")
+        state = read_state(Path(plan.folder))
+        if state is not None and state.supervisor_pid == process.pid:
+            return
+        time.sleep(0.05)
+    process.terminate()
+    raise BringupError(f"The supervisor does not come up within 15 s: see {log}")
+
+
+def stop(stack: Stack) -> bool:
+    """Bring a stack down and everything that belongs to it; returns whether anything was up.
+
+    Raises:
+        BringupError: something could not be ended.
+    """
+    folder = stack.folder
+    state = read_state(folder)
+    was_up = is_locked(folder)
+    if was_up and state is not None:
+        _stop_supervisor(folder, state.supervisor_pid)
+    leftovers = list(_living_children(state)) if state else []
+    for process in leftovers:  # of a supervisor that was killed
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    _, alive = psutil.wait_procs(leftovers, timeout=5.0)
+    if alive or is_locked(folder):
+        raise BringupError(f"Processes could not be ended: {[process.pid for process in alive]}")
+    remove_state(folder)
+    return was_up or bool(leftovers)
+
+
+def kill(stack: Stack, process: str) -> int:
+    """Kill one process of a running stack, as a fault test; returns its process number.
+
+    Raises:
+        BringupError: the stack is not up or has no such running process.
+    """
+    state = stack.state()
+    if state is None:
+        raise BringupError("No stack is up: start one with 'behavior up'")
+    entry = state.processes.get(process)
+    if entry is None or not entry.running:
+        running = ", ".join(name for name, item in state.processes.items() if item.running)
+        raise BringupError(f"No process '{process}' runs: choose among {running}")
+    os.kill(entry.pid, signal.SIGKILL)
+    return entry.pid
+
+
+def free_stack(name: str) -> Stack:
+    """The stack of that name, or of the name with a number when it is up already."""
+    number = 1
+    while (stack := Stack(name if number == 1 else f"{name}-{number}")).is_up:
+        number += 1
+    return stack
+
+
+def how_it_ended(code: int | None) -> str:
+    """An exit code in plain words."""
+    if code is None:
+        return "ended"
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}"
+
+
+def command(process: Process, log_dir: Path) -> list[str]:
+    """The command line of a process; writes its ROS parameter file beside the logs.
+
+    Raises:
+        BringupError: a ROS package's program is not found.
+    """
+    parameters = write_parameters(process, log_dir)
+    if process.program is None:
+        return host_command(process, parameters)
+    program = process.program
+    return [
+        str(find_executable(program.package, program.executable)),
+        *program.arguments,
+        *("--ros-args", "--params-file", str(parameters)),
+    ]
+
+
+def host_command(process: Process, parameters: Path) -> list[str]:
+    """The command line of a process that hosts nodes of ours."""
+    targets = [f"{node.target}:=__node={node.name}" for node in process.nodes]
+    return [
+        *(sys.executable, "-m", "behavior_ros.host"),
+        *(word for target in targets for word in ("--node", target)),
+        *("--ros-args", "--params-file", str(parameters)),
+    ]
+
+
+def write_parameters(process: Process, folder: Path) -> Path:
+    """Write the ROS parameter file of a process and return it."""
+    file = folder / f"{process.name}.yaml"
+    file.write_text(yaml.safe_dump(process.parameter_document()), encoding="utf-8")
+    return file
+
+
+def find_executable(package: str, executable: str) -> Path:
+    """A program of an installed ROS package.
+
+    Raises:
+        BringupError: it is not there.
+    """
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        file = Path(prefix) / "lib" / package / executable
+        if prefix and os.access(file, os.X_OK):
+            return file
+    raise BringupError(
+        f"The program '{executable}' of the ROS package '{package}' is not found:"
+        " install it with 'rosdep install', then source the setup file"
+    )
+
+
+def new_log_folder(folder: Path) -> Path:
+    """A fresh log folder of a stack; only the newest ones are kept."""
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+    for old in sorted(logs.iterdir())[: -(KEPT_LOG_FOLDERS - 1)]:
+        shutil.rmtree(old, ignore_errors=True)
+    fresh = logs / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+    fresh.mkdir()
+    return fresh
+
+
+def last_lines(file: Path, count: int = _LAST_LINES) -> str:
+    """The end of a log file."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    return "\n".join(f"  {line}" for line in lines[-count:]) or "  (no output)"
+
+
+def _stop_supervisor(folder: Path, pid: int) -> None:
+    """Ask the supervisor to stop; kill it when it does not."""
+    grace = INTERRUPT_DEADLINE + 2 * TERMINATE_DEADLINE + 5.0
+    for number, deadline in ((signal.SIGINT, grace), (signal.SIGKILL, 5.0)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+        end = time.monotonic() + deadline
+        while time.monotonic() < end:
+            if not is_locked(folder):
+                return
+            time.sleep(0.05)
+
+
+def _living_children(state: StackState) -> Iterator[psutil.Process]:
+    for entry in state.processes.values():
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(entry.pid)
+            if process.create_time() == entry.created and process.status() != psutil.STATUS_ZOMBIE:
+                yield process

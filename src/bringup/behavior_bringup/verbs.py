@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each verb of the command does. ROS is imported only by those that need it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from behavior_bringup import stack as stacks
+from behavior_bringup.description import Scalar
+from behavior_bringup.environment import enter_domain
+from behavior_bringup.errors import BringupError
+from behavior_bringup.missions import known_missions, mission_named
+from behavior_bringup.stack import Stack, free_stack, how_it_ended
+from behavior_bringup.state import StackState, known_stacks
+
+
+def up(options: argparse.Namespace) -> int:
+    """Bring a stack up and wait until it can be used."""
+    from behavior_bringup.session import bring_up
+
+    console = Console()
+    stack = Stack()
+    arguments: dict[str, Scalar] = {
+        "world": options.world,
+        "speed": options.speed,
+        "seed": options.seed,
+        "viewer": options.viewer,
+        "headless": options.headless,
+    }
+    if options.port is not None:
+        arguments["viewer_port"] = options.port
+    begin = time.monotonic()
+    bring_up(
+        stack,
+        world=options.world,
+        arguments=arguments,
+        respawn=options.respawn,
+        attached=options.foreground,
+    )
+    state = stack.state()
+    if state is None:
+        raise BringupError(f"The stack went down; its logs are in {stack.folder}")
+    _say(
+        console,
+        f"The stack of '{state.world}' is up after {time.monotonic() - begin:.1f} s:"
+        f" {', '.join(state.processes)}; ROS domain {state.domain}, logs in {state.log_dir}",
+    )
+    if options.viewer:
+        _say(console, f"Viewer: http://localhost:{arguments.get('viewer_port', 8080)}")
+    if options.foreground:
+        return _foreground(stack, state, console)
+    _say(console, "Next: 'behavior mission run stack_blocks'. 'behavior down' stops it.")
+    return 0
+
+
+def down(options: argparse.Namespace) -> int:
+    """Stop the stack: asks its processes, insists, and at last kills them."""
+    console = Console()
+    running = known_stacks()
+    names = running if options.all else ["default"]
+    stopped = [name for name in names if stacks.stop(Stack(name))]
+    _say(console, f"Stopped: {', '.join(stopped)}" if stopped else "Nothing was up")
+    return 0
+
+
+def status(options: argparse.Namespace) -> int:
+    """Say which stacks are up, with their processes."""
+    states = {name: Stack(name).state() for name in known_stacks()}
+    found = {name: state for name, state in states.items() if state is not None}
+    if options.json:
+        print(json.dumps({name: asdict(state) for name, state in found.items()}, indent=2))
+        return 0
+    console = Console()
+    if not found:
+        _say(console, "No stack is up: 'behavior up' starts one")
+    for name, state in found.items():
+        _say(
+            console,
+            f"Stack '{name}': world {state.world}, ROS domain {state.domain},"
+            f" logs in {state.log_dir}",
+        )
+        console.print(_process_table(state))
+    return 0
+
+
+def kill(options: argparse.Namespace) -> int:
+    """Kill one process of the running stack with SIGKILL, to see how the others cope."""
+    pid = stacks.kill(Stack(), options.process)
+    _say(Console(), f"Killed '{options.process}' (process {pid})")
+    return 0
+
+
+def mission_run(options: argparse.Namespace) -> int:
+    """Run a mission on the stack that is up, and show it until it ends. Ctrl-C cancels it."""
+    from behavior_bringup.client import StackClient
+    from behavior_bringup.following import follow
+    from behavior_bringup.progress import ProgressDisplay
+
+    _enter_running_domain()
+    console = Console()
+    known = mission_named(options.name) if options.name in known_missions() else None
+    with StackClient() as client, ProgressDisplay(console) as display:
+        action_id = client.start_mission(options.name, dict(options.param))
+        try:
+            ending = follow(
+                client,
+                action_id,
+                display=display,
+                summary=lambda: known.summary(client.scene) if known else "",
+                timeout=options.timeout,
+            )
+        except KeyboardInterrupt:
+            client.cancel()
+            raise
+    _say(
+        console,
+        f"{options.name}: {ending.text or ('done' if ending.succeeded else 'failed')}"
+        f" ({ending.simulated:.1f} s)",
+    )
+    return 0 if ending.succeeded else 1
+
+
+def mission_list(options: argparse.Namespace) -> int:
+    """List the missions that the executor can run."""
+    from behavior_bringup.client import StackClient
+
+    _enter_running_domain()
+    with StackClient() as client:
+        missions = client.missions()
+    table = Table("mission", "what it does")
+    for name, description in missions:
+        table.add_row(name, description)
+    Console().print(table)
+    return 0
+
+
+def mission_cancel(options: argparse.Namespace) -> int:
+    """Cancel the running mission."""
+    from behavior_bringup.client import StackClient
+
+    _enter_running_domain()
+    with StackClient() as client:
+        message = client.cancel()
+    _say(Console(), message or "Cancelled")
+    return 0
+
+
+def demo(options: argparse.Namespace) -> int:
+    """Bring a stack up, run a mission with live progress, judge it by the truth, and draw it."""
+    mission = mission_named(options.name)
+    from behavior_bringup.demo import DemoOptions, run_demo
+
+    choice = DemoOptions(
+        speed=options.speed, seed=options.seed, viewer=options.viewer, out=options.out
+    )
+    return 0 if run_demo(mission, choice, Console()) else 1
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Run a mission from many seeded start states and print how often it succeeds.
+
+    Every episode resets the world; --disturb moves blocks, and takes them from the gripper or the
+    tower, meanwhile.
+    """
+    mission = mission_named(options.name)
+    if options.json and options.json.is_dir():
+        raise BringupError(f"--json needs a file, but {options.json} is a folder")
+    from behavior_bringup import evaluation
+    from behavior_bringup.session import temporary_stack
+
+    console = Console()
+    stack = free_stack("evaluate")
+    arguments: dict[str, Scalar] = {
+        "world": mission.world,
+        "speed": options.speed,
+        "seed": options.seed,
+        "headless": True,
+    }
+    with temporary_stack(stack, world=mission.world, arguments=arguments, respawn=True) as (
+        client,
+        ready,
+    ):
+        _say(console, f"The stack is up in ROS domain {client.domain}")
+        report = evaluation.evaluate(
+            client,
+            stack,
+            ready,
+            mission,
+            episodes=options.episodes,
+            seed=options.seed,
+            disturb=options.disturb,
+            on_record=lambda record: _say(console, evaluation.record_line(record)),
+        )
+    evaluation.print_report(report, console)
+    if options.json:
+        report.write(options.json)
+    return 0
+
+
+def _foreground(stack: Stack, state: StackState, console: Console) -> int:
+    """Show the processes' output until Ctrl-C or until the stack goes down."""
+    _say(console, "Ctrl-C stops it.")
+    files = {name: _Tail(Path(state.log_dir) / f"{name}.log") for name in state.processes}
+    try:
+        while stack.is_up:
+            for name, tail in files.items():
+                for line in tail.new_lines():
+                    _say(console, f"[{name}] {line}")
+            time.sleep(0.1)
+        raise BringupError(f"The stack went down; its logs are in {state.log_dir}")
+    except KeyboardInterrupt:
+        _say(console, "Stopping ...")
+        return 0
+    finally:
+        stacks.stop(stack)
+
+
+class _Tail:
+    """Reads what is appended to a file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._stream: TextIO | None = None
+        self._rest = ""
+
+    def new_lines(self) -> list[str]:
+        """Complete lines that were added since the last call."""
+        if self._stream is None:
+            if not self._file.exists():
+                return []
+            self._stream = self._file.open(encoding="utf-8", errors="replace")
+        *lines, self._rest = (self._rest + self._stream.read()).split("\n")
+        return lines
+
+
+def _process_table(state: StackState) -> Table:
+    table = Table("process", "pid", "state", "restarts")
+    for name, process in state.processes.items():
+        condition = "running" if process.running else how_it_ended(process.exit_code)
+        table.add_row(name, str(process.pid), condition, str(process.restarts))
+    return table
+
+
+def _enter_running_domain() -> None:
+    """Work in the domain of the stack that is up; else in the one of the environment."""
+    state = Stack().state()
+    enter_domain(state.domain if state else None)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

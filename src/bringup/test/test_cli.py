@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command itself; what it does with a stack is tested with the whole stack."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import subprocess
+import sys
+import types
+
+import pytest
+from behavior_bringup.cli import main
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--help"], *([verb, "--help"] for verb in ("up", "down", "status", "demo", "evaluate"))],
+)
+def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    if arguments:
+        with pytest.raises(SystemExit, match="0"):
+            main(arguments)
+    else:
+        assert main(arguments) == 0
+    assert "usage: behavior" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fly"], "invalid choice: 'fly'"),
+        (["up", "--world", "nowhere"], "There is no world 'nowhere'"),
+        (["up", "--speed", "-1"], "must be a number of 0 or more, not '-1'"),
+        (["up", "--speed", "nan"], "must be a number of 0 or more"),
+        (["up", "--seed", "1.5"], "must be a whole number of 0 or more, not '1.5'"),
+        (["up", "--viewer", "--headless"], "not allowed with argument"),
+        (["up", "--port", "99999"], "must be a port"),
+        (["mission"], "required"),
+        (["mission", "run", "x", "--param", "novalue"], "KEY=VALUE"),
+        (["demo", "juggle"], "choose one of stack_blocks"),
+        (["evaluate", "juggle"], "choose one of stack_blocks"),
+        (["evaluate", "stack_blocks", "--episodes", "0"], "whole number of 1 or more"),
+    ],
+)
+def test_wrong_requests_get_a_sentence_and_code_2(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert words in output.err
+    assert "Traceback" not in output.err
+    assert len(output.err.strip().splitlines()) == 1
+
+
+def test_without_a_stack_down_and_status_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["down"]) == 0
+    assert "Nothing was up" in capsys.readouterr().out
+    assert main(["status"]) == 0
+    assert "No stack is up" in capsys.readouterr().out
+    assert main(["status", "--json"]) == 0
+    assert capsys.readouterr().out.strip() == "{}"
+    assert main(["kill", "skills"]) == 1
+    assert "No stack is up" in capsys.readouterr().err
+
+
+def test_down_and_status_do_not_wait_for_ros() -> None:
+    program = (
+        "import sys; from behavior_bringup.cli import main; main(['status']);"
+        "sys.exit('rclpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0
+
+
+def test_ros2_bt_offers_the_same_verbs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package, command = types.ModuleType("ros2cli"), types.ModuleType("ros2cli.command")
+    command.CommandExtension = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ros2cli", package)
+    monkeypatch.setitem(sys.modules, "ros2cli.command", command)
+    extension = importlib.import_module("behavior_bringup.ros2cli_command").BtCommand()
+    parser = argparse.ArgumentParser(prog="ros2 bt")
+    extension.add_arguments(parser, "bt")
+    assert extension.main(parser=parser, args=parser.parse_args(["status"])) == 0
+    assert "No stack is up" in capsys.readouterr().out
+    assert extension.main(parser=parser, args=parser.parse_args([])) == 0
+    assert "mission" in capsys.readouterr().out

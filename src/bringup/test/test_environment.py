@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from behavior_bringup.environment import DOMAINS, choose_domain, used_domains
+from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.paths import runtime_dir, share_dir
+
+
+def test_domains_are_read_from_the_socket_table() -> None:
+    lines = [
+        f"1: 0100007F:{7400 + 250 * 42:04X} 00000000:0000 07",
+        f"2: 00000000:{7400 + 250 * 7 + 11:04X} 00000000:0000 07",
+        "3: 00000000:0035 00000000:0000 07",
+        "nonsense",
+    ]
+    assert used_domains(lines) == {7, 42}
+
+
+def test_a_domain_that_the_user_set_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", "55")
+    assert choose_domain() == 55
+    monkeypatch.setenv("ROS_DOMAIN_ID", "many")
+    with pytest.raises(UsageError, match="ROS_DOMAIN_ID"):
+        choose_domain()
+
+
+def test_other_stacks_domains_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ROS_DOMAIN_ID", raising=False)
+    monkeypatch.setattr("behavior_bringup.environment.used_domains", lambda sockets: set())
+    assert choose_domain(taken=set(DOMAINS) - {33}) == 33
+    with pytest.raises(BringupError, match="All ROS domains"):
+        choose_domain(taken=DOMAINS)
+
+
+def test_the_share_folder_holds_configuration() -> None:
+    assert (share_dir() / "config" / "stacks" / "block_stacking.yaml").is_file()
+
+
+def test_the_runtime_folder_is_private(runtime: Path) -> None:
+    assert runtime_dir() == runtime
+    assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
+
+
+def test_an_unusable_runtime_folder_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocker = tmp_path / "file"
+    blocker.touch()
+    monkeypatch.setenv("BEHAVIOR_RUNTIME_DIR", str(blocker / "x"))
+    with pytest.raises(BringupError, match="BEHAVIOR_RUNTIME_DIR"):
+        runtime_dir()
+    if os.getuid() == 0:
+        foreign = tmp_path / "foreign"
+        foreign.mkdir()
+        os.chown(foreign, 12345, 12345)
+        monkeypatch.setenv("BEHAVIOR_RUNTIME_DIR", str(foreign))
+        with pytest.raises(BringupError, match="belongs to user 12345"):
+            runtime_dir()
