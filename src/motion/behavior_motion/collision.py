@@ -96,6 +96,8 @@ class CollisionWorld:
             self._model, self._geometry, self._results
         )
         self._margins: dict[int, float] = {}
+        self.checks = 0
+        """Number of states checked so far: a clock that does not depend on the machine."""
         self._q_full = robot.full_configuration(np.zeros(robot.dof))
 
     # ---------------------------------------------------------------- building
@@ -200,6 +202,7 @@ class CollisionWorld:
 
     def collides(self, q: Vector) -> bool:
         """True where any pair is closer than its margin at joints ``q``."""
+        self.checks += 1
         full = self._q_full
         full[self.robot.q_index] = q
         return bool(pin.computeCollisions(self._model, self._data, self._manager, full, True))

@@ -50,6 +50,12 @@ LIMIT_TOLERANCE = 0.01
 """How far a start state may lie outside the joint limits [rad]: measured joints do."""
 SHORT_GOALS = 8
 """Number of joint goals kept for a pose."""
+MOST_SEARCHES = 8
+"""How often a search is repeated where the final check refuses what was found."""
+SEARCHES_PER_PATH = 4
+"""Number of sampled paths of which the shortest is taken ..."""
+CHECKS_FOR_CHOICE = 3000
+"""... as long as they took fewer state checks than this together."""
 
 
 class _Failure(Exception):
@@ -333,69 +339,81 @@ class EmbeddedPlanner:
         clearance = self._clearance(query, [])
         for goal in near:
             self._set_clearance(query, self._clearance(query, [goal], clearance))
-            if self._straight_is_free(query, query.start, goal.q, 2 * CHECK_STEP):
+            if self._straight_is_free(query, query.start, goal.q, CHECK_STEP):
                 path = np.stack([query.start, goal.q])
                 trajectory = self._timed(query, path)
                 if trajectory is not None:
                     return goal, path, trajectory
-        groups = [near] if len(near) == len(goals) else [near, goals]
+        # The near goals first, with what is farther as a way out in half of the time.
+        groups = [goals] if len(near) == len(goals) else [near, goals]
         rng = np.random.default_rng([query.seed, 2])
-        for attempt in range(8):
-            for group in groups:
-                self._set_clearance(query, self._clearance(query, group, clearance))
-                found = self._sampled(query, group, int(rng.integers(1, 2**31 - 2)), rng)
-                if found is not None:
-                    return found
-                self._out_of_time(query, attempt)
+        found = 0
+        for attempt in range(MOST_SEARCHES):
+            group = groups[attempt % len(groups)]
+            self._set_clearance(query, self._clearance(query, group, clearance))
+            left = query.deadline - time.monotonic()
+            share = 0.5 if group is not goals else 1.0
+            sampled = self._sampled(query, group, rng, time.monotonic() + share * left)
+            if sampled is not None:
+                found += 1
+                path = self._shortened(query, sampled, rng, query.options.smoothing)
+                trajectory = self._timed(query, path)
+                if trajectory is not None:
+                    last = path[-1]
+                    end = min(group, key=lambda g: float(np.abs(g.q - last).max()))
+                    return end, path, trajectory
+            if time.monotonic() > query.deadline:
+                raise _Failure(
+                    PlanCode.TIMEOUT,
+                    f"no path within {query.options.planning_time:g} s ({attempt + 1} searches); "
+                    "the goal may be walled in: allow more time, another goal, or move what is in "
+                    "the way",
+                )
         raise _Failure(
             PlanCode.NO_PATH,
-            "paths were found, but none kept clear of everything when checked densely; "
-            "give more clearance or another goal",
+            f"{MOST_SEARCHES} searches found {found} paths, none of which kept clear when checked "
+            "densely; try another goal, or move what is in the way",
         )
 
     def _sampled(
-        self, query: _Query, goals: list[_Goal], seed: int, rng: np.random.Generator
-    ) -> tuple[_Goal, Matrix, Trajectory] | None:
-        lower = np.minimum(self._robot.lower, query.start)
-        upper = np.maximum(self._robot.upper, query.start)
-        limits = SearchLimits(
-            query.deadline,
-            self._max_checks,
-            step=0.5 if query.axis_at_start is not None else 0.0,
-        )
-
-        def is_valid(q: Vector) -> bool:
-            return not query.world.collides(q) and self._keeps_axis(query, q)
-
-        path = connect(
-            query.start,
-            [g.q for g in goals],
-            lower=lower,
-            upper=upper,
-            is_valid=is_valid,
-            limits=limits,
-            seed=seed,
-        )
-        if path is None:
-            return None
-        last = path[-1]
-        end = min(goals, key=lambda g: float(np.abs(g.q - last).max()))
-        path = paths.shortcut(
-            paths.without_repeats(path),
-            lambda a, b: self._straight_is_free(query, a, b, 2 * CHECK_STEP),
-            rng,
-            query.options.smoothing,
-        )
-        trajectory = self._timed(query, path)
-        return None if trajectory is None else (end, path, trajectory)
-
-    def _out_of_time(self, query: _Query, attempt: int) -> None:
-        if time.monotonic() > query.deadline:
-            raise _Failure(
-                PlanCode.TIMEOUT,
-                f"no path within {query.options.planning_time:g} s ({attempt + 1} searches); the "
-                "goal may be walled in: allow more time, another goal, or move what is in the way",
+        self, query: _Query, goals: list[_Goal], rng: np.random.Generator, deadline: float
+    ) -> Matrix | None:
+        """Corners of the shortest of a few sampled paths, its worst detours cut; None: no path."""
+        best: Matrix | None = None
+        began = query.world.checks
+        for _ in range(SEARCHES_PER_PATH):
+            path = connect(
+                query.start,
+                [g.q for g in goals],
+                lower=np.minimum(self._robot.lower, query.start),
+                upper=np.maximum(self._robot.upper, query.start),
+                is_valid=lambda q: not query.world.collides(q) and self._keeps_axis(query, q),
+                limits=SearchLimits(
+                    deadline,
+                    self._max_checks,
+                    # Long extensions mostly leave a constrained region.
+                    step=0.5 if query.axis_at_start is not None else 0.0,
+                ),
+                seed=int(rng.integers(1, 2**31 - 2)),
             )
+            if path is None:
+                return best
+            path = self._shortened(query, path, rng, 0)
+            if best is None or paths.lengths(path).sum() < paths.lengths(best).sum():
+                best = path
+            if query.world.checks - began > CHECKS_FOR_CHOICE:
+                break
+        return best
+
+    def _shortened(
+        self, query: _Query, path: Matrix, rng: np.random.Generator, tries: int
+    ) -> Matrix:
+        return paths.shortcut(
+            paths.without_repeats(path),
+            lambda a, b: self._straight_is_free(query, a, b, 3 * CHECK_STEP),
+            rng,
+            tries,
+        )
 
     def _clearance(
         self, query: _Query, goals: Sequence[_Goal], base: Mapping[Pair, float] | None = None
@@ -477,6 +495,9 @@ class EmbeddedPlanner:
         lower = np.minimum(self._robot.lower, query.start) - slack
         upper = np.maximum(self._robot.upper, query.start) + slack
         if np.any(points < lower) or np.any(points > upper):
+            return False
+        angle_slack = 2e-3  # between the points of the search's coarser checks
+        if not all(self._keeps_axis(query, q, angle_slack) for q in points):
             return False
         return query.world.first_collision(points) is None
 
@@ -740,12 +761,12 @@ class EmbeddedPlanner:
         turned: Vector = rotation @ (axis / np.linalg.norm(axis))
         return turned
 
-    def _keeps_axis(self, query: _Query, q: Vector) -> bool:
+    def _keeps_axis(self, query: _Query, q: Vector, slack: float = 0.0) -> bool:
         limit = query.options.max_orientation_deviation
         if query.axis_at_start is None or limit is None:
             return True
         cosine = float(self._tool_axis(q, query.options) @ query.axis_at_start)
-        return cosine >= math.cos(limit)
+        return cosine >= math.cos(min(limit + slack, math.pi))
 
 
 def _out_of_reach(poses: list[Matrix], base: str) -> str:

@@ -65,7 +65,7 @@ class PlanOptions:
     """Axis of the tool frame that ``max_orientation_deviation`` speaks of."""
     gripper_width: float | None = None
     """Opening of the gripper during the motion, for collisions of the fingers [m]; None: open."""
-    smoothing: int = 80
+    smoothing: int = 40
     """Number of shortcuts tried on a found path; 0: none."""
     max_tool_speed: float | None = None
     """Largest speed of the tool along a Cartesian path [m/s]; None: joint limits alone."""

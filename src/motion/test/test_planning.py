@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from behavior_motion import (
@@ -276,5 +278,5 @@ def test_random_clutter(planner: EmbeddedPlanner, seed: int) -> None:
         result = planner.inverse_kinematics(pose)
         if result.q is not None:
             ends.append(result.q)
-    for start, goal in zip(ends[:-1], ends[1:], strict=True):
+    for start, goal in pairwise(ends):
         verify(planner, planner.plan_to_joints(start, goal), start)

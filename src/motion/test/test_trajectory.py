@@ -7,11 +7,11 @@ from behavior_motion import (
     JointLimits,
     RobotModel,
     Trajectory,
+    paths,
     point_to_point,
     stop_trajectory,
     time_straight,
 )
-from behavior_motion import paths
 from behavior_motion.timing import time_curve
 from hypothesis import given, settings
 from hypothesis import strategies as st
