@@ -137,24 +137,22 @@ def _add_surroundings(spec: Any) -> None:
         type=mujoco.mjtTexture.mjTEXTURE_2D,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
         mark=mujoco.mjtMark.mjMARK_EDGE,
-        rgb1=[0.70, 0.73, 0.76],
-        markrgb=[0.60, 0.63, 0.67],
+        rgb1=[0.66, 0.70, 0.73],
+        markrgb=[0.58, 0.62, 0.66],
         width=512,
         height=512,
     )
-    material = spec.add_material(
-        name="ground", texrepeat=[5, 5], texuniform=True, reflectance=0.06, specular=0.1
-    )
+    material = spec.add_material(name="ground", texrepeat=[5, 5], texuniform=True, specular=0.1)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "ground"
     ground = spec.worldbody.add_geom(
         name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], material="ground"
     )
     _contact(ground, 1.0)
     key = spec.worldbody.add_light(
-        name="key", pos=[0.9, 1.1, 2.4], dir=[-0.30, -0.45, -1.0], castshadow=True
+        name="key", pos=[1.2, -0.4, 2.4], dir=[-0.40, 0.22, -1.0], castshadow=True
     )
     key.type = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
-    key.diffuse = [0.62, 0.61, 0.58]
+    key.diffuse = [0.54, 0.53, 0.50]
     key.specular = [0.25, 0.25, 0.25]
     fill = spec.worldbody.add_light(
         name="fill", pos=[1.5, -1.5, 1.5], dir=[-0.7, 0.6, -0.6], castshadow=False
@@ -253,7 +251,6 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
         _add_object(spec, name, placed)
     if visuals:
         _add_visuals(spec, robot)
-    spec.visual.global_.offwidth = 1280
-    spec.visual.global_.offheight = 960
-    spec.visual.quality.shadowsize = 2048
+    spec.visual.global_.offwidth = 1920
+    spec.visual.global_.offheight = 1440
     return spec.compile()

@@ -2,8 +2,8 @@
 """The ROS node of the simulated world.
 
 Offers what a real cell's drivers offer (joint states, trajectory and gripper actions, detections)
-and what only a simulation can: the clock, the truth, resets and disturbances. Physics and publishing
-run in one thread (`Stepper`), which also does what callbacks ask for; the callbacks only hand over.
+and what only a simulation can: the clock, the truth, resets and disturbances. Physics and
+publishing run in one thread (`Stepper`), which also does what callbacks ask for.
 """
 
 import os
