@@ -218,7 +218,7 @@ def _positive(text: str) -> float:
 
 
 def _seed(text: str) -> int:
-    return _number(text, int, lambda value: 0 <= value < 2**32, "a whole number of 0 or more")
+    return _number(text, int, lambda value: 0 <= value < 2**31, "a whole number of 0 or more")
 
 
 def _count(text: str) -> int:

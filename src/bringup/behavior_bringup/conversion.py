@@ -10,9 +10,11 @@ from behavior_msgs.msg import MissionAction, MissionFeedback, SceneObject, Scene
 from behavior_msgs.srv import DisturbWorld
 from behavior_ros import seconds
 from diagnostic_msgs.msg import KeyValue
+from shape_msgs.msg import SolidPrimitive
 
 from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.progress import Progress
+from behavior_bringup.viewer_geometry import Box
 
 TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
 
@@ -24,6 +26,13 @@ _STATES = {
     MissionFeedback.FINISHED: "finished",
     MissionFeedback.FAILED: "failed",
     MissionFeedback.CANCELED: "canceled",
+}
+_OBJECT_STATES = {
+    SceneObject.TRACKED: "tracked",
+    SceneObject.STALE: "stale",
+    SceneObject.FROZEN: "frozen",
+    SceneObject.ATTACHED: "held",
+    SceneObject.LOST: "lost",
 }
 _KINDS = {"move": DisturbWorld.Request.MOVE, "release": DisturbWorld.Request.RELEASE}
 
@@ -45,6 +54,27 @@ def _world_object(item: SceneObject) -> WorldObject:
         position=np.array([place.x, place.y, place.z]),
         speed=float(np.linalg.norm([velocity.x, velocity.y, velocity.z])),
         held=item.state == SceneObject.ATTACHED,
+    )
+
+
+def boxes_of(message: SceneObjectArray) -> dict[str, Box]:
+    """The objects of a snapshot as the viewer draws them; other shapes by the box around them."""
+    return {item.name: _box(item) for item in message.objects}
+
+
+def _box(item: SceneObject) -> Box:
+    place, turn, colour = item.pose.position, item.pose.orientation, item.color
+    sizes = list(item.shape.dimensions)
+    if item.shape.type == SolidPrimitive.SPHERE:
+        sizes = [2 * sizes[0]] * 3
+    elif item.shape.type in (SolidPrimitive.CYLINDER, SolidPrimitive.CONE):
+        sizes = [2 * sizes[1], 2 * sizes[1], sizes[0]]
+    return Box(
+        position=(place.x, place.y, place.z),
+        wxyz=(turn.w, turn.x, turn.y, turn.z),
+        size=(sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else (0.03, 0.03, 0.03),
+        colour=(round(255 * colour.r), round(255 * colour.g), round(255 * colour.b)),
+        label=f"{item.name} ({_OBJECT_STATES.get(item.state, 'unknown')})",
     )
 
 
