@@ -16,7 +16,7 @@ from typing import Any
 
 import rclpy
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
-from behavior_msgs.srv import DisturbWorld, ListMissions, ResetWorld
+from behavior_msgs.srv import DisturbWorld, ResetWorld
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -42,13 +42,19 @@ SERVICE_TIMEOUT = 10.0
 _SLICE = 0.05
 
 
+def new_context() -> Context:
+    """A ROS context in the domain of the environment that leaves Ctrl-C to Python."""
+    context = Context()
+    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    return context
+
+
 class StackClient:
     """Talks to a running stack; use it as a context manager."""
 
     def __init__(self) -> None:
         """Join the ROS domain of the environment."""
-        self._context = Context()
-        rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
+        self._context = new_context()
         self._node = Node(f"behavior_command_{os.getpid()}", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
@@ -127,11 +133,6 @@ class StackClient:
     def domain(self) -> int:
         """The ROS domain."""
         return int(self._context.get_domain_id())
-
-    def missions(self) -> list[tuple[str, str]]:
-        """Names and descriptions of the executor's missions."""
-        answer = self.call(ListMissions, "/mission/list", ListMissions.Request())
-        return list(zip(answer.names, answer.descriptions, strict=True))
 
     def cancel(self) -> str:
         """Cancel whichever mission runs; returns the executor's words.

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from behavior_sim.rendering import RenderReport, render_recording
 from rich.console import Console
 
 from behavior_bringup.client import StackClient
@@ -21,7 +20,7 @@ from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 
-_RENDERING_TIMEOUT = 300.0
+_BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,7 @@ def run_demo(mission: Mission, options: DemoOptions, console: Console) -> bool:
         )
         verdict = _run(client, mission, console, stack.watch().check)
         _save_recording(client, console)
-    _render(mission, recording, console)
+    _render(recording, console)
     word = "[green]SUCCESS[/]" if verdict.success else "[red]FAILURE[/]"
     console.print(f"{word}: {verdict.reason}", highlight=False, soft_wrap=True)
     return verdict.success
@@ -97,19 +96,21 @@ def _save_recording(client: StackClient, console: Console) -> None:
         console.print(f"No pictures: {error}", highlight=False, soft_wrap=True)
 
 
-def _render(mission: Mission, recording: Path, console: Console) -> None:
-    """Draw the pictures in a process of its own: the demonstration never depends on it."""
+def _render(recording: Path, console: Console) -> None:
+    """Draw the pictures; the demonstration never depends on it."""
     if not recording.is_file():
         return
     picture, animation = (recording.with_suffix(suffix) for suffix in (".png", ".gif"))
-    command = [sys.executable, "-m", "behavior_sim.rendering", str(recording)]
-    command += ["--picture", str(picture), "--animation", str(animation)]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_RENDERING_TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        console.print("No pictures: drawing takes too long")
-        return
-    for line in (done.stdout + (done.stderr if done.returncode else "")).strip().splitlines():
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        words = rendering_words(render_recording(recording, picture, animation))
+    except Exception as error:  # a picture less is no failure
+        words = f"No pictures: {error}"
+    console.print(words, highlight=False, markup=False, soft_wrap=True)
+
+
+def rendering_words(report: RenderReport) -> str:
+    """What the renderer reports, in one line."""
+    if report.backend == "none":
+        return f"No pictures, since OpenGL cannot be used without a screen: {report.message}"
+    note = f" ({report.message})" if report.message else ""
+    return f"Drawn with {_BACKENDS[report.backend]}{note}: {report.png}, {report.gif}"

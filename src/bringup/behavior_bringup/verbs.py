@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -17,9 +20,12 @@ from behavior_bringup import stack as stacks
 from behavior_bringup.description import Scalar
 from behavior_bringup.environment import enter_domain
 from behavior_bringup.errors import BringupError
-from behavior_bringup.missions import known_missions, mission_named
+from behavior_bringup.missions import mission_named
 from behavior_bringup.stack import Stack, free_stack, how_it_ended
 from behavior_bringup.state import StackState, known_stacks
+
+if TYPE_CHECKING:
+    from behavior_executor.client import MissionClient
 
 
 def up(options: argparse.Namespace) -> int:
@@ -100,54 +106,39 @@ def kill(options: argparse.Namespace) -> int:
 
 def mission_run(options: argparse.Namespace) -> int:
     """Run a mission on the stack that is up, and show it until it ends. Ctrl-C cancels it."""
-    from behavior_bringup.client import StackClient
-    from behavior_bringup.following import follow
+    from behavior_bringup.conversion import progress_of
     from behavior_bringup.progress import ProgressDisplay
 
-    _enter_running_domain()
     console = Console()
-    known = mission_named(options.name) if options.name in known_missions() else None
-    with StackClient() as client, ProgressDisplay(console) as display:
-        action_id = client.start_mission(options.name, dict(options.param))
-        try:
-            ending = follow(
-                client,
-                action_id,
-                display=display,
-                summary=lambda: known.summary(client.scene) if known else "",
-                timeout=options.timeout,
-            )
-        except KeyboardInterrupt:
-            client.cancel()
-            raise
-    _say(
-        console,
-        f"{options.name}: {ending.text or ('done' if ending.succeeded else 'failed')}"
-        f" ({ending.simulated:.1f} s)",
-    )
-    return 0 if ending.succeeded else 1
+    begin = time.monotonic()
+    with _mission_client() as client, ProgressDisplay(console) as display:
+        outcome = client.run(
+            options.name,
+            parameters=dict(options.param),
+            on_feedback=lambda feedback: display.update(
+                progress_of(feedback, summary="", wall=time.monotonic() - begin)
+            ),
+            timeout=options.timeout,
+        )
+    word = "done" if outcome.succeeded else f"failed with code {outcome.code}"
+    _say(console, f"{options.name}: {word} after {outcome.duration:.1f} s. {outcome.message}")
+    return 0 if outcome.succeeded else 1
 
 
 def mission_list(options: argparse.Namespace) -> int:
     """List the missions that the executor can run."""
-    from behavior_bringup.client import StackClient
-
-    _enter_running_domain()
-    with StackClient() as client:
-        missions = client.missions()
+    with _mission_client() as client:
+        missions = client.list()
     table = Table("mission", "what it does")
-    for name, description in missions:
-        table.add_row(name, description)
+    for mission in missions:
+        table.add_row(mission.name, mission.description)
     Console().print(table)
     return 0
 
 
 def mission_cancel(options: argparse.Namespace) -> int:
     """Cancel the running mission."""
-    from behavior_bringup.client import StackClient
-
-    _enter_running_domain()
-    with StackClient() as client:
+    with _mission_client() as client:
         message = client.cancel()
     _say(Console(), message or "Cancelled")
     return 0
@@ -249,10 +240,25 @@ def _process_table(state: StackState) -> Table:
     return table
 
 
-def _enter_running_domain() -> None:
-    """Work in the domain of the stack that is up; else in the one of the environment."""
+@contextmanager
+def _mission_client() -> Iterator[MissionClient]:
+    """A client in the domain of the stack that is up, else in the one of the environment."""
+    import rclpy
+    from behavior_executor.client import MissionClient, MissionClientError
+
+    from behavior_bringup.client import new_context
+
     state = Stack().state()
     enter_domain(state.domain if state else None)
+    context = new_context()
+    try:
+        with MissionClient(node_name=f"behavior_command_{os.getpid()}", context=context) as client:
+            yield client
+    except MissionClientError as error:
+        text = str(error)
+        raise BringupError(f"{text[:1].upper()}{text[1:]}") from error
+    finally:
+        rclpy.shutdown(context=context)
 
 
 def _say(console: Console, text: str) -> None:

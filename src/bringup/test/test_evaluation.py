@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The books of an evaluation, and its disturber, without a stack."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from behavior_bringup.evaluation import (
+    Disturber,
+    Record,
+    Report,
+    disagreements,
+    print_report,
+    record_line,
+    totals,
+)
+from behavior_bringup.missions import Disturbance, Situation, WorldObject
+from rich.console import Console
+
+
+def record(seed: int, success: bool, sim: float | None, wall: float) -> Record:
+    return Record(
+        seed=seed,
+        outcome="success" if success else "failure",
+        reason="fine" if success else "broken\nwith details",
+        sim_time_s=sim,
+        wall_time_s=wall,
+        disturbances=["1.0 s: moved blue"] if seed == 2 else [],
+    )
+
+
+REPORT = Report(
+    mission="stack_blocks",
+    seed=1,
+    disturb=True,
+    records=[record(1, True, 40.0, 10.0), record(2, True, 50.0, 20.0), record(3, False, None, 9.0)],
+    component_metrics={
+        "behavior_executor": {
+            "tick_duration": {"median": 0.0004, "p99": 0.002, "samples": 100, "unit": "s"}
+        }
+    },
+)
+
+
+def test_the_document_has_the_keys_that_were_promised(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "report.json"
+    REPORT.write(file)
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert document["episodes"] == 3
+    assert document["successes"] == 2
+    assert document["median_sim_time_s"] == 45.0
+    assert document["median_wall_time_s"] == 15.0
+    assert document["real_time_factor"] == 3.0
+    keys = {"seed", "outcome", "reason", "sim_time_s", "wall_time_s"}
+    assert all(keys <= set(entry) for entry in document["records"])
+
+
+def test_without_successes_there_are_no_medians() -> None:
+    empty = Report(mission="m", seed=0, disturb=False, records=[record(3, False, None, 1.0)])
+    summary = empty.summary()
+    assert summary["median_sim_time_s"] is None
+    assert totals(summary) == "0 of 1 episodes succeeded"
+
+
+def test_the_table_names_every_episode() -> None:
+    console = Console(file=io.StringIO(), width=120, record=True)
+    print_report(REPORT, console)
+    text = console.export_text()
+    for words in ("moved blue", "broken", "2 of 3", "45.0 s simulated", "median 0.40 ms"):
+        assert words in text
+    assert record_line(REPORT.records[2]) == "seed 3: failure, - sim, 9.0 s wall: broken"
+
+
+def test_the_scene_must_agree_with_the_world() -> None:
+    def block(x: float, held: bool = False) -> WorldObject:
+        return WorldObject(name="b", position=np.array([x, 0.0, 0.0]), held=held)
+
+    def client(scene: dict[str, WorldObject]) -> Any:
+        return SimpleNamespace(truth={"b": block(0.5)}, scene=scene)
+
+    assert disagreements(client({"b": block(0.51)})) == []
+    assert disagreements(client({"b": block(0.6)})) == ["b is 0.100 m off"]
+    assert disagreements(client({"b": block(0.5, held=True)})) == ["b counts as held"]
+    assert disagreements(client({})) == ["b is not in the scene"]
+
+
+class Once:
+    """Disturbs at the first occasion."""
+
+    def __init__(self) -> None:
+        self.seen: list[Situation] = []
+
+    def due(self, situation: Situation) -> Disturbance | None:
+        self.seen.append(situation)
+        if len(self.seen) > 1:
+            return None
+        return Disturbance(kind="move", object="b", position=np.zeros(3), yaw=0.0, cause="moved b")
+
+    def pending(self) -> list[str]:
+        return []
+
+
+def test_the_disturber_acts_only_while_its_mission_is_known() -> None:
+    feedback: dict[str, Any] = {}
+    answer = SimpleNamespace(done=lambda: True, result=lambda: SimpleNamespace(code=0, message=""))
+    client: Any = SimpleNamespace(
+        truth={}, truth_time=1.0, feedback=feedback.get, disturb_later=lambda what: answer
+    )
+    plan = Once()
+    disturber = Disturber(client, plan, "id")
+    client.on_truth()
+    assert plan.seen == []
+    feedback["id"] = SimpleNamespace(skill="Pick", phase="reach", elapsed=3.0)
+    client.on_truth()
+    client.on_truth()
+    assert [situation.skill for situation in plan.seen] == ["pick", "pick"]
+    assert disturber.done == ["3.0 s: moved b"]
+    disturber.stop()
+    client.on_truth()
+    assert len(plan.seen) == 2
