@@ -1,12 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tree nodes are made from which ROS interfaces: the entries of a YAML file."""
+"""Which tree nodes are made from which ROS interfaces: the entries of a YAML file.
+
+A file is a list of entries, or has one under the key ``nodes``::
+
+    nodes:
+      - {node: Pick, action: /pick, type: behavior_msgs/action/Pick, required: [object_name]}
+      - {node: Reset, service: /simulation/reset, type: behavior_msgs/srv/ResetWorld, timeout: 5}
+      - {node: Announce, publisher: /speech, type: std_msgs/msg/String}
+      - {node: DoorOpen, subscriber: /door, type: std_msgs/msg/Bool, max_age: 1.0,
+         condition: {data: true}}
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+import yaml
+
+_KINDS = ("action", "service", "publisher", "subscriber")
+
+
+class NodeModelError(ValueError):
+    """Entries that describe no node; the message lists every problem."""
 
 
 @dataclass(frozen=True)
@@ -16,19 +35,91 @@ class NodeModel:
     node: str
     """Name of the tree node, as in XML."""
     kind: str
-    """action, service, publisher or subscriber."""
+    """action, service, publisher or subscriber; in YAML it is the key of the name."""
     name: str
     """Name of the action, service or topic."""
     type: str
     """Interface type, like behavior_msgs/action/Pick."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Values of input ports that the interface's own defaults do not suit."""
+    """Values of input ports where the interface's own defaults do not suit."""
+    required: tuple[str, ...] = ()
+    """Input ports that every use of the node must give."""
     timeout: float | None = None
-    """[s] node time after which the leaf fails; None: never."""
+    """[s] node time after which the leaf fails; None: never. A subscriber waits for its message so
+    long, and with None it answers at once."""
     server_timeout: float = 3.0
     """[s] wall time without a sign of life after which the server counts as lost."""
+    max_age: float = float("inf")
+    """[s] node time after which a subscriber's message counts as old."""
+    latched: bool = False
+    """True for topics whose last message is kept for late subscribers."""
+    condition: Mapping[str, Any] = field(default_factory=dict)
+    """Values that fields of a subscriber's message must have, by name, nested with dots."""
+
+
+_OPTIONS = {entry.name for entry in fields(NodeModel)} - {"kind", "name"}
 
 
 def load_node_models(source: str | Path | Mapping[str, Any]) -> list[NodeModel]:
-    """Return the models of a YAML file or of its contents."""
-    raise NotImplementedError
+    """Return the models of a YAML file, or of its contents.
+
+    Args:
+        source: path, or contents with the key ``nodes``
+
+    Raises:
+        NodeModelError: listing every problem of the file
+    """
+    where, content = "node models", source
+    if not isinstance(source, Mapping):
+        where = str(source)
+        try:
+            content = yaml.safe_load(Path(source).read_text(encoding="utf-8"))
+        except (OSError, yaml.YAMLError) as error:
+            raise NodeModelError(f"{where}: {error}") from error
+    entries = content.get("nodes") if isinstance(content, Mapping) else content
+    if not isinstance(entries, list):
+        raise NodeModelError(f"{where}: write a list of nodes, or one under the key nodes")
+    models: list[NodeModel] = []
+    problems: list[str] = []
+    for index, entry in enumerate(entries, start=1):
+        try:
+            models.append(_model(entry))
+        except NodeModelError as error:
+            problems.append(f"{where}, entry {index}: {error}")
+    names = [model.node for model in models]
+    problems += [
+        f"{where}: node {name} twice" for name in sorted(set(names)) if names.count(name) > 1
+    ]
+    if problems:
+        raise NodeModelError("\n".join(problems))
+    return models
+
+
+def _model(entry: Any) -> NodeModel:
+    if not isinstance(entry, Mapping):
+        raise NodeModelError(f"{entry!r} is no mapping")
+    what = f"node {entry.get('node', '?')}"
+    kinds = [kind for kind in _KINDS if kind in entry]
+    if len(kinds) != 1:
+        raise NodeModelError(f"{what}: give one of {', '.join(_KINDS)} with the name it has in ROS")
+    kind = kinds[0]
+    for key in entry:
+        if key != kind and key not in _OPTIONS:
+            near = difflib.get_close_matches(str(key), sorted(_OPTIONS), n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(_OPTIONS))}"
+            raise NodeModelError(f"{what}: unknown key {key!r}, {hint}")
+    for key in ("node", kind, "type"):
+        if not (isinstance(entry.get(key), str) and entry[key]):
+            raise NodeModelError(f"{what}: {key} is missing, or is no text")
+    options = {key: value for key, value in entry.items() if key != kind}
+    for key in ("timeout", "server_timeout", "max_age"):
+        if key in options:
+            options[key] = _positive(what, key, options[key])
+    options["required"] = tuple(options.get("required", ()))
+    return NodeModel(kind=kind, name=entry[kind], **options)
+
+
+def _positive(what: str, key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise NodeModelError(f"{what}: {key} is {value!r}, give a positive number of seconds")
+    return float(value)

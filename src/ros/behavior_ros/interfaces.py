@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an interface type consists of: fields with types, defaults, descriptions and constants.
+
+Types and defaults come from the generated classes, descriptions and which constants belong to which
+field from the installed definition (``share/<package>/action/Pick.action``), as far as it is there.
+A comment behind a field describes it; otherwise the lines right above it do. Constants belong to
+the next field of the same type.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+_SECTIONS = {"action": ("Goal", "Result", "Feedback"), "srv": ("Request", "Response"), "msg": ("",)}
+_LINE = re.compile(r"(?P<type>[\w/]+(?:<=\d+)?(?:\[[^\]]*\])?)\s+(?P<name>\w+)\s*(?P<rest>.*)")
+
+
+class InterfaceError(ValueError):
+    """There is no such interface; the message says what there is."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a message."""
+
+    name: str
+    """Name in the message."""
+    type: str
+    """Type as rclpy names it: double, sequence<geometry_msgs/Pose>, uint8[4]."""
+    description: str = ""
+    """The definition's comment."""
+    constants: dict[str, int] = field(default_factory=dict)
+    """Integers that have a name, if the field is an enumeration."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One message of an interface: a goal, a response, or the message itself."""
+
+    message: Any
+    """Generated class."""
+    fields: tuple[Field, ...]
+    """Fields in the order of the definition."""
+
+
+def split_name(name: str, kind: str) -> tuple[str, str]:
+    """Return package and type of ``package/kind/Type`` (or ``package/Type``).
+
+    Raises:
+        InterfaceError: if the name has another form or is of another kind
+    """
+    parts = name.split("/")
+    if len(parts) == 2:
+        parts.insert(1, kind)
+    if len(parts) != 3 or not all(parts) or parts[1] != kind:
+        raise InterfaceError(f"{name!r} is no {kind} type: write package/{kind}/Type")
+    return parts[0], parts[2]
+
+
+@cache
+def load_interface(name: str, kind: str) -> tuple[Any, tuple[Section, ...]]:
+    """Import an interface.
+
+    Args:
+        name: like ``behavior_msgs/action/Pick``
+        kind: action, srv or msg
+
+    Returns:
+        the generated class, and its messages: goal, result and feedback; request and response; or
+        the message alone
+
+    Raises:
+        InterfaceError: unknown package or type
+    """
+    package, type_name = split_name(name, kind)
+    try:
+        module = importlib.import_module(f"{package}.{kind}")
+    except ImportError as error:
+        raise InterfaceError(
+            f"{name}: {error}; build package {package} and activate the environment"
+        ) from error
+    made = getattr(module, type_name, None)
+    if made is None:
+        known = [entry for entry in dir(module) if entry[0].isupper()]
+        near = difflib.get_close_matches(type_name, known, n=3, cutoff=0.4) or known[:10]
+        raise InterfaceError(f"{name}: no such type; {package} has {', '.join(near)}")
+    texts = _definition(package, kind, type_name)
+    messages = [getattr(made, part) if part else made for part in _SECTIONS[kind]]
+    return made, tuple(
+        Section(message, _fields(message, texts[index] if index < len(texts) else ""))
+        for index, message in enumerate(messages)
+    )
+
+
+def load_message(type_text: str) -> Any:
+    """Return the class of a field's type like ``geometry_msgs/Pose``."""
+    package, name = type_text.split("/")
+    return getattr(importlib.import_module(f"{package}.msg"), name)
+
+
+def constant_name(message: Any, value: int) -> str | None:
+    """Return the name of an integer constant of a message class, None if it has none."""
+    for name in dir(message):
+        if name.isupper() and name != "SLOT_TYPES" and getattr(message, name) == value:
+            return name
+    return None
+
+
+def _definition(package: str, kind: str, name: str) -> list[str]:
+    try:
+        share = Path(get_package_share_directory(package))
+        text = (share / kind / f"{name}.{kind}").read_text(encoding="utf-8")
+    except (PackageNotFoundError, OSError):
+        return []
+    return re.split(r"^---.*$", text, flags=re.MULTILINE)
+
+
+def _fields(message: Any, text: str) -> tuple[Field, ...]:
+    notes = _notes(text)
+    made = []
+    for name, type_text in message.get_fields_and_field_types().items():
+        description, constants = notes.get(name, ("", {}))
+        made.append(Field(name, type_text, description, constants))
+    return tuple(made)
+
+
+def _notes(text: str) -> dict[str, tuple[str, dict[str, int]]]:
+    """Return description and constants by field name."""
+    notes: dict[str, tuple[str, dict[str, int]]] = {}
+    above: list[str] = []
+    constants: dict[str, tuple[str, int]] = {}
+    for line in text.splitlines():
+        code, _, comment = line.partition("#")
+        match = _LINE.match(code.strip())
+        if match is None:
+            above = [*above, comment.strip()] if comment.strip() else []
+            continue
+        type_text, name, rest = match["type"], match["name"], match["rest"]
+        if rest.startswith("="):
+            if re.fullmatch(r"=\s*-?\d+\s*", rest):
+                constants[name] = (type_text, int(rest[1:]))
+        else:
+            own = {key: value for key, (of, value) in constants.items() if of == type_text}
+            notes[name] = (comment.strip() or " ".join(above), own)
+            constants = {}
+        above = []
+    return notes

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the leaves of one node share: clients, clocks, and goals that are still closing.
+
+A halted leaf is idle at once, its goal is not: the server may need a second to stop the robot. Such
+a goal stays here until it ended. A new goal for the same action waits for it; a goal that a server
+rejected while others were closing is sent again when they have closed, since one robot has one arm
+however many actions move it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from behavior_ros.closing import register_closable
+from behavior_ros.goal_exchange import GoalExchange, GoalOutcome
+from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED
+from behavior_ros.server_watch import ServerWatch
+
+
+class SentGoal:
+    """A goal with its server under watch."""
+
+    def __init__(self, action: str, exchange: GoalExchange, watch: ServerWatch) -> None:
+        self.action = action
+        self.exchange = exchange
+        self._watch = watch
+
+    def poll(self) -> GoalOutcome | None:
+        """Return how the goal ended, None while it runs; notices a lost server."""
+        exchange = self.exchange
+        if exchange.outcome is None:
+            reason = self._watch.look(exchange.signs_of_life)
+            if reason is not None:
+                exchange.lose(reason)
+        if exchange.outcome is not None:
+            self._watch.close()
+        return exchange.outcome
+
+
+class LeafHub:
+    """Shared by the leaves of one node; used in the executor's thread only.
+
+    Args:
+        node: the node whose leaves these are
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self._clock = node.get_clock()
+        self._clients: dict[tuple[str, str], Any] = {}
+        self._running: list[SentGoal] = []
+        self._closing: list[SentGoal] = []
+        register_closable(node, self)
+
+    def now(self) -> float:
+        """Return the node's time in seconds: for what robots do."""
+        return float(self._clock.now().nanoseconds) * 1e-9
+
+    def wall(self) -> float:
+        """Return wall time in seconds: for whether processes are there."""
+        return time.monotonic()
+
+    def action_client(self, action_type: Any, name: str) -> Any:
+        """Return the client of an action, one for all leaves."""
+        return self._shared("action", name, lambda: ActionClient(self.node, action_type, name))
+
+    def service_client(self, service_type: Any, name: str) -> Any:
+        """Return the client of a service, one for all leaves."""
+        return self._shared("service", name, lambda: self.node.create_client(service_type, name))
+
+    def publisher(self, message_type: Any, topic: str, *, latched: bool) -> Any:
+        """Return the publisher of a topic, one for all leaves."""
+        qos = QOS_LATCHED if latched else QOS_COMMAND
+        return self._shared(
+            "publisher", topic, lambda: self.node.create_publisher(message_type, topic, qos)
+        )
+
+    def _shared(self, kind: str, name: str, make: Callable[[], Any]) -> Any:
+        key = (kind, name)
+        if key not in self._clients:
+            self._clients[key] = make()
+        return self._clients[key]
+
+    def send(
+        self,
+        client: Any,
+        action: str,
+        goal: Any,
+        *,
+        server_timeout: float,
+        on_feedback: Callable[[Any], None],
+        on_end: Callable[[GoalOutcome], None],
+    ) -> SentGoal:
+        """Send a goal; its server counts as lost after server_timeout [s] of silence."""
+        watch = ServerWatch(self.node, client, action, server_timeout, clock=self.wall)
+        exchange = GoalExchange(client, goal, on_feedback=on_feedback, on_end=on_end)
+        sent = SentGoal(action, exchange, watch)
+        self._running.append(sent)
+        return sent
+
+    def release(self, sent: SentGoal) -> None:
+        """Take over a goal that its leaf has no more interest in: cancel it if it still runs."""
+        if sent in self._running:
+            self._running.remove(sent)
+        if sent.exchange.outcome is None:
+            sent.exchange.cancel()
+            self._closing.append(sent)
+
+    def closing(self, action: str | None = None) -> bool:
+        """Tell whether a goal of an action (None: of any) is still closing."""
+        self._closing = [sent for sent in self._closing if sent.poll() is None]
+        return any(action is None or sent.action == action for sent in self._closing)
+
+    def begin_close(self) -> None:
+        """Cancel everything that runs: the process is about to end."""
+        for sent in list(self._running):
+            self.release(sent)
+
+    def closed(self) -> bool:
+        """Tell whether no goal is out any more."""
+        return not self._running and not self.closing()

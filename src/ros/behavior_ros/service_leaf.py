@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree leaf of a service."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from behavior_ros.interface_ports import InputPorts, OutputPorts
+from behavior_ros.interfaces import constant_name, load_interface
+from behavior_ros.leaf_hub import LeafHub
+from behavior_ros.node_models import NodeModel
+from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
+
+_LOOK = 0.2
+"""[s] wall time between two looks at whether the server is there."""
+_DEFAULT_TIMEOUT = 10.0
+"""[s] node time for an answer where the model says nothing: services are for short work."""
+
+
+class ServiceLeaf(StatefulActionNode):
+    """Calls a service; derive with :func:`service_leaf`.
+
+    SUCCESS if the response's ``code`` is 0; without such a field, if its ``success`` is true;
+    without that too, if it came. Otherwise FAILURE, with the response's ``message`` as reason.
+    """
+
+    hub: ClassVar[LeafHub]
+    model: ClassVar[NodeModel]
+    client: ClassVar[Any]
+    request_ports: ClassVar[InputPorts]
+    response_ports: ClassVar[OutputPorts]
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return one port per field of request and response."""
+        groups = (cls.request_ports, cls.response_ports)
+        return {entry.port: entry.info for group in groups for entry in group.ports}
+
+    def on_start(self) -> NodeStatus:
+        """Read the request, and send it if the server is there."""
+        self._future: Any = None
+        self._begun = self.hub.now()
+        self._seen = self._looked = self.hub.wall()
+        try:
+            self._request = self.request_ports.read(self)
+        except (ValueError, RuntimeError) as error:
+            return self._fail(str(error))
+        if self.client.service_is_ready():
+            self._call()
+        return NodeStatus.RUNNING
+
+    def _call(self) -> None:
+        self._future = self.client.call_async(self._request)
+        self._future.add_done_callback(lambda future: self.emit_wake_up())
+
+    def on_running(self) -> NodeStatus:
+        """See whether the response is there, or the server is not."""
+        if self._future is not None and self._future.done():
+            return self._end(self._future.result())
+        name = self.model.name
+        timeout = self.model.timeout or _DEFAULT_TIMEOUT
+        if self.hub.now() - self._begun > timeout:
+            return self._fail(f"service {name} did not answer within {timeout:g} s")
+        wall = self.hub.wall()
+        if wall - self._looked >= _LOOK:
+            self._looked = wall
+            if self.client.service_is_ready():
+                self._seen = wall
+                if self._future is None:
+                    self._call()
+            elif wall - self._seen > self.model.server_timeout:
+                if self._future is None:
+                    return self._fail(f"no server of service {name}: start it")
+                return self._fail(f"server lost: service {name} is not there any more")
+        return NodeStatus.RUNNING
+
+    def on_halted(self) -> None:
+        """Forget the call; a service cannot be cancelled."""
+        self._let_go()
+
+    def _end(self, response: Any) -> NodeStatus:
+        self.response_ports.write(self, response)
+        code = getattr(response, "code", 0)
+        if code == 0 and getattr(response, "success", True):
+            return NodeStatus.SUCCESS
+        name = constant_name(type(response), code) if code else None
+        cause = f" with code {code}{f' ({name})' if name else ''}" if code else ""
+        message = getattr(response, "message", "")
+        return self._fail(message or f"service {self.model.name} refused{cause}")
+
+    def _fail(self, reason: str) -> NodeStatus:
+        self._let_go()
+        self.set_failure_reason(reason)
+        return NodeStatus.FAILURE
+
+    def _let_go(self) -> None:
+        future, self._future = self._future, None
+        if future is not None and not future.done():
+            self.client.remove_pending_request(future)
+
+
+def service_leaf(hub: LeafHub, model: NodeModel) -> type[ServiceLeaf]:
+    """Return the leaf class of a service."""
+    service_type, (request, response) = load_interface(model.type, "srv")
+    request_ports = InputPorts(request, "request", model.defaults, model.required)
+    return type(
+        model.node,
+        (ServiceLeaf,),
+        {
+            "__doc__": f"Calls service {model.name} ({model.type}).",
+            "hub": hub,
+            "model": model,
+            "client": hub.service_client(service_type, model.name),
+            "request_ports": request_ports,
+            "response_ports": OutputPorts(response, "response", request_ports.names()),
+        },
+    )

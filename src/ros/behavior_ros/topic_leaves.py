@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree leaves of topics: publish a message, look at the newest one, wait for one."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any, ClassVar
+
+from behavior_ros.field_values import plain
+from behavior_ros.interface_ports import InputPorts, OutputPorts
+from behavior_ros.interfaces import load_interface
+from behavior_ros.leaf_hub import LeafHub
+from behavior_ros.message_cache import MessageCache
+from behavior_ros.node_models import NodeModel
+from behavior_ros.qos import QOS_LATCHED, QOS_SENSOR
+from behavior_tree import (
+    ConditionNode,
+    NodeStatus,
+    PortInfo,
+    StatefulActionNode,
+    SyncActionNode,
+    TreeNode,
+)
+
+
+class PublisherLeaf(SyncActionNode):
+    """Publishes one message per tick; derive with :func:`publisher_leaf`.
+
+    A header without a stamp gets the node's time.
+    """
+
+    hub: ClassVar[LeafHub]
+    publisher: ClassVar[Any]
+    ports: ClassVar[InputPorts]
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return one port per field."""
+        return {entry.port: entry.info for entry in cls.ports.ports}
+
+    def tick(self) -> NodeStatus:
+        """Publish."""
+        try:
+            message = self.ports.read(self)
+        except (ValueError, RuntimeError) as error:
+            self.set_failure_reason(str(error))
+            return NodeStatus.FAILURE
+        stamp = getattr(getattr(message, "header", None), "stamp", None)
+        if stamp is not None and stamp.sec == 0 and stamp.nanosec == 0:
+            message.header.stamp = self.hub.node.get_clock().now().to_msg()
+        self.publisher.publish(message)
+        return NodeStatus.SUCCESS
+
+
+class Subscription:
+    """The newest message of a topic, and whether it is what is asked for.
+
+    Args:
+        hub: subscribes through its node
+        model: says topic, type, greatest age and condition
+    """
+
+    def __init__(self, hub: LeafHub, model: NodeModel) -> None:
+        message_type, (section,) = load_interface(model.type, "msg")
+        self.ports = OutputPorts(section, "message", set())
+        self._model = model
+        self._cache: MessageCache[Any] = MessageCache(
+            hub.node,
+            message_type,
+            model.name,
+            max_age=model.max_age,
+            qos=QOS_LATCHED if model.latched else QOS_SENSOR,
+        )
+
+    def problem(self, node: TreeNode) -> str | None:
+        """Write a fresh message to the ports; return what is wrong with it, None if nothing is."""
+        name = self._model.name
+        message = self._cache.newest()
+        if message is None:
+            return f"no message on {name} yet: check that its publisher runs"
+        if not self._cache.fresh():
+            age, limit = self._cache.age(), self._model.max_age
+            return f"the newest message on {name} is {age:.2f} s old, more than {limit:g} s"
+        self.ports.write(node, message)
+        for path, wanted in self._model.condition.items():
+            value = plain(reduce(getattr, path.split("."), message))
+            if value != wanted:
+                return f"{path} of {name} is {value!r}, not {wanted!r}"
+        return None
+
+
+class NewestMessageLeaf(ConditionNode):
+    """Looks at the newest message of a topic; derive with :func:`subscriber_leaf`.
+
+    SUCCESS if there is one, fresh and as the condition wants it. FAILURE otherwise.
+    """
+
+    subscription: ClassVar[Subscription]
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return one port per field."""
+        return {entry.port: entry.info for entry in cls.subscription.ports.ports}
+
+    def tick(self) -> NodeStatus:
+        """Look."""
+        problem = self.subscription.problem(self)
+        if problem is None:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(problem)
+        return NodeStatus.FAILURE
+
+
+class WaitForMessageLeaf(StatefulActionNode):
+    """Waits for a message; derive with :func:`subscriber_leaf`.
+
+    SUCCESS as soon as there is one, fresh and as the condition wants it. FAILURE when the time is
+    over.
+    """
+
+    hub: ClassVar[LeafHub]
+    subscription: ClassVar[Subscription]
+    timeout: ClassVar[float]
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return one port per field."""
+        return {entry.port: entry.info for entry in cls.subscription.ports.ports}
+
+    def on_start(self) -> NodeStatus:
+        """Begin to wait."""
+        self._begun = self.hub.now()
+        return self.on_running()
+
+    def on_running(self) -> NodeStatus:
+        """Look."""
+        problem = self.subscription.problem(self)
+        if problem is None:
+            return NodeStatus.SUCCESS
+        if self.hub.now() - self._begun <= self.timeout:
+            return NodeStatus.RUNNING
+        self.set_failure_reason(f"waited {self.timeout:g} s: {problem}")
+        return NodeStatus.FAILURE
+
+
+def publisher_leaf(hub: LeafHub, model: NodeModel) -> type[PublisherLeaf]:
+    """Return the leaf class of a topic to publish on."""
+    message_type, (section,) = load_interface(model.type, "msg")
+    return type(
+        model.node,
+        (PublisherLeaf,),
+        {
+            "__doc__": f"Publishes on {model.name} ({model.type}).",
+            "hub": hub,
+            "publisher": hub.publisher(message_type, model.name, latched=model.latched),
+            "ports": InputPorts(section, "message", model.defaults, model.required),
+        },
+    )
+
+
+def subscriber_leaf(hub: LeafHub, model: NodeModel) -> type[TreeNode]:
+    """Return the leaf class of a topic to look at, or to wait for if the model has a timeout."""
+    contents: dict[str, Any] = {"hub": hub, "subscription": Subscription(hub, model)}
+    if model.timeout is None:
+        contents["__doc__"] = f"Looks at the newest message of {model.name} ({model.type})."
+        return type(model.node, (NewestMessageLeaf,), contents)
+    contents["__doc__"] = f"Waits for a message of {model.name} ({model.type})."
+    contents["timeout"] = model.timeout
+    return type(model.node, (WaitForMessageLeaf,), contents)

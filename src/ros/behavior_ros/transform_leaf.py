@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree leaf that looks up where a frame is."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from geometry_msgs.msg import PoseStamped
+
+from behavior_ros.conversions import matrix_to_pose, transform_to_matrix
+from behavior_ros.transform_tree import TransformError
+from behavior_ros.transforms import TransformBuffer
+from behavior_tree import InputPort, NodeStatus, OutputPort, PortInfo, SyncActionNode, ports_list
+
+
+class LookUpFrame(SyncActionNode):
+    """Writes the latest pose of a frame; FAILURE with the reason if it is not known."""
+
+    buffer: ClassVar[TransformBuffer]
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return the ports."""
+        return ports_list(
+            InputPort("frame", str, description="frame that is looked for, like an object's name"),
+            InputPort("reference", str, "world", "frame in which the pose is given"),
+            OutputPort("pose", PoseStamped, description="[m] pose of the frame in the reference"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Look up."""
+        try:
+            found = self.buffer.lookup_transform(
+                self.get_input("reference"), self.get_input("frame")
+            )
+        except TransformError as error:
+            self.set_failure_reason(str(error))
+            return NodeStatus.FAILURE
+        pose = PoseStamped(header=found.header)
+        pose.pose = matrix_to_pose(transform_to_matrix(found.transform))
+        self.set_output("pose", pose)
+        return NodeStatus.SUCCESS
