@@ -40,8 +40,6 @@ from behavior_scene.questions import Context, Question, answer
 from behavior_scene.scene import Scene, SceneParameters, UnknownLinkError, UnknownObjectError
 
 SUCCESS, UNKNOWN_OBJECT, UNKNOWN_LINK, BAD_QUESTION = 0, 101, 102, 102
-LATE_LINK_TOLERANCE = 0.15
-"""[s] a link's newest pose stands in for one asked for this much ahead of it."""
 
 _DEFAULTS = SceneParameters()
 PARAMETERS = [
@@ -67,7 +65,7 @@ PARAMETERS = [
 ]
 
 
-class SceneNode(Node):
+class SceneNode(Node):  # type: ignore[misc] # rclpy has no type information
     """Keeps the scene; see the module's text."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -215,20 +213,12 @@ class SceneNode(Node):
         return self._link_pose(frame, stamp) if np.isfinite(stamp) else None
 
     def _link_pose(self, link: str, stamp: float | None) -> Array | None:
-        """world_T_link at a time, or the newest when that is but a little older."""
-        if stamp is not None and stamp > 0.0:
-            try:
-                return self._lookup(link, Time.from_msg(to_time(stamp)))
-            except TransformError:
-                if stamp < self._now() - LATE_LINK_TOLERANCE:
-                    return None
+        """world_T_link at a time (None: newest), or None."""
+        time = Time.from_msg(to_time(stamp)) if stamp else None
         try:
-            return self._lookup(link, None)
+            matrix: Array = self._transforms.lookup_matrix(self._frame, link, time)
         except TransformError:
             return None
-
-    def _lookup(self, link: str, time: Time | None) -> Array:
-        matrix: Array = self._transforms.lookup_matrix(self._frame, link, time)
         return matrix
 
     def _diagnose(self) -> None:

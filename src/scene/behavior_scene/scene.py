@@ -20,7 +20,13 @@ from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.tracker import Track, Tracker
 
 LinkPose = Callable[[str, float | None], Array | None]
-"""world_T_link (4x4) of a link at a time [s] (None: newest), or None if it is not known."""
+"""world_T_link (4x4) of a link at a time [s] (None: newest), or None if it is not known (yet)."""
+
+
+IMAGE_SPREAD = 0.05
+"""[s] detections of one message may be stamped this much before it."""
+REMEMBERED = 10
+"""Number of detections kept of each object: the poses of links may arrive after them."""
 
 
 class UnknownObjectError(KeyError):
@@ -62,6 +68,10 @@ class _Record:
     link: str = ""
     link_T_object: Array | None = None
     disagreements: int = 0
+    seen: deque[tuple[float, Array]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    """Stamps and poses of the latest detections, not filtered."""
+    unchecked: deque[tuple[float, Array]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    """Those since it was attached that were not compared with the link yet."""
     history: deque[tuple[float, Array]] = field(default_factory=deque)
 
 
@@ -103,11 +113,11 @@ class Scene:
             d for d in self._limited(group) if self._usable(d, now) and isinstance(d, Detection)
         ]
         self.accepted += len(usable)
-        held = self._held_poses(stamp)
-        for track in self._tracker.update(usable, held):
+        for track in self._tracker.update(usable, self._held_poses()):
             self._records.setdefault(track.name, _Record(track))
-        for name, pose in held.items():
-            self._check_held(self._records[name], pose, stamp)
+        for record in self._records.values():
+            self._note_detection(record, stamp)
+            self._check_held(record)
         self._revision += 1
         self._remember(now)
         return True
@@ -123,16 +133,13 @@ class Scene:
             UnknownLinkError: the link's pose is not known.
         """
         record = self._record(name)
-        seen = record.track.newest
-        link_then = self._link_pose(link, seen.stamp)
-        pose_then: Array = seen.world_T_object
-        if link_then is None or record.frozen_pose is not None:
-            link_then = self._link_pose(link, None)
-            pose_then = self._pose(record)
-        if link_then is None:
+        link_pose, object_pose = self._poses_of_one_time(record, link)
+        if link_pose is None:
             raise UnknownLinkError(link)
-        record.link, record.link_T_object = link, frozen(np.linalg.solve(link_then, pose_then))
+        record.link = link
+        record.link_T_object = frozen(np.linalg.solve(link_pose, object_pose))
         record.frozen_pose, record.disagreements = None, 0
+        record.unchecked.clear()
         self._revision += 1
 
     def detach(self, name: str) -> None:
@@ -211,26 +218,48 @@ class Scene:
             return Defect.FROM_THE_PAST
         return None
 
-    def _held_poses(self, stamp: float) -> dict[str, Array]:
-        """Where the links carry their objects at the time of an image."""
-        poses = {}
-        for name, record in self._records.items():
-            link = self._link_pose(record.link, stamp) if record.link else None
-            if link is not None and record.link_T_object is not None:
-                poses[name] = link @ record.link_T_object
-        return poses
+    def _poses_of_one_time(self, record: _Record, link: str) -> tuple[Array | None, Array]:
+        """Pose of the link and of the object, from the newest image whose time is known of both."""
+        if record.frozen_pose is None:
+            for stamp, pose in reversed(record.seen):
+                link_then = self._link_pose(link, stamp)
+                if link_then is not None:
+                    return link_then, pose
+        return self._link_pose(link, None), self._pose(record)
 
-    def _check_held(self, record: _Record, held: Array, stamp: float) -> None:
-        """Compare a held object with its detection; let go of it when they keep disagreeing."""
+    def _held_poses(self) -> dict[str, Array]:
+        """Where links carry their objects now, for the tracker to look there."""
+        return {name: self._pose(record) for name, record in self._records.items() if record.link}
+
+    @staticmethod
+    def _note_detection(record: _Record, stamp: float) -> None:
         seen = record.track.jump or record.track.newest
-        if seen.stamp < stamp:
-            return
-        apart = float(np.linalg.norm(held[:3, 3] - seen.world_T_object[:3, 3]))
-        agrees = apart <= self.parameters.attached_tolerance
-        record.disagreements = 0 if agrees else record.disagreements + 1
-        if record.disagreements >= self.parameters.detach_confirmations:
-            record.link, record.link_T_object, record.disagreements = "", None, 0
-            record.track.restart(seen)
+        if seen.stamp >= stamp - IMAGE_SPREAD and (
+            not record.seen or seen.stamp > record.seen[-1][0]
+        ):
+            record.seen.append((seen.stamp, seen.world_T_object))
+            if record.link:
+                record.unchecked.append((seen.stamp, seen.world_T_object))
+
+    def _check_held(self, record: _Record) -> None:
+        """Compare a held object with its detections; let go of it when they keep disagreeing.
+
+        A detection is compared with the link's pose at its own time, as soon as that is known.
+        """
+        while record.unchecked and record.link_T_object is not None:
+            stamp, seen = record.unchecked[0]
+            link_then = self._link_pose(record.link, stamp)
+            if link_then is None:
+                return
+            record.unchecked.popleft()
+            held = link_then @ record.link_T_object
+            apart = float(np.linalg.norm(held[:3, 3] - seen[:3, 3]))
+            agrees = apart <= self.parameters.attached_tolerance
+            record.disagreements = 0 if agrees else record.disagreements + 1
+            if record.disagreements >= self.parameters.detach_confirmations:
+                record.link, record.link_T_object, record.disagreements = "", None, 0
+                record.unchecked.clear()
+                record.track.restart(record.track.jump or record.track.newest)
 
     def _remember(self, now: float) -> None:
         for record in self._records.values():

@@ -6,11 +6,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from behavior_motion import Trajectory
-from behavior_skills.interfaces import Arm, Command, Done, Failure, Runtime, SkillFailure
 
-START_ALLOWANCE = 2.0
-"""[s] by which a motion may take longer than its trajectory."""
-STOP_TIMEOUT = 1.0
+from behavior_skills.interfaces import Arm, Command, Failure, Runtime, SkillFailure
+
+LATE_ALLOWANCE = 4.0
+"""[s] by which a motion may take longer than its trajectory. Generous: a simulation that runs many
+times faster than real time stretches the way of messages in its own time."""
+STILL_TIME = 0.06
+"""[s] fingers that have moved less than ..."""
+STILL_RANGE = 5e-4
+"""[m] ... this for so long rest."""
+STOP_TIMEOUT = 3.0
 """[s] in which a cancelled motion must have stopped."""
 
 
@@ -43,7 +49,7 @@ def follow(
             runtime.tick()
             elapsed = runtime.now() - start
             watch(elapsed)
-            if elapsed > trajectory.duration + START_ALLOWANCE:
+            if elapsed > trajectory.duration + LATE_ALLOWANCE:
                 raise SkillFailure(
                     Failure.TIMED_OUT,
                     f"The arm did not finish a motion of {trajectory.duration:.1f} s in "
@@ -91,7 +97,16 @@ def wait_for(
     return True
 
 
-def completed(runtime: Runtime, command: Command, timeout: float) -> Done | None:
-    """Wait for a command; None when it does not end within `timeout` [s]."""
-    wait_for(runtime, lambda: command.done() is not None, timeout)
-    return command.done()
+def stillness(runtime: Runtime, arm: Arm) -> Callable[[], bool]:
+    """A condition for `wait_for`: the fingers have not moved for `STILL_TIME`."""
+    history: list[tuple[float, float]] = []
+
+    def still() -> bool:
+        now = runtime.now()
+        history.append((now, arm.state().width))
+        while len(history) > 2 and now - history[1][0] >= STILL_TIME:
+            history.pop(0)
+        widths = [width for _, width in history]
+        return now - history[0][0] >= STILL_TIME and max(widths) - min(widths) < STILL_RANGE
+
+    return still

@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from behavior_skills.interfaces import Array, ObjectState, ObjectView
 from scipy.spatial.transform import Rotation
+
+from behavior_skills.interfaces import Array, ObjectState, ObjectView
 
 LEVEL_ANGLE = math.radians(5.0)
 """An axis closer than this to the vertical is taken as vertical: detections are noisy."""

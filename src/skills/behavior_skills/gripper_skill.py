@@ -7,7 +7,7 @@ import enum
 import math
 from dataclasses import dataclass
 
-from behavior_skills.execution import stop, wait_for
+from behavior_skills.execution import stillness, stop, wait_for
 from behavior_skills.interfaces import (
     Arm,
     Failure,
@@ -23,8 +23,10 @@ SHUT = 0.002
 """[m] a smaller gap means that nothing is between the fingers."""
 RELEASED = 0.002
 """[m] fingers that stand this much wider than before have let go."""
-TIMEOUT = 3.0
+TIMEOUT = 5.0
 """[s]"""
+SETTLE_TIMEOUT = 1.0
+"""[s] the controller may report its end a little before the fingers rest."""
 
 
 class GripperMode(enum.IntEnum):
@@ -91,6 +93,7 @@ class GripperSkill:
             stop(self.runtime, command)
             self._tell_scene(start)
             raise
+        wait_for(self.runtime, stillness(self.runtime, self.arm), SETTLE_TIMEOUT)
         self._tell_scene(start)
         done = command.done()
         if not finished or done is None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 
-from behavior_skills.execution import follow, wait_for
+from behavior_skills.execution import follow, stillness, wait_for
 from behavior_skills.geometry import distance, levelled, present, raised
 from behavior_skills.grasp_candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps
 from behavior_skills.interfaces import (
@@ -79,9 +79,7 @@ class PickParameters:
     """[N] of the closing fingers."""
     max_width: float = 0.08
     """Gap of the open gripper."""
-    close_timeout: float = 2.0
-    still_time: float = 0.06
-    """Fingers that have not moved for so long have closed."""
+    close_timeout: float = 4.0
     attach_link: str = "panda_hand"
     planning_time: float = 1.0
 
@@ -333,8 +331,8 @@ class PickSkill:
         """
         assert self._grasp is not None
         base_T_tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
-        held: Array = np.linalg.inv(self._grasp.object_T_tool)
-        seen: Array = np.linalg.inv(base_T_tool) @ thing.base_T_object
+        held: Array = np.array(np.linalg.inv(self._grasp.object_T_tool), dtype=np.float64)
+        seen = np.linalg.inv(base_T_tool) @ thing.base_T_object
         held[:3, 3] = (seen[0, 3], held[1, 3], seen[2, 3])
         return held
 
@@ -389,18 +387,13 @@ def close_until_contact(
 ) -> float:
     """Close the fingers until they stop on something or each other; returns their gap [m]."""
     command = gripper.move(0.0, parameters.effort)
-    history = [(runtime.now(), arm.state().width)]
-    started = history[0]
+    start = arm.state().width
+    still = stillness(runtime, arm)
 
     def stands() -> bool:
-        now, width = runtime.now(), arm.state().width
-        history.append((now, width))
-        while now - history[0][0] > parameters.still_time + 0.03:
-            history.pop(0)
-        moving = now - started[0] < 0.1 and abs(width - started[1]) < 1e-3
-        spread = max(w for _, w in history) - min(w for _, w in history)
-        long_enough = now - history[0][0] >= parameters.still_time
-        return long_enough and spread < 5e-4 and not moving
+        """The fingers have moved and move no more; the controller itself says so later."""
+        resting = still()
+        return resting and abs(arm.state().width - start) > 1e-3
 
     if not wait_for(
         runtime, lambda: stands() or command.done() is not None, parameters.close_timeout

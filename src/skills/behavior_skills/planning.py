@@ -20,6 +20,7 @@ from behavior_motion import (
     Sphere,
     Trajectory,
 )
+
 from behavior_skills.interfaces import (
     Array,
     Failure,
@@ -89,6 +90,21 @@ class PlanningWorld:
         below[2, 3] = ground - 0.004
         planner.scene.add_object(GROUND, HalfSpace(), below, padding=0.0)
         planner.scene.allow_collision(GROUND, robot.base_frame)
+
+    def warm_up(self) -> None:
+        """Plan something once: the first plan loads and compiles what later ones use."""
+        robot = self.planner.robot
+        start = np.array(next(iter(robot.named.values())))
+        options = PlanOptions(max_tool_speed=0.1)
+        tool = robot.forward_kinematics(start)
+        lowered = tool.copy()
+        lowered[2, 3] -= 0.05
+        self.planner.inverse_kinematics(lowered, seed=start)
+        plan = self.planner.plan_cartesian(start, [lowered], options=options)
+        if plan.trajectory is not None:
+            back = self.planner.plan_to_joints(plan.trajectory.positions[-1], start)
+            if back.trajectory is not None:
+                plan.trajectory.concatenate(back.trajectory)
 
     def sync(self, objects: Mapping[str, ObjectView], held: HeldObject | None) -> None:
         """Make the planner's scene that of `objects`, with `held` in the gripper."""

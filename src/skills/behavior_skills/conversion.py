@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between ROS messages and the skills' own types; the only place that knows both."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from array import array
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import yaml
+from behavior_motion import RobotModel, Trajectory
+from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
+from behavior_msgs.msg import SceneObjectArray
+from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
+from sensor_msgs.msg import JointState as JointStateMsg
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import ColorRGBA, Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from visualization_msgs.msg import Marker, MarkerArray
+
+from behavior_skills.gripper_skill import GripperRequest
+from behavior_skills.interfaces import (
+    Array,
+    Failure,
+    JointState,
+    ObjectState,
+    ObjectView,
+    SkillFailure,
+)
+from behavior_skills.move_arm_skill import MoveArmRequest
+from behavior_skills.pick_skill import PickRequest
+from behavior_skills.place_skill import PlaceParameters, PlaceRequest
+
+FrameLookup = Callable[[str, float], Array]
+"""base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
+
+QUATERNION_NORM_TOLERANCE = 0.01
+_SHAPES = {
+    SolidPrimitive.BOX: "box",
+    SolidPrimitive.CYLINDER: "cylinder",
+    SolidPrimitive.SPHERE: "sphere",
+}
+_NOWHERE = np.full((4, 4), math.nan)
+_FALLBACKS = {
+    Failure.GOAL_IN_COLLISION: Failure.PLANNING_FAILED,
+    Failure.UNKNOWN_FRAME: Failure.INVALID_REQUEST,
+}
+"""Codes to use where an action has none of its own for a failure."""
+
+
+def joint_state(message: JointStateMsg, robot: RobotModel) -> JointState | None:
+    """The robot's part of a joint state message; None when a joint is missing or not finite."""
+    index = {name: i for i, name in enumerate(message.name)}
+    try:
+        arm = [index[name] for name in robot.joint_names]
+        fingers = [index[name] for name in robot.gripper.joint_names]
+    except KeyError:
+        return None
+    position = np.asarray(message.position, dtype=np.float64)
+    if len(position) < len(index):
+        return None
+    velocity = np.asarray(message.velocity, dtype=np.float64)
+    qd = velocity[arm] if len(velocity) == len(position) else np.zeros(len(arm))
+    q = position[arm]
+    width = robot.gripper.width(position[fingers])
+    if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd)) and math.isfinite(width)):
+        return None
+    return JointState(q, qd, width)
+
+
+def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, ObjectView]:
+    """The objects of a snapshot in the robot's base frame; those without a known shape left out."""
+    return {
+        thing.name: ObjectView(
+            name=thing.name,
+            state=ObjectState(thing.state),
+            base_T_object=base_T_frame @ pose_to_matrix(thing.pose),
+            shape=_SHAPES[thing.shape.type],
+            size=tuple(thing.shape.dimensions),
+            last_seen=seconds(thing.last_seen),
+            attached_link=thing.attached_link,
+        )
+        for thing in message.objects
+        if thing.shape.type in _SHAPES
+    }
+
+
+def pose_or_nowhere(pose: Pose) -> Array:
+    """4x4 of a pose, full of NaN when the pose is malformed: the skills refuse that."""
+    turn = pose.orientation
+    numbers = (pose.position.x, pose.position.y, pose.position.z, turn.x, turn.y, turn.z, turn.w)
+    norm = math.sqrt(sum(value * value for value in numbers[3:]))
+    if not all(math.isfinite(value) for value in numbers):
+        return _NOWHERE
+    if abs(norm - 1.0) > QUATERNION_NORM_TOLERANCE:
+        return _NOWHERE
+    matrix: Array = pose_to_matrix(pose)
+    return matrix
+
+
+def stamped_pose(message: PoseStamped, lookup: FrameLookup) -> Array:
+    """base_T_pose of a pose in any frame; raises `SkillFailure` UNKNOWN_FRAME."""
+    pose = pose_or_nowhere(message.pose)
+    return lookup(message.header.frame_id, seconds(message.header.stamp)) @ pose
+
+
+def pick_request(goal: Pick.Goal) -> PickRequest:
+    """The goal of a Pick."""
+    return PickRequest(
+        name=goal.object_name,
+        max_tilt=goal.max_tilt,
+        lift_height=goal.lift_height,
+        velocity_scaling=goal.velocity_scaling,
+        grasps=tuple(pose_or_nowhere(pose) for pose in goal.grasps),
+    )
+
+
+def place_request(goal: Place.Goal, lookup: FrameLookup) -> PlaceRequest:
+    """The goal of a Place; raises `SkillFailure` for an unknown frame."""
+    return PlaceRequest(
+        name=goal.object_name,
+        base_T_target=stamped_pose(goal.target, lookup),
+        any_yaw=goal.any_yaw,
+        retreat_height=goal.retreat_height,
+        velocity_scaling=goal.velocity_scaling,
+    )
+
+
+def place_parameters(text: str, defaults: PlaceParameters) -> PlaceParameters:
+    """The parameters with the keys of a goal's YAML text replaced; raises INVALID_REQUEST."""
+    if not text.strip():
+        return defaults
+    known = {f.name for f in dataclasses.fields(defaults) if isinstance(f.default, float)}
+    try:
+        given = yaml.safe_load(text)
+        values: dict[str, Any] = {str(key): float(value) for key, value in given.items()}
+    except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
+        raise SkillFailure(
+            Failure.INVALID_REQUEST,
+            f"parameters must be a YAML mapping of names to numbers, not {text!r}.",
+        ) from error
+    wrong = [key for key, value in values.items() if key not in known or not math.isfinite(value)]
+    if wrong or any(value < 0.0 for value in values.values()):
+        raise SkillFailure(
+            Failure.INVALID_REQUEST,
+            f"parameters: {wrong or values} cannot be used; known are {sorted(known)}, each a "
+            "number not below 0.",
+        )
+    return dataclasses.replace(defaults, **values)
+
+
+def move_arm_request(
+    goal: MoveArm.Goal, lookup: FrameLookup, joint_names: tuple[str, ...]
+) -> MoveArmRequest:
+    """The goal of a MoveArm; raises `SkillFailure` for an unknown frame."""
+    return MoveArmRequest(
+        mode=goal.mode,
+        named_target=goal.named_target,
+        joints=tuple(goal.joints),
+        base_T_tool=tuple(stamped_pose(pose, lookup) for pose in goal.poses),
+        trajectory=trajectory_from(goal.trajectory, joint_names),
+        velocity_scaling=goal.velocity_scaling,
+        acceleration_scaling=goal.acceleration_scaling,
+        avoid_collisions=goal.avoid_collisions,
+    )
+
+
+def gripper_request(goal: MoveGripper.Goal) -> GripperRequest:
+    """The goal of a MoveGripper."""
+    return GripperRequest(goal.mode, goal.width, goal.max_effort)
+
+
+def trajectory_from(message: JointTrajectory, joint_names: tuple[str, ...]) -> Trajectory | None:
+    """A trajectory from its message; None when it is empty or malformed.
+
+    Velocities that the message lacks are taken from the positions, at rest at both ends.
+    """
+    try:
+        order = [list(message.joint_names).index(name) for name in joint_names]
+    except ValueError:
+        return None
+    times = np.array([seconds(point.time_from_start) for point in message.points])
+    if len(times) < 2 or np.any(np.diff(times) <= 0.0):
+        return None
+    dof = len(message.joint_names)
+    if any(len(point.positions) != dof for point in message.points):
+        return None
+    positions = np.array([point.positions for point in message.points])[:, order]
+    if all(len(point.velocities) == dof for point in message.points):
+        velocities = np.array([point.velocities for point in message.points])[:, order]
+    else:
+        velocities = np.gradient(positions, times, axis=0)
+        velocities[[0, -1]] = 0.0
+    if not (np.all(np.isfinite(positions)) and np.all(np.isfinite(velocities))):
+        return None
+    zeros = np.zeros_like(positions)
+    return Trajectory(joint_names, times - times[0], positions, velocities, zeros)
+
+
+def trajectory_message(trajectory: Trajectory) -> JointTrajectory:
+    """A trajectory as a message that starts at once."""
+    rows = zip(
+        trajectory.times.tolist(),
+        trajectory.positions,
+        trajectory.velocities,
+        trajectory.accelerations,
+        strict=True,
+    )
+    # array("d") passes the message's setters unchecked, which lists of floats do not.
+    points = [
+        JointTrajectoryPoint(
+            positions=array("d", q.tobytes()),
+            velocities=array("d", qd.tobytes()),
+            accelerations=array("d", qdd.tobytes()),
+            time_from_start=to_duration(time),
+        )
+        for time, q, qd, qdd in rows
+    ]
+    return JointTrajectory(joint_names=list(trajectory.joint_names), points=points)
+
+
+def trajectory_goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
+    """Goal of a trajectory controller."""
+    return FollowJointTrajectory.Goal(trajectory=trajectory_message(trajectory))
+
+
+def gripper_goal(width: float, effort: float) -> GripperCommand.Goal:
+    """Goal of a gripper controller."""
+    goal = GripperCommand.Goal()
+    goal.command.position, goal.command.max_effort = float(width), float(effort)
+    return goal
+
+
+def path_marker(trajectory: Trajectory, robot: RobotModel, stamp: float) -> MarkerArray:
+    """The tool's way along a trajectory as a line."""
+    times = np.linspace(0.0, trajectory.duration, 25)
+    points = []
+    for q in trajectory.sample_many(times)[0]:
+        x, y, z = robot.forward_kinematics(q)[:3, 3].tolist()
+        points.append(Point(x=x, y=y, z=z))
+    line = Marker(
+        header=Header(stamp=to_time(stamp), frame_id=robot.base_frame),
+        ns="planned_path",
+        type=Marker.LINE_STRIP,
+        scale=Vector3(x=0.004),
+        color=ColorRGBA(r=0.1, g=0.8, b=0.9, a=0.9),
+        points=points,
+    )
+    line.pose.orientation.w = 1.0
+    return MarkerArray(markers=[line])
+
+
+def fail(result: Any, failure: Failure, message: str) -> Any:
+    """Fill in code and message of a result that stands for a failure."""
+    kind = type(result)
+    if not hasattr(kind, failure.value):
+        failure = _FALLBACKS.get(failure, Failure.EXECUTION_FAILED)
+    result.code = getattr(kind, failure.value)
+    result.message = message
+    return result
+
+
+def pose_message(base_T_pose: Array) -> Pose:
+    """4x4 as a pose."""
+    return matrix_to_pose(base_T_pose)
+
+
+def stamped_message(base_T_pose: Array, frame: str, stamp: float) -> PoseStamped:
+    """4x4 as a pose in `frame`."""
+    return PoseStamped(
+        header=Header(stamp=to_time(stamp), frame_id=frame), pose=matrix_to_pose(base_T_pose)
+    )

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ROS node of the skills: actions /pick, /place, /move_arm and /gripper.
+
+One arm, so one goal of pick, place and move_arm at a time: a second one is rejected. Every goal
+runs in a worker thread (`behavior_ros.WorkerActionServer`) and ends with a code and a sentence.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from behavior_motion import Trajectory, create_planner
+from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
+from behavior_ros import (
+    OK,
+    QOS_LATCHED,
+    WARN,
+    DiagnosticsPublisher,
+    GoalContext,
+    ParameterSpec,
+    TransformError,
+    WorkerActionServer,
+    create_transform_buffer,
+    declare_all,
+    run,
+    to_time,
+)
+from rclpy.node import Node
+from rclpy.time import Time
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
+
+from behavior_skills import conversion
+from behavior_skills.controllers import ArmClient, GripperClient, RobotState
+from behavior_skills.goal_runtime import GoalRuntime
+from behavior_skills.gripper_skill import GripperSkill
+from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
+from behavior_skills.move_arm_skill import MoveArmSkill
+from behavior_skills.pick_skill import PickParameters, PickSkill, Workspace
+from behavior_skills.place_skill import PlaceParameters, PlaceSkill
+from behavior_skills.planning import PlanningWorld, Speeds
+from behavior_skills.robot_file import default_robot_file
+from behavior_skills.scene_client import SceneClient, SceneTopic
+
+PARAMETERS = [
+    ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
+    ParameterSpec("planner", "auto", "planning backend", choices=("auto", "embedded", "moveit")),
+    ParameterSpec("world_frame", "world", "fixed frame of the scene"),
+    ParameterSpec("ground", 0.0, "[m] height of the surface in the base frame", range=(-5.0, 5.0)),
+    ParameterSpec("arm_controller", "/panda_arm_controller/follow_joint_trajectory", "action"),
+    ParameterSpec("gripper_controller", "/panda_hand_controller/gripper_cmd", "action"),
+    ParameterSpec("attach_link", "panda_hand", "link that held objects are attached to"),
+    ParameterSpec("workspace_inner", 0.25, "[m] least distance from the base", range=(0.0, 5.0)),
+    ParameterSpec("workspace_outer", 0.84, "[m] greatest distance from the base", range=(0.0, 5.0)),
+    ParameterSpec("velocity_scaling", 0.8, "of free motion", range=(0.01, 1.0)),
+    ParameterSpec("acceleration_scaling", 0.5, "of all motion", range=(0.01, 1.0)),
+    ParameterSpec("approach_speed", 0.25, "[m/s] of the tool near objects", range=(0.01, 2.0)),
+    ParameterSpec("grasp_effort", 40.0, "[N] of the closing fingers", range=(0.0, 1000.0)),
+]
+
+
+class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
+    """Serves the skills; see the module's text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(kwargs.pop("node_name", "skills"), **kwargs)
+        values = declare_all(self, PARAMETERS)
+        self._values = values
+        planner = create_planner(values["robot"] or default_robot_file(), values["planner"])
+        self._robot = planner.robot
+        self._world = PlanningWorld(planner, values["ground"])
+        self._world.warm_up()
+        self._hand = Hand()
+        self._arm_lock = threading.Lock()
+        self._transforms = create_transform_buffer(self)
+        self._path = self.create_publisher(MarkerArray, "/motion/planned_path", QOS_LATCHED)
+        self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
+        self._state = RobotState(self, self._robot)
+        self._arm = ArmClient(self, self._state, values["arm_controller"], self._show)
+        self._gripper = GripperClient(self, self._state, values["gripper_controller"])
+        self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
+        self._set_skill_parameters()
+        self._serve()
+        self._diagnostics = DiagnosticsPublisher(self, "skills")
+        self._counts: dict[str, int] = {}
+        self.create_timer(1.0, self._diagnose)
+
+    def destroy_node(self) -> None:
+        """Cancel what runs, wait up to 2 s for it, and destroy the node."""
+        for server in self._servers.values():
+            server.destroy()
+        super().destroy_node()
+
+    def _set_skill_parameters(self) -> None:
+        values, gripper = self._values, self._robot.gripper
+        speeds = Speeds(
+            values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
+        )
+        self._speeds = speeds
+        workspace = Workspace(values["workspace_inner"], values["workspace_outer"])
+        self._pick_parameters = PickParameters(
+            workspace=workspace,
+            speeds=speeds,
+            effort=values["grasp_effort"],
+            max_width=gripper.open_width,
+            attach_link=values["attach_link"],
+        )
+        self._place_parameters = PlaceParameters(
+            workspace=workspace,
+            speeds=Speeds(speeds.free, speeds.acceleration, 0.8 * speeds.approach),
+            effort=values["grasp_effort"],
+            max_width=gripper.open_width,
+        )
+
+    def _serve(self) -> None:
+        def server(
+            kind: Any, name: str, execute: Callable[[GoalContext], Any]
+        ) -> WorkerActionServer:
+            accept = self._accept_gripper if kind is MoveGripper else self._accept_arm
+            return WorkerActionServer(self, kind, name, execute, accept=accept)
+
+        self._servers = {
+            "pick": server(Pick, "/pick", self._pick),
+            "place": server(Place, "/place", self._place),
+            "move_arm": server(MoveArm, "/move_arm", self._move_arm),
+            "gripper": server(MoveGripper, "/gripper", self._move_gripper),
+        }
+
+    # ------------------------------------------------------------------ goals
+
+    def _accept_arm(self, goal: Any) -> str | None:
+        busy = [name for name in ("pick", "place", "move_arm") if self._servers[name].busy]
+        return f"the arm is busy with {busy[0]}; wait for it or cancel it" if busy else None
+
+    def _accept_gripper(self, goal: Any) -> str | None:
+        busy = [name for name in ("pick", "place", "gripper") if self._servers[name].busy]
+        return f"the gripper is busy with {busy[0]}; wait for it or cancel it" if busy else None
+
+    def _pick(self, context: GoalContext) -> Pick.Result:
+        def work(runtime: GoalRuntime, scene: SceneClient) -> Pick.Result:
+            skill = PickSkill(
+                runtime,
+                self._arm,
+                self._gripper,
+                scene,
+                self._world,
+                self._hand,
+                self._pick_parameters,
+                conversion.pick_request(context.goal),
+            )
+            grasp = conversion.pose_message(skill.run())
+            return Pick.Result(message=f"Holding '{context.goal.object_name}'.", grasp=grasp)
+
+        return self._run(context, Pick, work)
+
+    def _place(self, context: GoalContext) -> Place.Result:
+        def work(runtime: GoalRuntime, scene: SceneClient) -> Place.Result:
+            goal = context.goal
+            skill = PlaceSkill(
+                runtime,
+                self._arm,
+                self._gripper,
+                scene,
+                self._world,
+                self._hand,
+                conversion.place_parameters(goal.parameters, self._place_parameters),
+                conversion.place_request(goal, self._base_T_frame),
+            )
+            pose = skill.run()
+            placed = conversion.stamped_message(pose, self._robot.base_frame, runtime.now())
+            return Place.Result(message="It rests at the target.", placed=placed)
+
+        return self._run(context, Place, work)
+
+    def _move_arm(self, context: GoalContext) -> MoveArm.Result:
+        def work(runtime: GoalRuntime, scene: SceneClient) -> MoveArm.Result:
+            request = conversion.move_arm_request(
+                context.goal, self._base_T_frame, self._robot.joint_names
+            )
+            skill = MoveArmSkill(
+                runtime, self._arm, scene, self._world, self._hand, self._speeds, request
+            )
+            try:
+                skill.run()
+            except SkillFailure as failure:
+                result = conversion.fail(MoveArm.Result(), failure.failure, str(failure))
+                result.fraction = skill.fraction
+                return result
+            return MoveArm.Result(message="The arm is there.", fraction=skill.fraction)
+
+        return self._run(context, MoveArm, work)
+
+    def _move_gripper(self, context: GoalContext) -> MoveGripper.Result:
+        def work(runtime: GoalRuntime, scene: SceneClient) -> MoveGripper.Result:
+            skill = GripperSkill(
+                runtime,
+                self._arm,
+                self._gripper,
+                scene,
+                self._hand,
+                self._robot.gripper.open_width,
+                self._values["grasp_effort"],
+                conversion.gripper_request(context.goal),
+            )
+            outcome = skill.run()
+            return MoveGripper.Result(
+                message=f"The gap is {1e3 * outcome.width:.1f} mm.",
+                width=outcome.width,
+                holding=outcome.holding,
+            )
+
+        return self._run(context, MoveGripper, work, needs_arm=False)
+
+    def _run(
+        self,
+        context: GoalContext,
+        kind: Any,
+        work: Callable[[GoalRuntime, SceneClient], Any],
+        *,
+        needs_arm: bool = True,
+    ) -> Any:
+        """Run a skill and turn its end into a result."""
+        # Two goals that were accepted in the same moment meet here.
+        if needs_arm and not self._arm_lock.acquire(timeout=0.2):
+            return conversion.fail(
+                kind.Result(), Failure.INVALID_REQUEST, "The arm is busy with another goal."
+            )
+        runtime = GoalRuntime(self, self._state, context, kind.Feedback)
+        try:
+            result = work(runtime, SceneClient(self._scene, runtime, self))
+        except SkillFailure as failure:
+            result = conversion.fail(kind.Result(), failure.failure, str(failure))
+        except Cancelled:
+            held = self._hand.held
+            holds = f"The gripper holds '{held.name}'." if held else "The gripper holds nothing."
+            phase = runtime.phase or "the beginning"
+            result = conversion.fail(
+                kind.Result(),
+                Failure.CANCELED,
+                f"Cancelled in {phase}: the arm stands. {holds}",
+            )
+        finally:
+            if needs_arm:
+                self._arm_lock.release()
+        self._report(kind.__name__, result)
+        return result
+
+    def _report(self, name: str, result: Any) -> None:
+        ending = "succeeded" if result.code == 0 else "failed"
+        key = f"{name}_{ending}"
+        self._counts[key] = self._counts.get(key, 0) + 1
+        if result.code != 0:
+            self.get_logger().warning(f"{name} ended with {result.code}: {result.message}")
+
+    # ------------------------------------------------------------------ frames, diagnostics
+
+    def _base_T_frame(self, frame: str, stamp: float) -> Array:
+        """Pose of a frame in the robot's base frame; raises `SkillFailure` UNKNOWN_FRAME."""
+        if frame == self._robot.base_frame:
+            return np.eye(4)
+        if not frame:
+            raise SkillFailure(
+                Failure.UNKNOWN_FRAME,
+                f"The pose has no frame_id: give one such as '{self._values['world_frame']}'.",
+            )
+        time = Time.from_msg(to_time(stamp)) if stamp > 0.0 else None
+        try:
+            matrix: Array = self._transforms.lookup_matrix(self._robot.base_frame, frame, time)
+        except TransformError as error:
+            raise SkillFailure(
+                Failure.UNKNOWN_FRAME,
+                f"Frame '{frame}' is not known: {error}. Give a frame that is on /tf.",
+            ) from error
+        return matrix
+
+    def _show(self, trajectory: Trajectory) -> None:
+        """Publish a motion that starts; in the executor's thread, beside the worker."""
+        now = float(self.get_clock().now().nanoseconds) * 1e-9
+        self._trajectory.publish(conversion.trajectory_message(trajectory))
+        self._path.publish(conversion.path_marker(trajectory, self._robot, now))
+
+    def _diagnose(self) -> None:
+        busy = [name for name, server in self._servers.items() if server.busy]
+        held = self._hand.held.name if self._hand.held else "nothing"
+        level, message = OK, f"busy with {', '.join(busy)}" if busy else "ready"
+        if self._state.silent:
+            level, message = WARN, "no joint states arrive: start the robot's driver"
+        self._diagnostics.set(level, message, holds=held, **self._counts)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Entry point of `skills_node`."""
+    return int(run([SkillsNode], args))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of the robot's links from its joint states, for machines without a ROS distribution.
+
+Where the distribution's robot_state_publisher is there, start that one instead: it publishes the
+same frames and the same latched `/robot_description`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from behavior_motion import RobotModel, load_robot
+from behavior_ros import (
+    QOS_LATCHED,
+    QOS_SENSOR,
+    ParameterSpec,
+    create_transform_broadcaster,
+    declare_all,
+    matrix_to_transform,
+    run,
+    seconds,
+)
+from geometry_msgs.msg import TransformStamped
+from numpy.typing import NDArray
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header, String
+
+from behavior_skills.conversion import joint_state
+from behavior_skills.robot_file import default_robot_file
+
+PARAMETERS = [
+    ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
+    ParameterSpec("publish_rate", 20.0, "[Hz] of the frames", range=(0.1, 1000.0)),
+    ParameterSpec("publish_description", True, "publish the URDF on /robot_description"),
+]
+
+
+class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type information
+    """Publishes the robot's frames on /tf."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(kwargs.pop("node_name", "robot_state_publisher"), **kwargs)
+        values = declare_all(self, PARAMETERS)
+        self._robot = load_robot(values["robot"] or default_robot_file())
+        self._parents = parent_frames(self._robot)
+        self._period = 1.0 / values["publish_rate"]
+        self._published = -np.inf
+        self._broadcaster = create_transform_broadcaster(self)
+        if values["publish_description"]:
+            self._description = self.create_publisher(String, "/robot_description", QOS_LATCHED)
+            urdf = self._robot.urdf_path.read_text(encoding="utf-8")
+            self._description.publish(String(data=urdf))
+        self.create_subscription(JointState, "/joint_states", self._on_joints, QOS_SENSOR)
+
+    def _on_joints(self, message: JointState) -> None:
+        stamp = seconds(message.header.stamp)
+        if 0.0 <= stamp - self._published < 0.99 * self._period:
+            return
+        state = joint_state(message, self._robot)
+        if state is None:
+            return
+        self._published = stamp
+        poses = self._robot.link_poses(state.q, state.width)
+        self._broadcaster.send(
+            [
+                self._transform(
+                    message, parent, child, np.linalg.solve(poses[parent], poses[child])
+                )
+                for child, parent in self._parents.items()
+            ]
+        )
+
+    @staticmethod
+    def _transform(
+        message: JointState, parent: str, child: str, parent_T_child: NDArray[Any]
+    ) -> TransformStamped:
+        return TransformStamped(
+            header=Header(stamp=message.header.stamp, frame_id=parent),
+            child_frame_id=child,
+            transform=matrix_to_transform(parent_T_child),
+        )
+
+
+def parent_frames(robot: RobotModel) -> dict[str, str]:
+    """Parent link of every link and frame but the base."""
+    frames = robot.pin_model.frames
+    names = set(robot.frame_names)
+    parents = {}
+    for frame in frames:
+        if frame.name not in names or frame.name == robot.base_frame:
+            continue
+        above = frames[frame.parentFrame]
+        while above.name not in names and above.name != "universe":
+            above = frames[above.parentFrame]
+        if above.name in names:
+            parents[frame.name] = above.name
+    return parents
+
+
+def main(args: list[str] | None = None) -> int:
+    """Entry point of `robot_state_publisher_node`."""
+    return int(run([RobotStatePublisher], args))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
