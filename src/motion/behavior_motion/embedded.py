@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -381,13 +381,16 @@ class EmbeddedPlanner:
         """Corners of the shortest of a few sampled paths, its worst detours cut; None: no path."""
         best: Matrix | None = None
         began = query.world.checks
+        blocked: Callable[[Vector], bool] = query.world.collides
+        if query.axis_at_start is not None:
+            blocked = lambda q: not self._is_valid(query, q)  # noqa: E731
         for _ in range(SEARCHES_PER_PATH):
             path = connect(
                 query.start,
                 [g.q for g in goals],
                 lower=np.minimum(self._robot.lower, query.start),
                 upper=np.maximum(self._robot.upper, query.start),
-                is_valid=lambda q: not query.world.collides(q) and self._keeps_axis(query, q),
+                blocked=blocked,
                 limits=SearchLimits(
                     deadline,
                     self._max_checks,
@@ -435,7 +438,7 @@ class EmbeddedPlanner:
         for stride, offset in ((8, 4), (4, 2), (2, 1), (1, 0)):
             chosen = points[offset::stride] if stride > 1 else points[0::2]
             for q in chosen:
-                if query.world.collides(q) or not self._keeps_axis(query, q):
+                if not self._is_valid(query, q):
                     return False
         return True
 
@@ -478,9 +481,7 @@ class EmbeddedPlanner:
             u += sizes[i] - cuts[i] - cuts[i + 1]
             arc = np.linspace(u, u + 2 * radii[i], max(3, int(2 * radii[i] / (2 * CHECK_STEP))))
             u += 2 * radii[i]
-            blocked[i] = any(
-                query.world.collides(q) or not self._keeps_axis(query, q) for q in curve(arc)
-            )
+            blocked[i] = not all(self._is_valid(query, q) for q in curve(arc))
         return blocked
 
     def _limits(self, query: _Query) -> JointLimits:
@@ -760,6 +761,9 @@ class EmbeddedPlanner:
         rotation = self._robot.forward_kinematics(q)[:3, :3]
         turned: Vector = rotation @ (axis / np.linalg.norm(axis))
         return turned
+
+    def _is_valid(self, query: _Query, q: Vector) -> bool:
+        return not query.world.collides(q) and self._keeps_axis(query, q)
 
     def _keeps_axis(self, query: _Query, q: Vector, slack: float = 0.0) -> bool:
         limit = query.options.max_orientation_deviation

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -68,6 +68,7 @@ class RobotConfig(_Strict):
     name: str
     urdf: str
     srdf: str | None = None
+    disabled_collisions: tuple[tuple[str, str], ...] = ()
     package_dirs: tuple[str, ...] = ()
     base_frame: str
     tool_frame: str
@@ -178,6 +179,18 @@ class RobotModel:
         geometry.addAllCollisionPairs()
         if self.srdf_path is not None:
             pin.removeCollisionPairs(full, geometry, str(self.srdf_path))
+        else:
+            _drop_pairs(geometry, lambda a, b: _adjacent(full, a.parentJoint, b.parentJoint))
+        disabled = {frozenset(pair) for pair in self.config.disabled_collisions}
+        for link in sorted({link for pair in disabled for link in pair}):
+            known("disabled_collisions", link, _body_names(full))
+        _drop_pairs(
+            geometry,
+            lambda a, b: (
+                frozenset((full.frames[a.parentFrame].name, full.frames[b.parentFrame].name))
+                in disabled
+            ),
+        )
         self.pin_model: Any = full
         self.pin_geometry: Any = geometry
 
@@ -208,7 +221,10 @@ class RobotModel:
                     f"arm.joints: {name!r} is a {joint.shortname()}; only revolute joints with "
                     "limits and prismatic joints can be planned: give it limits in the URDF"
                 )
-        self.q_index = np.array([j.idx_q for j in joints])
+        self.q_index: Any = np.array([j.idx_q for j in joints])
+        if np.array_equal(np.diff(self.q_index), np.ones(len(joints) - 1)):
+            # Numpy assigns to a slice several times faster than to a list of places.
+            self.q_index = slice(int(self.q_index[0]), int(self.q_index[-1]) + 1)
         self.v_index = np.array([j.idx_v for j in joints])
 
     def _read_limits(self) -> None:
@@ -331,6 +347,20 @@ class RobotModel:
         if data is None:
             data = self._local.data = self.pin_model.createData()
         return data
+
+
+def _drop_pairs(geometry: Any, unwanted: Callable[[Any, Any], bool]) -> None:
+    """Remove the collision pairs of which ``unwanted(first, second)`` is true."""
+    objects = geometry.geometryObjects
+    for pair in list(geometry.collisionPairs):
+        if unwanted(objects[pair.first], objects[pair.second]):
+            geometry.removeCollisionPair(pin.CollisionPair(pair.first, pair.second))
+
+
+def _adjacent(model: Any, first: int, second: int) -> bool:
+    """True where two joints' bodies are one, or connected by one joint."""
+    parents = model.parents
+    return bool(first == second or parents[first] == second or parents[second] == first)
 
 
 def _body_names(model: Any) -> tuple[str, ...]:

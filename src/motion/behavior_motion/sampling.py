@@ -42,7 +42,7 @@ def connect(
     *,
     lower: Vector,
     upper: Vector,
-    is_valid: Callable[[Vector], bool],
+    blocked: Callable[[Vector], bool],
     limits: SearchLimits,
     seed: int,
 ) -> Matrix | None:
@@ -53,7 +53,7 @@ def connect(
         goals: Joints, each (dof,).
         lower: Bounds of the search, (dof,).
         upper: Bounds of the search, (dof,).
-        is_valid: True for joints that may be passed.
+        blocked: True for joints that may not be passed; must not keep its argument.
         limits: When to give up.
         seed: Of all random choices.
     """
@@ -73,7 +73,7 @@ def connect(
         checks += 1
         for i in indices:
             buffer[i] = state[i]
-        return is_valid(buffer)
+        return not blocked(buffer)
 
     def give_up() -> bool:
         return checks > limits.checks or time.monotonic() > limits.deadline

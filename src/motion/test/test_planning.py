@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -30,6 +32,8 @@ def verify(planner: EmbeddedPlanner, plan: Plan, start: np.ndarray) -> None:
     q, qd, qdd = trajectory.sample_many(fine)
     assert np.all(np.abs(qd) <= robot.velocity_limits * (1 + 1e-6))
     assert np.all(np.abs(qdd) <= robot.acceleration_limits * (1 + 1e-6))
+    change = np.abs(np.diff(trajectory.accelerations, axis=0))
+    assert np.all(change <= robot.jerk_limits * np.diff(trajectory.times)[:, None])
     for speed in (trajectory.velocities[0], trajectory.velocities[-1]):
         np.testing.assert_allclose(speed, 0, atol=1e-6)
     if not plan.tolerated:
@@ -280,3 +284,28 @@ def test_random_clutter(planner: EmbeddedPlanner, seed: int) -> None:
             ends.append(result.q)
     for start, goal in pairwise(ends):
         verify(planner, planner.plan_to_joints(start, goal), start)
+
+
+def test_threads_may_share_a_planner(wall: EmbeddedPlanner) -> None:
+    """Plans stay right while another thread moves things about and a third asks questions."""
+    wall.scene.add_object("far", Box((0.1, 0.1, 0.1)), at(-0.8, 0.0, 0.1))
+    start, goal = joints(wall, LEFT), joints(wall, RIGHT)
+    expected = wall.plan_to_joints(start, goal).trajectory.positions
+    done = threading.Event()
+
+    def disturb() -> None:
+        k = 0
+        while not done.is_set():
+            k += 1
+            wall.scene.move_object("far", at(-0.8, 0.001 * (k % 100), 0.1))
+            with wall.scene.allowing([("far", "panda_*")]):
+                wall.check_state(start)
+
+    with ThreadPoolExecutor() as pool:
+        noise = pool.submit(disturb)
+        plans = [pool.submit(wall.plan_to_joints, start, goal) for _ in range(6)]
+        results = [plan.result(timeout=30) for plan in plans]
+        done.set()
+        noise.result(timeout=30)
+    for plan in results:
+        np.testing.assert_array_equal(plan.trajectory.positions, expected)

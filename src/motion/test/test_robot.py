@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from behavior_motion import RobotModel, load_robot
+from behavior_motion import RobotModel, create_planner, load_robot
 from conftest import ROBOT_FILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,6 +121,33 @@ def test_faults_of_a_robot_file_are_named(tmp_path: Path) -> None:
         load_robot(changed(tmp_path, arm={**arm, "joints": ["joint1", *arm["joints"][1:]]}))
 
 
+@pytest.mark.parametrize("file", sorted(ROBOT_FILE.parent.glob("*.yaml")), ids=lambda f: f.stem)
+def test_shipped_robots_plan(file: Path) -> None:
+    robot = load_robot(file)
+    assert robot.name == file.stem
+    planner = create_planner(robot)
+    home = robot.named["home"]
+    assert planner.check_state(home).ok
+    target = robot.forward_kinematics(home)
+    target[:3, 3] += [0.05, 0.1, 0.05]
+    assert planner.plan_to_pose(home, target).ok
+    assert planner.plan_cartesian(home, target).ok
+
+
+def test_pairs_may_be_disabled(tmp_path: Path) -> None:
+    file = ROBOT_FILE.parent / "ur10.yaml"
+    config = yaml.safe_load(file.read_text())
+    pairs = load_robot(file).pin_geometry.collisionPairs
+    config["disabled_collisions"] = [["forearm_link", "wrist_2_link"]]
+    path = tmp_path / "robot.yaml"
+    path.write_text(yaml.safe_dump(config))
+    assert len(load_robot(path).pin_geometry.collisionPairs) == len(pairs) - 1
+    config["disabled_collisions"] = [["forearm", "wrist_2_link"]]
+    path.write_text(yaml.safe_dump(config))
+    with pytest.raises(KeyError, match="forearm_link"):
+        load_robot(path)
+
+
 def test_another_robot_by_configuration_alone(tmp_path: Path) -> None:
     path = tmp_path / "ur5.yaml"
     base = "wheel://cmeel.prefix/share/example-robot-data/robots/ur_description"
@@ -150,8 +177,6 @@ def test_another_robot_by_configuration_alone(tmp_path: Path) -> None:
     pose = robot.forward_kinematics(q)
     offset = np.linalg.inv(robot.forward_kinematics(q, "tool0")) @ pose
     np.testing.assert_allclose(offset[:3, 3], [0, 0, 0.1], atol=1e-12)
-    from behavior_motion import create_planner
-
     planner = create_planner(robot)
     plan = planner.plan_to_pose(q, planner.robot.forward_kinematics(q + 0.3))
     assert plan.ok, plan.message
