@@ -148,7 +148,7 @@ class GoalExchange:
         end = None if response is None else _ENDS.get(response.status)
         if end is None:
             self._finish(
-                GoalOutcome(End.LOST, message="the server does not know the goal any more")
+                GoalOutcome(End.LOST, message="server lost: it does not know the goal any more")
             )
         else:
             self._finish(GoalOutcome(end, response.result))

@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rclpy.task import Future
 
+ACCEPTED = CancelGoal.Response.ERROR_NONE
+REFUSED = CancelGoal.Response.ERROR_REJECTED
+
 
 class FakeServer:
     """An action server and the connection to it, answering only when told to."""
@@ -62,12 +65,8 @@ EVENTS = {
     "reject": lambda server, exchange: server.reject(),
     "cancel": lambda server, exchange: exchange.cancel(),
     "lose": lambda server, exchange: exchange.lose("server lost"),
-    "cancel accepted": lambda server, exchange: server.answer_cancel(
-        CancelGoal.Response.ERROR_NONE
-    ),
-    "cancel refused": lambda server, exchange: server.answer_cancel(
-        CancelGoal.Response.ERROR_REJECTED
-    ),
+    "cancel accepted": lambda server, exchange: server.answer_cancel(ACCEPTED),
+    "cancel refused": lambda server, exchange: server.answer_cancel(REFUSED),
     "succeed": lambda server, exchange: server.finish(GoalStatus.STATUS_SUCCEEDED),
     "abort": lambda server, exchange: server.finish(GoalStatus.STATUS_ABORTED),
     "canceled": lambda server, exchange: server.finish(GoalStatus.STATUS_CANCELED),
@@ -120,7 +119,7 @@ def test_cancel_twice_is_one_request():
     server.accept()
     exchange.cancel()
     exchange.cancel()
-    server.answer_cancel(CancelGoal.Response.ERROR_NONE)
+    server.answer_cancel(ACCEPTED)
     exchange.cancel()
     assert len(server.cancels) == 1
 
@@ -129,7 +128,7 @@ def test_refused_cancel_may_be_tried_again():
     server, exchange, _, _ = started()
     server.accept()
     exchange.cancel()
-    server.answer_cancel(CancelGoal.Response.ERROR_REJECTED)
+    server.answer_cancel(REFUSED)
     exchange.cancel()
     assert len(server.cancels) == 2
 

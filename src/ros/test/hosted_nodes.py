@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that test_entry.py hosts in processes of their own."""
+
+import time
+
+from behavior_msgs.action import Pick
+from behavior_ros import GoalRunner, ParameterSpec, WorkerActionServer, declare
+from rclpy.node import Node
+
+
+class Plain(Node):
+    """Says when it runs and when it is destroyed."""
+
+    def __init__(self, **kwargs):
+        super().__init__("plain", **kwargs)
+        spec = ParameterSpec("rate", 1.0, "rate [Hz]", range=(0.1, 100.0))
+        self._rate = declare(self, spec)
+        self._timer = self.create_timer(0.01, self.tell)
+
+    def tell(self):
+        self._timer.cancel()
+        print(f"running {self.get_fully_qualified_name()} rate {self._rate}", flush=True)
+
+    def destroy_node(self):
+        print("destroyed", flush=True)
+        super().destroy_node()
+
+
+class Slow(Node):
+    """Takes long to be made."""
+
+    def __init__(self, **kwargs):
+        super().__init__("slow", **kwargs)
+        print("making", flush=True)
+        time.sleep(30.0)
+
+
+class Broken(Node):
+    """Cannot be made."""
+
+    def __init__(self, **kwargs):
+        super().__init__("broken", **kwargs)
+        raise RuntimeError("no motor")
+
+
+class Raising(Node):
+    """Raises in a callback."""
+
+    def __init__(self, **kwargs):
+        super().__init__("raising", **kwargs)
+        self.create_timer(0.05, self.fail)
+
+    def fail(self):
+        raise RuntimeError("in a callback")
+
+
+class Working(Node):
+    """Serves an action and runs a goal of it, so that both have to end with the process."""
+
+    def __init__(self, **kwargs):
+        super().__init__("working", **kwargs)
+        self.server = WorkerActionServer(self, Pick, "/hosted_pick", self.serve)
+        self.outer = WorkerActionServer(self, Pick, "/hosted_outer", self.relay)
+        self.runner = GoalRunner(self, Pick, "/hosted_pick")
+        self.starter = GoalRunner(self, Pick, "/hosted_outer")
+        self.timer = self.create_timer(0.05, self.begin)
+
+    def begin(self):
+        if self.runner.ready() and self.starter.ready():
+            self.timer.cancel()
+            self.starter.start(Pick.Goal())
+
+    def relay(self, context):
+        self.runner.run(context, Pick.Goal())
+        return Pick.Result()
+
+    def serve(self, context):
+        print("working", flush=True)
+        try:
+            context.sleep(60.0)
+        finally:
+            print(f"stopped: {context.cancel_reason}", flush=True)
+        return Pick.Result()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes: how they start, stop and fail."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from behavior_ros import run
+from behavior_ros.host import HostedNode, HostError, main
+
+HERE = Path(__file__).parent
+
+
+class Process:
+    def __init__(self, *arguments):
+        environment = dict(os.environ, PYTHONPATH=f"{HERE}:{os.environ.get('PYTHONPATH', '')}")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "behavior_ros.host", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def wait_for(self, text):
+        for line in self.process.stdout:
+            if text in line:
+                return line
+        raise AssertionError(f"{text!r} never came; stderr: {self.process.stderr.read()}")
+
+    def stop(self, number):
+        """Return exit code, output, errors and how long it took."""
+        begin = time.monotonic()
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=10.0)
+        return self.process.returncode, out, err, time.monotonic() - begin
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def make(*arguments):
+        started.append(Process(*arguments))
+        return started[-1]
+
+    yield make
+    for entry in started:
+        if entry.process.poll() is None:
+            entry.process.kill()
+        entry.process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_a_hosted_process_cleanly(start, number):
+    other = "hosted_nodes:Plain:=__node=second:=__ns=/x"
+    process = start("--node", "hosted_nodes:Plain:=rate=5", "--node", other)
+    lines = sorted(process.wait_for("running").strip() for _ in range(2))
+    assert lines == ["running /plain rate 5.0", "running /x/second rate 1.0"]
+    code, out, err, elapsed = process.stop(number)
+    assert code == 0
+    assert elapsed < 3.0
+    assert out.count("destroyed") == 2
+    assert "Traceback" not in err
+
+
+def test_goals_are_cancelled_before_the_process_ends(start):
+    process = start("--node", "hosted_nodes:Working")
+    process.wait_for("working")
+    code, out, err, elapsed = process.stop(signal.SIGINT)
+    assert (code, elapsed < 3.0) == (0, True)
+    assert "stopped: " in out
+    assert "Traceback" not in err
+
+
+def test_signal_while_a_node_is_being_made(start):
+    process = start("--node", "hosted_nodes:Slow")
+    process.wait_for("making")
+    code, _, err, elapsed = process.stop(signal.SIGINT)
+    assert (code, elapsed < 3.0) == (0, True)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["Broken", "Raising"])
+def test_errors_end_the_process_with_code_1(start, name):
+    process = start("--node", f"hosted_nodes:{name}")
+    _, err = process.process.communicate(timeout=10.0)
+    assert process.process.returncode == 1
+    assert "RuntimeError" in err
+
+
+def test_wrong_parameter_is_one_sentence(start):
+    process = start("--node", "hosted_nodes:Plain:=rate=1000.0")
+    _, err = process.process.communicate(timeout=10.0)
+    assert process.process.returncode == 1
+    assert "rate is 1000.0: give a value from 0.1 to 100.0" in err
+    assert "Traceback" not in err
+
+
+def test_host_arguments():
+    node = HostedNode.parse("a.b:C:=x=[1, 2]:=__node=n")
+    assert (node.module, node.attribute) == ("a.b", "C")
+    assert node.parameters == {"x": [1, 2]}
+    assert node.remaps == {"__node": "n"}
+    for text, part in [("a.b", "module:Class"), ("a:B:=x", "key=value")]:
+        with pytest.raises(HostError, match=part):
+            HostedNode.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("no_such_module:X", "no_such_module"), ("behavior_ros.host:NoNode", "no such class")],
+)
+def test_unknown_nodes_are_named(capsys, text, part):
+    assert main(["--node", text]) == 2
+    assert part in capsys.readouterr().err
+
+
+def test_run_is_importable_everywhere():
+    assert callable(run)

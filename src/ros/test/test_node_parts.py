@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters, message caches, diagnostics and transforms on real topics."""
+
+import importlib.util
+import time
+
+import numpy as np
+import pytest
+from behavior_ros import (
+    OK,
+    QOS_COMMAND,
+    WARN,
+    DiagnosticsPublisher,
+    MessageCache,
+    ParameterError,
+    ParameterSpec,
+    TransformError,
+    create_static_transform_broadcaster,
+    create_transform_broadcaster,
+    create_transform_buffer,
+    declare,
+    declare_all,
+    matrix_to_transform,
+    to_time,
+)
+from conftest import until
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TransformStamped
+from rclpy.parameter import Parameter
+from std_msgs.msg import Int32
+
+HAS_TF2 = importlib.util.find_spec("tf2_ros") is not None
+NEEDS_TF2 = pytest.mark.skipif(not HAS_TF2, reason="tf2_ros is not importable here")
+
+
+class TestParameters:
+    SPEC = ParameterSpec("rate", 20.0, "tick rate [Hz]", range=(1.0, 100.0))
+
+    def node(self, spinner, *overrides):
+        return spinner.node("parameters", parameter_overrides=list(overrides))
+
+    def test_default_description_and_range(self, spinner):
+        node = self.node(spinner)
+        assert declare(node, self.SPEC) == 20.0
+        described = node.describe_parameter("rate")
+        assert described.description == "tick rate [Hz]"
+        assert described.floating_point_range[0].to_value == 100.0
+        assert declare(node, self.SPEC) == 20.0
+
+    def test_integer_for_a_float_is_taken(self, spinner):
+        value = declare(self.node(spinner, Parameter("rate", value=30)), self.SPEC)
+        assert value == 30.0
+        assert isinstance(value, float)
+        array = ParameterSpec("home", [0.0, 0.0], "home [rad]")
+        node = spinner.node("other", parameter_overrides=[Parameter("home", value=[1, 2])])
+        assert list(declare(node, array)) == [1.0, 2.0]
+
+    @pytest.mark.parametrize(
+        ("spec", "value", "text"),
+        [
+            (SPEC, 1000.0, "from 1.0 to 100.0"),
+            (SPEC, "fast", "must be a number like 20.0, not 'fast'"),
+            (ParameterSpec("rate", "a", "x", choices=("a", "b")), "c", "one of a, b"),
+            (ParameterSpec("rate", 3, "x", range=(1, 5)), 9, "from 1 to 5"),
+            (ParameterSpec("rate", [0.5], "x", range=(0.0, 1.0)), [0.1, 2.0], "rate is 2.0"),
+        ],
+    )
+    def test_wrong_values_at_start(self, spinner, spec, value, text):
+        with pytest.raises(ParameterError, match=text):
+            declare(self.node(spinner, Parameter("rate", value=value)), spec)
+
+    def test_wrong_values_later(self, spinner):
+        node = self.node(spinner)
+        declare_all(
+            node,
+            [
+                self.SPEC,
+                ParameterSpec("mode", "a", "mode", choices=("a", "b")),
+                ParameterSpec("fixed", 1, "fixed", read_only=True),
+            ],
+        )
+
+        def change(name, value):
+            return node.set_parameters([Parameter(name, value=value)])[0]
+
+        assert change("rate", 50.0).successful
+        assert not change("rate", 500.0).successful
+        refused = change("mode", "c")
+        assert (refused.successful, "one of a, b" in refused.reason) == (False, True)
+        assert not change("fixed", 2).successful
+
+    def test_all_problems_at_once(self, spinner):
+        node = self.node(spinner, Parameter("rate", value=0.0), Parameter("mode", value="c"))
+        with pytest.raises(ParameterError) as info:
+            declare_all(node, [self.SPEC, ParameterSpec("mode", "a", "mode", choices=("a", "b"))])
+        assert "rate" in str(info.value)
+        assert "mode" in str(info.value)
+
+
+def test_message_cache(spinner):
+    node = spinner.node("cache")
+    heard = []
+    cache = spinner.do(
+        lambda: MessageCache(node, Int32, "/n", max_age=0.2, qos=QOS_COMMAND, callback=heard.append)
+    )
+    assert cache.latest() is None
+    assert cache.age() == float("inf")
+    publisher = node.create_publisher(Int32, "/n", QOS_COMMAND)
+    until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(Int32(data=1))
+    until(lambda: cache.sequence == 1)
+    assert cache.latest().data == 1
+    assert cache.consume_new().data == 1
+    assert cache.consume_new() is None
+    until(lambda: not cache.fresh(), timeout=1.0)
+    assert cache.latest() is None
+    assert cache.newest().data == 1
+    assert [m.data for m in heard] == [1]
+    cache.clear()
+    assert cache.newest() is None
+
+
+def test_message_cache_refuses_a_bad_age(spinner):
+    with pytest.raises(ValueError, match="/n is 0 s"):
+        MessageCache(spinner.node("cache"), Int32, "/n", max_age=0)
+
+
+def test_diagnostics(spinner):
+    node = spinner.node("component")
+    heard = []
+    node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
+    diagnostics = spinner.do(lambda: DiagnosticsPublisher(node, "controller", "arm"))
+    until(lambda: diagnostics._publisher.get_subscription_count() == 1)
+    begin = time.monotonic()
+    diagnostics.set(OK, "working", rate=19.987654321, goals=3)
+    until(lambda: heard)
+    assert time.monotonic() - begin < 0.5, "a change of level is published at once"
+    status = heard[-1].status[0]
+    assert (status.name, status.level, status.hardware_id) == ("component: controller", OK, "arm")
+    assert {v.key: v.value for v in status.values} == {"rate": "19.9877", "goals": "3"}
+    diagnostics.set(WARN, "slow")
+    until(lambda: heard[-1].status[0].level == WARN)
+    count = len(heard)
+    until(lambda: len(heard) > count, timeout=2.0, what="the periodic report")
+
+
+def stamped(parent, child, x, second):
+    matrix = np.eye(4)
+    matrix[0, 3] = x
+    message = TransformStamped(child_frame_id=child, transform=matrix_to_transform(matrix))
+    message.header.frame_id = parent
+    message.header.stamp = to_time(second)
+    return message
+
+
+@pytest.fixture(params=["builtin", pytest.param("tf2_ros", marks=NEEDS_TF2)])
+def transforms(request, spinner, spinner2):
+    """Return buffer and broadcasters of one implementation, on two nodes."""
+    override = [Parameter("transform_implementation", value=request.param)]
+    listener = spinner.node("listener", parameter_overrides=override)
+    sender = spinner2.node("sender", parameter_overrides=override)
+    buffer = spinner.do(lambda: create_transform_buffer(listener))
+    moving = spinner2.do(lambda: create_transform_broadcaster(sender))
+    static = spinner2.do(lambda: create_static_transform_broadcaster(sender))
+    until(lambda: sender.count_subscribers("/tf") == 1)
+    return buffer, moving, static
+
+
+def test_transforms_over_topics(transforms):
+    buffer, moving, static = transforms
+    static.send([stamped("world", "base", 1.0, 0.0)])
+    static.send([stamped("base", "camera", 10.0, 0.0)])
+    moving.send([stamped("base", "hand", 0.0, 5.0)])
+    moving.send([stamped("base", "hand", 2.0, 6.0)])
+    until(lambda: buffer.can_transform("world", "hand", to_time(6.0)))
+    until(lambda: buffer.can_transform("world", "camera"))
+    found = buffer.lookup_transform("world", "hand", to_time(5.5))
+    assert found.transform.translation.x == pytest.approx(2.0)
+    assert (found.header.frame_id, found.child_frame_id) == ("world", "hand")
+    assert found.header.stamp == to_time(5.5)
+    assert buffer.lookup_matrix("hand", "camera")[0, 3] == pytest.approx(8.0)
+    assert not buffer.can_transform("world", "nowhere")
+    with pytest.raises(TransformError, match="nowhere"):
+        buffer.lookup_matrix("world", "nowhere")
+    with pytest.raises(TransformError, match="extrapolation"):
+        buffer.lookup_matrix("world", "hand", to_time(7.0))
+
+
+def test_late_listeners_get_static_transforms(spinner, spinner2):
+    sender = spinner2.do(lambda: create_static_transform_broadcaster(spinner2.node("sender")))
+    for index in range(3):
+        sender.send([stamped("world", f"frame{index}", float(index), 0.0)])
+    buffer = spinner.do(lambda: create_transform_buffer(spinner.node("late")))
+    for index in range(3):
+        frame = f"frame{index}"
+        until(lambda frame=frame: buffer.can_transform("world", frame))
+
+
+@NEEDS_TF2
+def test_both_implementations_agree():
+    import tf2_ros
+    from behavior_ros import TransformTree
+    from behavior_ros.conversions import transform_to_matrix
+    from rclpy.time import Time
+
+    rng = np.random.default_rng(0)
+    ours, theirs = TransformTree(), tf2_ros.BufferCore()
+    for child in range(1, 6):
+        parent = int(rng.integers(0, child))
+        for second in (1, 2, 3):
+            quaternion = rng.normal(size=4)
+            quaternion /= np.linalg.norm(quaternion)
+            position = rng.normal(size=3)
+            message = TransformStamped(child_frame_id=f"f{child}")
+            message.header.frame_id = f"f{parent}"
+            message.header.stamp = to_time(second)
+            t, r = message.transform.translation, message.transform.rotation
+            t.x, t.y, t.z = position
+            r.x, r.y, r.z, r.w = quaternion
+            theirs.set_transform(message, "test")
+            ours.set(f"f{parent}", f"f{child}", second * 10**9, tuple(position), tuple(quaternion))
+    for _ in range(100):
+        a, b = rng.integers(0, 6, size=2)
+        stamp = int(rng.uniform(1.0, 3.0) * 1e9)
+        expected = theirs.lookup_transform_core(f"f{a}", f"f{b}", Time(nanoseconds=stamp))
+        got, _ = ours.lookup(f"f{a}", f"f{b}", stamp)
+        np.testing.assert_allclose(got, transform_to_matrix(expected.transform), atol=1e-9)
