@@ -21,7 +21,7 @@ from behavior_bringup.progress import Progress
 from behavior_bringup.tree_view import tree_html
 from behavior_bringup.viewer_geometry import Box
 
-_CAMERA, _LOOK_AT = (1.3, 0.9, 0.9), (0.35, 0.0, 0.2)
+_CAMERA, _LOOK_AT = (1.25, 0.35, 0.85), (0.3, 0.0, 0.15)
 _PATH_COLOUR = (20, 110, 220)
 
 
