@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Behavior trees with the semantics, XML format and Python names of BehaviorTree.CPP 4, on py_trees.
+
+Quick start::
+
+    from behavior_tree import BehaviorTreeFactory, NodeStatus
+
+    factory = BehaviorTreeFactory()
+    factory.register_simple_action("SayHello", lambda node: NodeStatus.SUCCESS)
+    tree = factory.create_tree_from_text('''
+        <root BTCPP_format="4">
+          <BehaviorTree ID="Main"> <Sequence> <SayHello/> <Sleep msec="100"/> </Sequence> </BehaviorTree>
+        </root>''')
+    tree.tick_while_running()
+
+Where to read on: the tick kernel and the double nature of nodes in `behavior_tree.node`, ports in
+`behavior_tree.ports`, scripts in `behavior_tree.script`, differences to upstream in `behavior_tree.quirks`.
+"""
+
+from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection, to_string
+from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.control import ControlNode
+from behavior_tree.conversion import TypeRegistry, Unsigned, register_converter
+from behavior_tree.decorators import DecoratorNode
+from behavior_tree.errors import (
+    BehaviorTreeError,
+    BlackboardError,
+    ConversionError,
+    FailureReason,
+    LoadError,
+    LogicError,
+    NodeExecutionError,
+    PortError,
+    ScriptError,
+    XmlProblem,
+)
+from behavior_tree.factory import BehaviorTreeFactory
+from behavior_tree.leaf import (
+    ActionNodeBase,
+    ConditionNode,
+    LeafNode,
+    StatefulActionNode,
+    SyncActionNode,
+)
+from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.node import NodeConfig, TreeNode
+from behavior_tree.ports import BidirectionalPort, InputPort, OutputPort, PortInfo, ports_list
+from behavior_tree.tree import Tree
+
+__all__ = [
+    "ActionNodeBase",
+    "BehaviorTreeError",
+    "BehaviorTreeFactory",
+    "BidirectionalPort",
+    "Blackboard",
+    "BlackboardError",
+    "ConditionNode",
+    "ControlNode",
+    "ConversionError",
+    "DecoratorNode",
+    "Entry",
+    "FailureReason",
+    "InputPort",
+    "LeafNode",
+    "LoadError",
+    "LogicError",
+    "NodeConfig",
+    "NodeExecutionError",
+    "NodeStatus",
+    "NodeType",
+    "OutputPort",
+    "PortDirection",
+    "PortError",
+    "PortInfo",
+    "ScriptError",
+    "StatefulActionNode",
+    "SyncActionNode",
+    "Tree",
+    "TreeNode",
+    "TreeNodeManifest",
+    "TypeRegistry",
+    "Unsigned",
+    "XmlProblem",
+    "ports_list",
+    "register_converter",
+    "to_string",
+]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AlwaysSuccess, AlwaysFailure, Sleep, Script, ScriptCondition."""
+
+from __future__ import annotations
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.conversion import Unsigned
+from behavior_tree.errors import LogicError
+from behavior_tree.leaf import ConditionNode, StatefulActionNode, SyncActionNode
+from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.runtime import Timer
+from behavior_tree.script import compile_script
+
+__all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "Sleep"]
+
+
+class AlwaysSuccess(SyncActionNode):
+    """SUCCESS."""
+
+    def tick(self) -> NodeStatus:
+        return SUCCESS
+
+
+class AlwaysFailure(SyncActionNode):
+    """FAILURE."""
+
+    def tick(self) -> NodeStatus:
+        return FAILURE
+
+
+class ScriptNode(SyncActionNode):
+    """Run the script ``code``, SUCCESS."""
+
+    script_ports = ("code",)
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(InputPort("code", str, description="script to run"))
+
+    def tick(self) -> NodeStatus:
+        source: str = self.get_input("code")
+        if source:
+            compile_script(source, self._rt.quirks)(self._bb)
+        return SUCCESS
+
+
+class ScriptCondition(ConditionNode):
+    """SUCCESS if the script ``code`` is true."""
+
+    script_ports = ("code",)
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(InputPort("code", str, description="script that is true or false"))
+
+    def tick(self) -> NodeStatus:
+        source: str = self.get_input("code")
+        if not source:
+            raise LogicError("[code] of ScriptCondition is empty: write a script")
+        if compile_script(source, self._rt.quirks).test(self._bb):
+            return SUCCESS
+        self._reason = f"condition is false: {source}"
+        return FAILURE
+
+
+class Sleep(StatefulActionNode):
+    """RUNNING for ``msec``, then SUCCESS."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(InputPort("msec", Unsigned, description="time to sleep [ms]"))
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._timer: Timer | None = None
+
+    def on_start(self) -> NodeStatus:
+        msec: int = self.get_input("msec")
+        if msec <= 0:
+            return SUCCESS
+        self._timer = self._rt.start_timer(msec / 1000)
+        return RUNNING
+
+    def on_running(self) -> NodeStatus:
+        return SUCCESS if self._timer is None or self._timer.expired else RUNNING
+
+    def on_halted(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SetBlackboard, UnsetBlackboard, WasEntryUpdated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.decorators.updated import UpdateWatch
+from behavior_tree.errors import BlackboardError, PortError
+from behavior_tree.leaf import SyncActionNode
+from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
+from behavior_tree.ports import BidirectionalPort, InputPort, PortInfo, pointer_key, ports_list
+
+__all__ = ["SetBlackboard", "UnsetBlackboard", "WasEntryUpdated"]
+
+
+class SetBlackboard(SyncActionNode):
+    """Write ``value``, a literal or a copy of ``{entry}``, to the entry named by ``output_key``.
+
+    ``output_key="k"`` writes k; ``output_key="{k}"`` writes the entry whose name stands in k.
+    """
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(
+            InputPort("value", Any, description="value to write: literal, or {entry} to copy"),
+            BidirectionalPort("output_key", Any, description="name of the entry to write"),
+        )
+
+    def tick(self) -> NodeStatus:
+        key = self.get_input("output_key")
+        if not isinstance(key, str) or not key:
+            raise PortError("missing port [output_key]: it names the entry to write")
+        text = self.raw_port("value")
+        if text is None:
+            raise PortError('missing port [value]: give it in the XML, value="..."')
+        source_key = pointer_key(text, "value")
+        if source_key is None:
+            return self._write_literal(key, text)
+        return self._copy(source_key, key)
+
+    def _write_literal(self, key: str, text: str) -> NodeStatus:
+        entry = self._bb.entry(key)
+        if entry is None:
+            self._bb.set(key, text)
+            return SUCCESS
+        if entry.type is Any and self._rt.quirks.set_blackboard_literal_lost:
+            entry.store(None)
+        elif entry.type is Any or entry.type is str:
+            entry.store(text)
+        else:
+            entry.store(self._rt.types.from_text(text, entry.type))
+        if entry.value is None:
+            self._reason = f"entry [{key}] is untyped, the literal is lost"
+            return FAILURE
+        return SUCCESS
+
+    def _copy(self, source_key: str, key: str) -> NodeStatus:
+        source = self._bb.entry(source_key)
+        if source is None:
+            raise BlackboardError(
+                f"Can't find the port referred by [value]: no entry [{source_key}]"
+            )
+        target = self._bb.entry(key)
+        if target is None:
+            target = self._bb.create_entry(key, source.type)
+        if source.value is None:
+            target.store(None)
+            self._reason = f"entry [{source_key}] is empty"
+            return FAILURE
+        self._bb.write(key, target, source.value)
+        return SUCCESS
+
+
+class UnsetBlackboard(SyncActionNode):
+    """Remove the local entry named by ``key``; SUCCESS even if there is none."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(InputPort("key", str, description="name of the entry to remove"))
+
+    def tick(self) -> NodeStatus:
+        self._bb.unset(self.get_input("key"))
+        return SUCCESS
+
+
+class WasEntryUpdated(SyncActionNode):
+    """SUCCESS if the entry was written since this node looked last."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(InputPort("entry", Any, description="blackboard key to watch"))
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._entry = UpdateWatch(self)
+
+    def tick(self) -> NodeStatus:
+        return SUCCESS if self._entry.updated(self._bb) else FAILURE

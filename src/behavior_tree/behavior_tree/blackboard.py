@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Typed key-value storage of one tree or SubTree, linked to its parent by remapping.
+
+Each SubTree has its own blackboard. A key is looked up locally, then through an explicit remapping,
+then (with autoremap) under the same name in the parent, except for private keys that start with ``_``.
+``@key`` always addresses the root blackboard.
+
+An entry has a type once a typed port, a script or a typed `Blackboard.set` gave it one; afterwards it
+only takes values of that type, numbers that fit without loss, and text that converts. Texts written
+with ``set`` leave the entry untyped, as upstream.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from behavior_tree.conversion import TypeRegistry, accepts, type_name
+from behavior_tree.errors import BlackboardError, ConversionError, LogicError
+
+__all__ = ["Blackboard", "Entry"]
+
+_NUMBERS = (int, float)
+
+
+class Entry:
+    """A value with its type, the count of writes and the time of the last one."""
+
+    __slots__ = ("seq", "stamp", "type", "value")
+
+    def __init__(self, entry_type: Any = Any) -> None:
+        self.value: Any = None
+        """None means empty."""
+        self.type: Any = entry_type
+        """``typing.Any`` while untyped."""
+        self.seq = 0
+        """Number of writes so far."""
+        self.stamp = 0.0
+        """`time.monotonic` of the last write [s]."""
+
+    def store(self, value: Any) -> None:
+        """Write without any check."""
+        self.value = value
+        self.seq += 1
+        self.stamp = time.monotonic()
+
+
+class Blackboard:
+    """Entries of one scope. Create with `Blackboard.create`."""
+
+    def __init__(
+        self, parent: Blackboard | None = None, *, types: TypeRegistry | None = None
+    ) -> None:
+        self._parent = parent
+        self._entries: dict[str, Entry] = {}
+        self._remap: dict[str, str] = {}
+        self._autoremap = False
+        self._literal_at_remap = False
+        self._types = types or (parent.types if parent is not None else TypeRegistry())
+
+    @staticmethod
+    def create(parent: Blackboard | None = None) -> Blackboard:
+        """New blackboard, below ``parent`` if given."""
+        return Blackboard(parent)
+
+    # -- structure ------------------------------------------------------------------------------
+
+    @property
+    def parent(self) -> Blackboard | None:
+        """The enclosing blackboard."""
+        return self._parent
+
+    @property
+    def types(self) -> TypeRegistry:
+        """Conversions used for this blackboard's entries."""
+        return self._types
+
+    @types.setter
+    def types(self, types: TypeRegistry) -> None:
+        self._types = types
+
+    @property
+    def root(self) -> Blackboard:
+        """The top of the parent chain, addressed by ``@key``."""
+        board = self
+        while board._parent is not None:
+            board = board._parent
+        return board
+
+    def add_subtree_remapping(self, internal: str, external: str) -> None:
+        """Make ``internal`` stand for ``external`` of the parent."""
+        self._remap[internal] = external
+
+    def enable_autoremapping(self, enabled: bool = True) -> None:
+        """Let unknown keys, except private ones, fall through to the parent."""
+        self._autoremap = enabled
+
+    def use_literal_at_remaps(self) -> None:
+        """Quirk B: a remapping to ``@key`` names a parent entry that really is called ``@key``."""
+        self._literal_at_remap = True
+
+    def remapped_key(self, key: str) -> str | None:
+        """Key of the parent that ``key`` stands for; None if it is local."""
+        external = self._remap.get(key)
+        if external is not None:
+            return external
+        return key if self._autoremap and not key.startswith("_") else None
+
+    # -- entries --------------------------------------------------------------------------------
+
+    def entry(self, key: str) -> Entry | None:
+        """Entry that ``key`` addresses, wherever it lives; None if it does not exist."""
+        found = self._entries.get(key)
+        if found is not None:
+            return found
+        if key.startswith("@"):
+            return self.root.entry(_root_key(key))
+        return self._remote_entry(key)
+
+    def _remote_entry(self, key: str) -> Entry | None:
+        if self._parent is None:
+            return None
+        external = self._remap.get(key)
+        if external is not None:
+            if self._literal_at_remap and external.startswith("@"):
+                return self._parent._entries.get(external) or self._parent._remote_entry(external)
+            return self._parent.entry(external)
+        if self._autoremap and not key.startswith("_"):
+            return self._parent.entry(key)
+        return None
+
+    def create_entry(self, key: str, entry_type: Any = Any) -> Entry:
+        """Entry that ``key`` addresses, made where it belongs if missing.
+
+        An untyped entry does not become typed by this, as upstream.
+
+        Raises:
+            LogicError: it exists with another type
+        """
+        if key.startswith("@"):
+            return self.root.create_entry(_root_key(key), entry_type)
+        return self._create_entry(key, entry_type)
+
+    def _create_entry(self, key: str, entry_type: Any) -> Entry:
+        found = self._entries.get(key)
+        if found is not None:
+            if found.type is not Any and entry_type is not Any and found.type != entry_type:
+                raise LogicError(_type_changed(key, found.type, entry_type))
+            return found
+        if self._parent is not None:
+            external = self.remapped_key(key)
+            if external is not None:
+                if self._literal_at_remap:
+                    return self._parent._create_entry(external, entry_type)
+                return self._parent.create_entry(external, entry_type)
+        entry = self._entries[key] = Entry(entry_type)
+        return entry
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def set(self, key: str, value: Any) -> None:
+        """Write a value, creating the entry if needed.
+
+        Raises:
+            LogicError: the entry has another type and the value does not fit
+            ConversionError: a text that does not convert to the entry's type
+        """
+        entry = self._entries.get(key)
+        if entry is None:
+            if key.startswith("@"):
+                self.root.set(_root_key(key), value)
+                return
+            entry = self._remote_entry(key)
+            if entry is None:
+                kind = Any if value is None or isinstance(value, str) else type(value)
+                self.create_entry(key, kind).store(value)
+                return
+        self.write(key, entry, value)
+
+    def write(self, key: str, entry: Entry, value: Any) -> None:
+        """Write into a known entry under the type rules; ``key`` is for messages."""
+        kind = entry.type
+        if kind is Any:
+            if value is not None:
+                entry.type = type(value)
+            entry.store(value)
+            return
+        if value is None or value.__class__ is kind:
+            entry.store(value)
+            return
+        entry.store(self._fit(key, kind, value))
+
+    def _fit(self, key: str, kind: Any, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._types.from_text(value, kind)
+        both_numbers = (
+            isinstance(kind, type) and issubclass(kind, _NUMBERS) and isinstance(value, _NUMBERS)
+        )
+        if both_numbers or accepts(kind, value):
+            try:
+                return self._types.cast(value, kind)
+            except ConversionError as error:
+                raise LogicError(f"{_type_changed(key, kind, type(value))}: {error}") from error
+        raise LogicError(_type_changed(key, kind, type(value)))
+
+    def get(self, key: str, default: Any = ...) -> Any:
+        """Value of an entry as it is stored.
+
+        Raises:
+            BlackboardError: missing or empty, and no default given
+        """
+        entry = self.entry(key)
+        if entry is None or entry.value is None:
+            if default is not ...:
+                return default
+            raise BlackboardError(self._missing(key, entry))
+        return entry.value
+
+    def get_as(self, key: str, value_type: Any) -> Any:
+        """Value of an entry converted to a type; raises BlackboardError."""
+        value = self.get(key)
+        try:
+            return self._types.cast(value, value_type)
+        except ConversionError as error:
+            raise BlackboardError(f"Blackboard entry [{key}]: {error}") from error
+
+    def _missing(self, key: str, entry: Entry | None) -> str:
+        if entry is not None:
+            return f"Blackboard::get() error. Entry [{key}] hasn't been initialized, yet: write it first"
+        known = ", ".join(sorted(self._entries)) or "none"
+        return f"Blackboard::get() error. Missing key [{key}]; keys here: {known}"
+
+    def get_int(self, key: str) -> int:
+        """Value as an integer; raises BlackboardError if that loses anything."""
+        return int(self.get_as(key, int))
+
+    def get_double(self, key: str) -> float:
+        """Value as a float."""
+        return float(self.get_as(key, float))
+
+    def get_bool(self, key: str) -> bool:
+        """Value as a bool."""
+        return bool(self.get_as(key, bool))
+
+    def get_string(self, key: str) -> str:
+        """Value as text."""
+        return str(self.get_as(key, str))
+
+    def set_int(self, key: str, value: int) -> None:
+        """Write an integer."""
+        self.set(key, int(value))
+
+    def set_double(self, key: str, value: float) -> None:
+        """Write a float."""
+        self.set(key, float(value))
+
+    def set_bool(self, key: str, value: bool) -> None:
+        """Write a bool."""
+        self.set(key, bool(value))
+
+    def set_string(self, key: str, value: str) -> None:
+        """Write text; a typed entry converts it."""
+        self.set(key, str(value))
+
+    def unset(self, key: str) -> None:
+        """Remove a local entry; nothing happens if there is none."""
+        self._entries.pop(key, None)
+
+    def get_keys(self) -> list[str]:
+        """Keys of the local entries, in order of creation."""
+        return list(self._entries)
+
+    def __contains__(self, key: str) -> bool:
+        """True if the key has a value."""
+        entry = self.entry(key)
+        return entry is not None and entry.value is not None
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Local keys and values; None for empty entries."""
+        for key, entry in self._entries.items():
+            yield key, entry.value
+
+
+def _root_key(key: str) -> str:
+    if key.startswith("@@"):
+        raise LogicError(f"blackboard key [{key}]: use a single '@' to address the root blackboard")
+    return key[1:]
+
+
+def _type_changed(key: str, before: Any, after: Any) -> str:
+    return (
+        f"Blackboard entry [{key}]: once declared, the type of a port shall not change. "
+        f"Previously declared type [{type_name(before)}], current type [{type_name(after)}]"
+    )

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node types that every factory knows."""
+
+from __future__ import annotations
+
+from behavior_tree import actions, control, decorators
+from behavior_tree.node import TreeNode
+
+__all__ = ["BUILTIN_NODES"]
+
+BUILTIN_NODES: dict[str, type[TreeNode]] = {
+    "Sequence": control.Sequence,
+    "AsyncSequence": control.AsyncSequence,
+    "SequenceWithMemory": control.SequenceWithMemory,
+    "ReactiveSequence": control.ReactiveSequence,
+    "Fallback": control.Fallback,
+    "AsyncFallback": control.AsyncFallback,
+    "ReactiveFallback": control.ReactiveFallback,
+    "Parallel": control.Parallel,
+    "ParallelAll": control.ParallelAll,
+    "IfThenElse": control.IfThenElse,
+    "WhileDoElse": control.WhileDoElse,
+    **{f"Switch{cases}": control.switch_class(cases) for cases in range(2, 7)},
+    "TryCatch": control.TryCatch,
+    "Inverter": decorators.Inverter,
+    "RetryUntilSuccessful": decorators.RetryUntilSuccessful,
+    "Repeat": decorators.Repeat,
+    "KeepRunningUntilFailure": decorators.KeepRunningUntilFailure,
+    "Timeout": decorators.Timeout,
+    "Delay": decorators.Delay,
+    "RunOnce": decorators.RunOnce,
+    "ForceSuccess": decorators.ForceSuccess,
+    "ForceFailure": decorators.ForceFailure,
+    "Precondition": decorators.Precondition,
+    "LoopInt": decorators.LoopInt,
+    "LoopBool": decorators.LoopBool,
+    "LoopDouble": decorators.LoopDouble,
+    "LoopString": decorators.LoopString,
+    "SkipUnlessUpdated": decorators.SkipUnlessUpdated,
+    "WaitValueUpdate": decorators.WaitValueUpdate,
+    "AlwaysSuccess": actions.AlwaysSuccess,
+    "AlwaysFailure": actions.AlwaysFailure,
+    "Script": actions.ScriptNode,
+    "SetBlackboard": actions.SetBlackboard,
+    "UnsetBlackboard": actions.UnsetBlackboard,
+    "Sleep": actions.Sleep,
+    "WasEntryUpdated": actions.WasEntryUpdated,
+    "ScriptCondition": actions.ScriptCondition,
+}

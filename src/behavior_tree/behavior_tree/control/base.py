@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ControlNode`, the base of nodes with several children."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.errors import LogicError
+from behavior_tree.node import IDLE, RUNNING, NodeConfig, TreeNode
+
+__all__ = ["ControlNode"]
+
+
+class ControlNode(TreeNode):
+    """Ticks its children in some order. A subclass defines ``tick()`` and ticks child ``i`` by
+    ``self._runs[i]()``, the bound tick of ``self.children[i]``.
+    """
+
+    node_type = NodeType.CONTROL
+    min_children = 1
+    max_children: int | None = None
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        self._runs: list[Callable[[], NodeStatus]] = []
+        super().__init__(name, config)
+
+    def add_child(self, child: TreeNode) -> None:
+        """Append a child."""
+        child.parent = self
+        self.children.append(child)
+        self.children_changed()
+
+    def children_changed(self) -> None:
+        self._runs = [child._run for child in self.children]
+
+    def halt_child(self, index: int) -> None:
+        """Halt a child if it runs, and make it IDLE."""
+        child = self.children[index]
+        status = child.status
+        if status is not IDLE:
+            if status is RUNNING:
+                child.halt_node()
+            child.reset_status()
+
+    def reset_children(self, start: int = 0) -> None:
+        """`halt_child` for all children from ``start`` on."""
+        for child in self.children[start:] if start else self.children:
+            status = child.status
+            if status is not IDLE:
+                if status is RUNNING:
+                    child.halt_node()
+                    child.reset_status()
+                else:
+                    child.status = IDLE
+                    if child._watch is not None:
+                        child._watch(child, status, IDLE)
+
+    def halt(self) -> None:
+        self.reset_children()
+        self.reset_status()
+
+    def _start(self) -> None:
+        """Become RUNNING, as most controls do first thing in a tick."""
+        status = self.status
+        if status is not RUNNING:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, status, RUNNING)
+
+    def _bad_child(self) -> LogicError:
+        return LogicError(f"[{self.name}]: A children should not return IDLE")

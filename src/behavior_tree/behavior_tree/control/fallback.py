@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fallback, AsyncFallback: children in order, until one succeeds."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.control.base import ControlNode
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+
+__all__ = ["AsyncFallback", "Fallback"]
+
+
+class Fallback(ControlNode):
+    """Tick children in order, from the running one on. SUCCESS at the first success, FAILURE when all have
+    failed, SKIPPED if all were skipped.
+    """
+
+    memory: ClassVar[bool] = True  # what py_trees calls it
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._index = 0
+        self._skipped = 0
+
+    def tick(self) -> NodeStatus:
+        runs = self._runs
+        status = self.status
+        if status is not RUNNING:
+            if status is IDLE:
+                self._skipped = 0
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, status, RUNNING)
+        index = self._index
+        for run in runs[index:] if index else runs:
+            status = run()
+            if status is FAILURE:
+                index += 1
+            elif status is RUNNING:
+                self._index = index
+                return status
+            elif status is SUCCESS:
+                self._index = 0
+                self._skipped = 0
+                self.reset_children()
+                return status
+            elif status is SKIPPED:
+                index += 1
+                self._skipped += 1
+            else:
+                raise self._bad_child()
+        return self._finish(len(runs))
+
+    def _finish(self, count: int) -> NodeStatus:
+        skipped = self._skipped
+        self._index = 0
+        self._skipped = 0
+        self.reset_children()
+        return SKIPPED if skipped == count else FAILURE
+
+    def halt(self) -> None:
+        self._index = 0
+        self._skipped = 0
+        super().halt()
+
+
+class AsyncFallback(Fallback):
+    """Fallback that returns RUNNING after each child that fails at once, so that others get a turn."""
+
+    def tick(self) -> NodeStatus:
+        if self.status is IDLE:
+            self._skipped = 0
+        self._start()
+        runs = self._runs
+        count = len(runs)
+        while self._index < count:
+            before = self.children[self._index].status
+            status = runs[self._index]()
+            if status is FAILURE:
+                self._index += 1
+                if before is IDLE and self._index < count:
+                    self.emit_wake_up()
+                    return RUNNING
+            elif status is RUNNING:
+                return status
+            elif status is SUCCESS:
+                self._index = 0
+                self._skipped = 0
+                self.reset_children()
+                return status
+            elif status is SKIPPED:
+                self._index += 1
+                self._skipped += 1
+            else:
+                raise self._bad_child()
+        return self._finish(count)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switch2 to Switch6: a blackboard value chooses the child."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.control.base import ControlNode
+from behavior_tree.errors import LogicError
+from behavior_tree.node import RUNNING, SKIPPED, NodeConfig
+from behavior_tree.ports import InputPort, PortInfo, ports_list
+
+__all__ = ["Switch", "switch_class"]
+
+_EPSILON = 1.1920929e-07
+_REAL = re.compile(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
+
+
+class Switch(ControlNode):
+    """Tick the child whose ``case_i`` equals ``variable``, else the last child. Texts are equal if they are
+    the same or stand for the same number (enum names count). A case that changes halts the old child.
+    """
+
+    cases = 2
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(
+            InputPort("variable", str, None, "value to compare, usually {key}"),
+            *(
+                InputPort(f"case_{i}", str, None, f"value for child {i}")
+                for i in range(1, cls.cases + 1)
+            ),
+        )
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._running: int | None = None
+
+    def tick(self) -> NodeStatus:
+        if len(self.children) != self.cases + 1:
+            raise LogicError(
+                f"{self.registration_id()} needs {self.cases + 1} children ({self.cases} cases and the default), "
+                f"it has {len(self.children)}"
+            )
+        chosen = self._choose()
+        if self._running is not None and self._running != chosen:
+            self.halt_child(self._running)
+        status = self._runs[chosen]()
+        if status is RUNNING:
+            self._running = chosen
+            return status
+        if status is not SKIPPED:
+            self.reset_children()
+        self._running = None
+        return status
+
+    def _choose(self) -> int:
+        variable = self.get_input("variable", None)
+        if variable is not None:
+            for index in range(self.cases):
+                case = self.get_input(f"case_{index + 1}", None)
+                if case is not None and self._matches(variable, case):
+                    return index
+        return self.cases
+
+    def _matches(self, variable: str, case: str) -> bool:
+        if variable == case:
+            return True
+        for parse in (self._integer, self._real):
+            left, right = parse(variable), parse(case)
+            if left is not None and right is not None and abs(left - right) <= _EPSILON:
+                return True
+        return False
+
+    def _integer(self, text: str) -> int | None:
+        enums = self._rt.types.enums
+        if text in enums:
+            return enums[text]
+        return int(text) if re.fullmatch(r"-?\d+", text) else None
+
+    def _real(self, text: str) -> float | None:
+        if text in self._rt.types.enums:
+            return float(self._rt.types.enums[text])
+        found = _REAL.match(text)
+        if found and (found.end() == len(text) or self._rt.quirks.switch_prefix_match):
+            return float(found.group())
+        return None
+
+    def halt(self) -> None:
+        self._running = None
+        super().halt()
+
+
+@cache
+def switch_class(cases: int) -> type[Switch]:
+    """Class of ``Switch<cases>``."""
+    return type(
+        f"Switch{cases}",
+        (Switch,),
+        {"cases": cases, "min_children": cases + 1, "max_children": cases + 1},
+    )

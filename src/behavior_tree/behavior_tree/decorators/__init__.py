@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes with one child. Semantics are in each class; their upstream oddities in `quirks`."""
+
+from behavior_tree.decorators.base import DecoratorNode, SimpleDecoratorNode
+from behavior_tree.decorators.force import (
+    ForceFailure,
+    ForceSuccess,
+    Inverter,
+    KeepRunningUntilFailure,
+    RunOnce,
+)
+from behavior_tree.decorators.loop import Loop, LoopBool, LoopDouble, LoopInt, LoopString
+from behavior_tree.decorators.precondition import Precondition
+from behavior_tree.decorators.repeat import Repeat, RetryUntilSuccessful
+from behavior_tree.decorators.subtree import SubTreeNode
+from behavior_tree.decorators.timing import Delay, Timeout
+from behavior_tree.decorators.updated import SkipUnlessUpdated, WaitValueUpdate
+
+__all__ = [
+    "DecoratorNode",
+    "Delay",
+    "ForceFailure",
+    "ForceSuccess",
+    "Inverter",
+    "KeepRunningUntilFailure",
+    "Loop",
+    "LoopBool",
+    "LoopDouble",
+    "LoopInt",
+    "LoopString",
+    "Precondition",
+    "Repeat",
+    "RetryUntilSuccessful",
+    "RunOnce",
+    "SimpleDecoratorNode",
+    "SkipUnlessUpdated",
+    "SubTreeNode",
+    "Timeout",
+    "WaitValueUpdate",
+]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`DecoratorNode`, the base of nodes with one child, and the wrapper behind ``register_simple_decorator``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.errors import LogicError
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
+
+__all__ = ["DecoratorNode", "SimpleDecoratorNode"]
+
+
+class DecoratorNode(TreeNode):
+    """Changes the result of its child, or when it is ticked. A subclass defines ``tick()`` and ticks the child
+    by ``self._tick_child()``. A child left SUCCESS or FAILURE is made IDLE after the tick.
+    """
+
+    node_type = NodeType.DECORATOR
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        self._tick_child: Callable[[], NodeStatus] = self._no_child
+        super().__init__(name, config)
+
+    @property
+    def child(self) -> TreeNode:
+        """The only child."""
+        return self.children[0]
+
+    @property
+    def decorated(self) -> TreeNode:
+        """The only child, as py_trees calls it."""
+        return self.children[0]
+
+    def set_child(self, child: TreeNode) -> None:
+        """Give the node its child."""
+        child.parent = self
+        self.children[:] = [child]
+        self.children_changed()
+
+    def children_changed(self) -> None:
+        self._tick_child = self.children[0]._run if self.children else self._no_child
+
+    def reset_child(self) -> None:
+        """Halt the child if it runs, and make it IDLE."""
+        if not self.children:
+            return
+        child = self.children[0]
+        if child.status is RUNNING:
+            child.halt_node()
+        child.reset_status()
+
+    def halt(self) -> None:
+        self.reset_child()
+        self.reset_status()
+
+    def _execute_plain(self) -> NodeStatus:
+        self._failed_child = None
+        status = super()._execute_plain()
+        self._reset_completed_child()
+        return status
+
+    def _execute_full(self) -> NodeStatus:
+        self._failed_child = None
+        status = super()._execute_full()
+        self._reset_completed_child()
+        return status
+
+    def _reset_completed_child(self) -> None:
+        child = self.children[0]
+        status = child.status
+        if status is SUCCESS or status is FAILURE:
+            child.set_status(IDLE)
+
+    def _start(self) -> None:
+        status = self.status
+        if status is not RUNNING:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, status, RUNNING)
+
+    def _no_child(self) -> NodeStatus:
+        raise LogicError(f"decorator '{self.full_path()}' has no child")
+
+    def _bad_child(self) -> LogicError:
+        return LogicError(f"[{self.name}]: A children should not return IDLE")
+
+
+class SimpleDecoratorNode(DecoratorNode):
+    """Decorator made of one function of the child's result and the node."""
+
+    def __init__(
+        self, name: str, config: NodeConfig, function: Callable[[NodeStatus, TreeNode], NodeStatus]
+    ) -> None:
+        super().__init__(name, config)
+        self._function = function
+
+    def tick(self) -> NodeStatus:
+        return self._function(self._tick_child(), self)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SubTree: the node in the parent tree that stands for another tree."""
+
+from __future__ import annotations
+
+from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.ports import PortInfo
+
+__all__ = ["SubTreeNode"]
+
+
+class SubTreeNode(DecoratorNode):
+    """Passes its child's result through. Its pre- and post-conditions see the parent's blackboard."""
+
+    node_type = NodeType.SUBTREE
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return {}
+
+    def __init__(self, name: str, config: NodeConfig | None = None, tree_id: str = "") -> None:
+        super().__init__(name, config)
+        self._tree_id = tree_id
+
+    def subtree_id(self) -> str:
+        """ID of the tree it stands for."""
+        return self._tree_id
+
+    def tick(self) -> NodeStatus:
+        if self.status is IDLE:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, IDLE, RUNNING)
+        status = self._tick_child()
+        if status is SUCCESS or status is FAILURE:
+            self.reset_child()
+        return status

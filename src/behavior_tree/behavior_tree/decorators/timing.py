@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timeout, Delay: deadlines on the tree's clock, looked at in each tick."""
+
+from __future__ import annotations
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.conversion import Unsigned
+from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.runtime import Timer
+
+__all__ = ["Delay", "Timeout"]
+
+
+class Timeout(DecoratorNode):
+    """FAILURE, and the child halted, if it runs longer than ``msec``; 0 means no limit."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(
+            InputPort("msec", Unsigned, description="longest run of the child [ms]; 0: no limit")
+        )
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._started = False
+        self._timer: Timer | None = None
+
+    def tick(self) -> NodeStatus:
+        if not self._started:
+            msec: int = self.get_input("msec")
+            self._started = True
+            self._start()
+            self._timer = self._rt.start_timer(msec / 1000) if msec > 0 else None
+        elif self._timer is not None and self._timer.expired:
+            self._stop_timer()
+            if self.child.status is RUNNING:
+                self._started = False
+                self._reason = f"timeout of {self.get_input('msec')} ms, '{self.child.full_path()}' was running"
+                self.reset_child()
+                return FAILURE
+        status = self._tick_child()
+        if status is SUCCESS or status is FAILURE:
+            self._started = False
+            self._stop_timer()
+            self.reset_child()
+        return status
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def halt(self) -> None:
+        self._started = False
+        self._stop_timer()
+        super().halt()
+
+
+class Delay(DecoratorNode):
+    """RUNNING for ``delay_msec``, then the child; at least one tick of delay."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(
+            InputPort("delay_msec", Unsigned, description="time before the child starts [ms]")
+        )
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._timer: Timer | None = None
+
+    def tick(self) -> NodeStatus:
+        if self._timer is None:
+            msec: int = self.get_input("delay_msec")
+            self._start()
+            self._timer = self._rt.start_timer(msec / 1000)
+            return RUNNING
+        if not self._timer.expired:
+            return RUNNING
+        status = self._tick_child()
+        if status is SUCCESS or status is FAILURE:
+            self._timer = None
+            self.reset_child()
+        return status
+
+    def halt(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        super().halt()

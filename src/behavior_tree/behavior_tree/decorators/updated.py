@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SkipUnlessUpdated, WaitValueUpdate: the child runs when a blackboard entry has been written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.blackboard import Blackboard
+from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.errors import LogicError
+from behavior_tree.node import RUNNING, SKIPPED, NodeConfig, TreeNode
+from behavior_tree.ports import InputPort, PortInfo, pointer_key, ports_list
+
+__all__ = ["SkipUnlessUpdated", "UpdateWatch", "WaitValueUpdate"]
+
+
+class UpdateWatch:
+    """Remembers how often an entry had been written when it was last looked at."""
+
+    def __init__(self, node: TreeNode) -> None:
+        text = node.raw_port("entry")
+        if not text:
+            raise LogicError(f"missing port [entry] in '{node.full_path()}': name a blackboard key")
+        self._key = pointer_key(text, "entry") or text
+        self._seen = 0
+
+    def updated(self, blackboard: Blackboard) -> bool:
+        """True if the entry was written since the last call."""
+        entry = blackboard.entry(self._key)
+        if entry is None:
+            return False
+        seen, self._seen = self._seen, entry.seq
+        return seen != entry.seq
+
+
+class _EntryUpdated(DecoratorNode):
+    _otherwise: NodeStatus
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        return ports_list(InputPort("entry", Any, description="blackboard key to watch"))
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._entry = UpdateWatch(self)
+        self._child_runs = False
+
+    def tick(self) -> NodeStatus:
+        if not self._child_runs and not self._entry.updated(self._bb):
+            return self._otherwise
+        status = self._tick_child()
+        self._child_runs = status is RUNNING
+        return status
+
+    def halt(self) -> None:
+        self._child_runs = False
+        if not self._rt.quirks.entry_updated_keeps_child:
+            super().halt()
+
+
+class SkipUnlessUpdated(_EntryUpdated):
+    """SKIPPED unless the entry was written since the last tick."""
+
+    _otherwise = SKIPPED
+
+
+class WaitValueUpdate(_EntryUpdated):
+    """RUNNING until the entry is written."""
+
+    _otherwise = RUNNING

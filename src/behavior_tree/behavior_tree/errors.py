@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of the engine. Every message names the thing and says how to mend it.
+
+All derive from `BehaviorTreeError`, which is a `RuntimeError` as in the binding of BehaviorTree.CPP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "BehaviorTreeError",
+    "BlackboardError",
+    "ConversionError",
+    "FailureReason",
+    "LoadError",
+    "LogicError",
+    "NodeExecutionError",
+    "PortError",
+    "ScriptError",
+    "XmlProblem",
+]
+
+
+class BehaviorTreeError(RuntimeError):
+    """Base of all errors raised by this package."""
+
+
+class LogicError(BehaviorTreeError):
+    """The program or the tree is wrong in itself; repeating the call cannot help."""
+
+
+class BlackboardError(BehaviorTreeError):
+    """An entry is missing, empty, or cannot hold or give the wanted type."""
+
+
+class PortError(BehaviorTreeError):
+    """A port is missing, empty or cannot be converted."""
+
+
+class ConversionError(BehaviorTreeError, ValueError):
+    """A text or value cannot become the wanted type."""
+
+
+class ScriptError(BehaviorTreeError):
+    """A script cannot be parsed or evaluated."""
+
+    def __init__(self, message: str, *, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+        """Offset in characters into the script text where parsing stopped; None at run time."""
+
+
+class NodeExecutionError(BehaviorTreeError):
+    """An exception escaped from a node's tick."""
+
+    def __init__(self, path: str, registration_id: str, message: str) -> None:
+        super().__init__(f"Exception in node '{path}' [{registration_id}]: {message}")
+        self.path = path
+        self.registration_id = registration_id
+        self.message = message
+
+
+@dataclass(frozen=True)
+class FailureReason:
+    """Why a tree failed."""
+
+    path: str
+    """Full path of the deepest node that made the root fail."""
+    text: str
+    """Plain words; from `TreeNode.set_failure_reason`, else the node's registration id."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+
+@dataclass(frozen=True)
+class XmlProblem:
+    """One mistake in a document."""
+
+    file: str
+    """Path of the file, or ``<text>`` for a string."""
+    line: int
+    """From 1; 0 if the problem has no place in a file."""
+    column: int
+    """From 1; 0 if unknown."""
+    path: str
+    """Tree ID and node names down to the node, joined by ``/``; empty for document problems."""
+    message: str
+    remedy: str
+    """What to change."""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        node = f" [{self.path}]" if self.path else ""
+        cure = f" ({self.remedy})" if self.remedy else ""
+        return f"{where}:{node} {self.message}{cure}"
+
+
+class LoadError(BehaviorTreeError):
+    """A document set cannot be loaded; carries every problem found in it."""
+
+    def __init__(self, problems: Sequence[XmlProblem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        head = "1 problem" if count == 1 else f"{count} problems"
+        super().__init__("\n".join([f"{head} in behavior tree:", *map(str, self.problems)]))

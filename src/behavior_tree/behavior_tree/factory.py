@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`BehaviorTreeFactory`: registers node types and trees, builds trees."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.blackboard import Blackboard
+from behavior_tree.builtins import BUILTIN_NODES
+from behavior_tree.conversion import TypeRegistry
+from behavior_tree.decorators.base import SimpleDecoratorNode
+from behavior_tree.errors import BehaviorTreeError, LoadError, LogicError, XmlProblem
+from behavior_tree.leaf import SimpleActionNode, SimpleConditionNode, SimpleStatefulActionNode
+from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
+from behavior_tree.node import NodeConfig, TreeNode
+from behavior_tree.ports import PortInfo, as_ports_list, model_name_mistake
+from behavior_tree.quirks import quirks_for
+from behavior_tree.runtime import Runtime
+from behavior_tree.tree import Tree
+from behavior_tree.xml.builder import TreeBuilder
+from behavior_tree.xml.loader import DocumentSet, Loader, SubTreePort, TreeDefinition
+from behavior_tree.xml.validator import EXPLICIT_TAGS, Validator
+
+__all__ = ["BehaviorTreeFactory"]
+
+Ports = Mapping[str, PortInfo] | Iterable[PortInfo] | None
+TickFunction = Callable[[TreeNode], NodeStatus]
+
+
+class BehaviorTreeFactory:
+    """Node types and tree definitions, and the trees built from them.
+
+    Args:
+        clock: seconds, monotonic; all timing nodes use it, so a simulated clock works
+        compat: None for this engine's semantics, ``"4.8"`` to copy BehaviorTree.CPP 4.8 with its defects;
+            see `behavior_tree.quirks`
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, compat: str | None = None
+    ) -> None:
+        self._clock = clock
+        self._quirks = quirks_for(compat)
+        self._types = TypeRegistry(lenient_numbers=self._quirks.lenient_numbers)
+        self._manifests: dict[str, TreeNodeManifest] = {}
+        self._builders: dict[str, NodeBuilder] = {}
+        self._trees: dict[str, TreeDefinition] = {}
+        self._models: dict[str, dict[str, SubTreePort]] = {}
+        self._main_tree: str | None = None
+        self._auto_ids = 0
+        for type_id, node_class in BUILTIN_NODES.items():
+            self.register_builder(
+                TreeNodeManifest.of_class(node_class, type_id, builtin=True), node_class
+            )
+
+    # -- node types -----------------------------------------------------------------------------
+
+    def register_builder(self, manifest: TreeNodeManifest, builder: NodeBuilder) -> None:
+        """Register a node type whose nodes are made by ``builder(name, config)``.
+
+        Raises:
+            LogicError: the ID is taken or not allowed
+        """
+        type_id = manifest.registration_id
+        mistake = model_name_mistake(type_id)
+        if mistake is None and type_id in (
+            *EXPLICIT_TAGS,
+            "SubTree",
+            "BehaviorTree",
+            "TreeNodesModel",
+            "include",
+        ):
+            mistake = f"'{type_id}' is an element of the XML format"
+        if mistake is None and type_id in self._manifests:
+            mistake = (
+                f"ID [{type_id}] already registered: choose another, or unregister_node_type() it"
+            )
+        if mistake:
+            raise LogicError(mistake)
+        self._manifests[type_id] = manifest
+        self._builders[type_id] = builder
+
+    def register_node_type(
+        self, node_class: type[TreeNode], registration_id: str, *extra: Any
+    ) -> None:
+        """Register a node class.
+
+        Args:
+            node_class: its ``__init__`` takes ``name, config`` and then ``extra``
+            registration_id: name in XML
+            extra: further arguments for each node
+        """
+        if node_class.node_type is NodeType.UNDEFINED:
+            raise LogicError(
+                f"{node_class.__name__} is neither action, condition, control nor decorator: derive it from "
+                "StatefulActionNode, SyncActionNode, ConditionNode, ControlNode or DecoratorNode"
+            )
+        if inspect.isabstract(node_class):
+            raise LogicError(f"{node_class.__name__} is abstract")
+
+        def build(name: str, config: NodeConfig) -> TreeNode:
+            return node_class(name, config, *extra)
+
+        self.register_builder(
+            TreeNodeManifest.of_class(node_class, registration_id), build if extra else node_class
+        )
+
+    def unregister_node_type(self, registration_id: str) -> None:
+        """Forget a node type; raises LogicError for built-in or unknown ones."""
+        manifest = self._manifests.get(registration_id)
+        if manifest is None:
+            raise LogicError(f"ID [{registration_id}] is not registered")
+        if manifest.builtin:
+            raise LogicError(f"You can not remove the builtin registration ID [{registration_id}]")
+        del self._manifests[registration_id], self._builders[registration_id]
+
+    def register_simple_action(
+        self, name: str, tick_function: TickFunction, ports: Ports = None
+    ) -> None:
+        """Register an action made of ``tick_function(node) -> NodeStatus``."""
+        self._register_simple(
+            name,
+            NodeType.ACTION,
+            ports,
+            lambda n, config: SimpleActionNode(n, config, tick_function),
+        )
+
+    def register_simple_condition(
+        self, name: str, tick_function: TickFunction, ports: Ports = None
+    ) -> None:
+        """Register a condition made of ``tick_function(node) -> NodeStatus``."""
+        self._register_simple(
+            name,
+            NodeType.CONDITION,
+            ports,
+            lambda n, config: SimpleConditionNode(n, config, tick_function),
+        )
+
+    def register_simple_decorator(
+        self,
+        name: str,
+        tick_function: Callable[[NodeStatus, TreeNode], NodeStatus],
+        ports: Ports = None,
+    ) -> None:
+        """Register a decorator made of ``tick_function(child_status, node) -> NodeStatus``."""
+        self._register_simple(
+            name,
+            NodeType.DECORATOR,
+            ports,
+            lambda n, config: SimpleDecoratorNode(n, config, tick_function),
+        )
+
+    def register_simple_stateful_action(
+        self,
+        name: str,
+        on_start: TickFunction,
+        on_running: TickFunction,
+        on_halted: Callable[[TreeNode], object] | None = None,
+        ports: Ports = None,
+    ) -> None:
+        """Register an action made of functions that each take the node."""
+        self._register_simple(
+            name,
+            NodeType.ACTION,
+            ports,
+            lambda n, config: SimpleStatefulActionNode(n, config, on_start, on_running, on_halted),
+        )
+
+    def _register_simple(
+        self, name: str, node_type: NodeType, ports: Ports, builder: NodeBuilder
+    ) -> None:
+        children = 1 if node_type is NodeType.DECORATOR else 0
+        manifest = TreeNodeManifest(
+            name, node_type, as_ports_list(ports), min_children=children, max_children=children
+        )
+        self.register_builder(manifest, builder)
+
+    def manifests(self) -> dict[str, TreeNodeManifest]:
+        """All registered node types by ID."""
+        return dict(self._manifests)
+
+    def builtin_nodes(self) -> set[str]:
+        """IDs of the node types that every factory knows."""
+        return {type_id for type_id, manifest in self._manifests.items() if manifest.builtin}
+
+    # -- types and names ------------------------------------------------------------------------
+
+    @property
+    def types(self) -> TypeRegistry:
+        """Conversions between text and port types."""
+        return self._types
+
+    def register_converter(self, port_type: Any, converter: Callable[[str], Any]) -> None:
+        """Make ``port_type`` from XML text by ``converter(text)``, for this factory only."""
+        self._types.register(port_type, converter)
+
+    def register_scripting_enum(self, name: str, value: int) -> None:
+        """Let scripts, switches and numeric ports use ``name`` for ``value``; raises LogicError on a clash."""
+        known = self._types.enums.get(name)
+        if known is not None and known != value:
+            raise LogicError(
+                f"scripting enum [{name}] is registered as {known} already, it cannot become {value}"
+            )
+        self._types.enums[name] = int(value)
+
+    def register_scripting_enums(self, enum_class: type[enum.Enum]) -> None:
+        """`register_scripting_enum` for all members of an Enum with integer values."""
+        for name, member in enum_class.__members__.items():
+            self.register_scripting_enum(name, int(member.value))
+
+    # -- trees ----------------------------------------------------------------------------------
+
+    def register_behavior_tree_from_file(self, filename: str | Path) -> None:
+        """Register the trees of a file and its includes, replacing those of the same ID.
+
+        Raises:
+            LoadError: with all problems; the factory stays as it was
+        """
+        self._register(self._loader().load_file(Path(filename)), closed=False)
+
+    def register_behavior_tree_from_text(self, xml_text: str) -> None:
+        """`register_behavior_tree_from_file` for a string; includes are relative to the working directory."""
+        self._register(self._loader().load_text(xml_text, Path.cwd()), closed=False)
+
+    def registered_behavior_trees(self) -> list[str]:
+        """IDs of all registered trees, sorted."""
+        return sorted(self._trees)
+
+    def clear_registered_behavior_trees(self) -> None:
+        """Forget all trees."""
+        self._trees.clear()
+        self._models.clear()
+        self._main_tree = None
+
+    def create_tree(
+        self, tree_name: str | None = None, blackboard: Blackboard | None = None
+    ) -> Tree:
+        """Build a registered tree.
+
+        Args:
+            tree_name: its ID; None for ``main_tree_to_execute``, or the only tree
+            blackboard: becomes the root blackboard; a new one if None
+
+        Raises:
+            LoadError: no such tree, or problems found while building
+        """
+        tree_id = tree_name or self._default_tree()
+        if tree_id not in self._trees:
+            raise _load_error(
+                f"Can't find a tree with name: {tree_id}", f"registered: {self._known_trees()}"
+            )
+        runtime = Runtime(self._clock, quirks=self._quirks, types=self._types)
+        board = blackboard if blackboard is not None else Blackboard(types=self._types)
+        board.types = self._types
+        builder = TreeBuilder(
+            self._manifests,
+            self._builders,
+            self._trees,
+            self._models,
+            self._types,
+            runtime,
+            self._substitute,
+        )
+        root = builder.build(tree_id, board)
+        return Tree(root, builder.subtrees, runtime)
+
+    def create_tree_from_text(self, text: str, blackboard: Blackboard | None = None) -> Tree:
+        """Register the trees of a string and build its main tree."""
+        return self._create_from(self._loader().load_text(text, Path.cwd()), blackboard)
+
+    def create_tree_from_file(
+        self, file_path: str | Path, blackboard: Blackboard | None = None
+    ) -> Tree:
+        """Register the trees of a file and its includes, and build its main tree."""
+        return self._create_from(self._loader().load_file(Path(file_path)), blackboard)
+
+    def _create_from(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
+        before = self._main_tree
+        self._register(documents, closed=True)
+        own = documents.own_trees
+        tree_id = documents.main_tree or (own[0] if len(own) == 1 else None)
+        if tree_id is None and before is None and len(documents.trees) > 1:
+            raise _load_error(
+                "[main_tree_to_execute] was not specified correctly",
+                f'write <root main_tree_to_execute="..."> with one of: {", ".join(documents.trees)}',
+            )
+        return self.create_tree(tree_id, blackboard)
+
+    def _loader(self) -> Loader:
+        return Loader(self._auto_id, check_format=not self._quirks.any_btcpp_format)
+
+    def _auto_id(self) -> str:
+        tree_id = f"BehaviorTree_{self._auto_ids}"
+        self._auto_ids += 1
+        return tree_id
+
+    def _register(self, documents: DocumentSet, *, closed: bool) -> None:
+        trees = {**self._trees, **documents.trees}
+        models = {**self._models, **documents.models}
+        validator = Validator(self._manifests, self._types, self._quirks, models, trees, closed)
+        problems = list(documents.problems)
+        for definition in documents.trees.values():
+            problems.extend(validator.check(definition))
+        if problems:
+            raise LoadError(
+                sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column))
+            )
+        if not documents.trees and closed:
+            raise _load_error("the document defines no tree", 'write <BehaviorTree ID="...">')
+        self._trees = trees
+        self._models = models
+        if self._main_tree is None:
+            self._main_tree = documents.main_tree
+
+    def _default_tree(self) -> str:
+        if self._main_tree is not None:
+            return self._main_tree
+        if len(self._trees) == 1:
+            return next(iter(self._trees))
+        raise _load_error(
+            "[main_tree_to_execute] was not specified correctly",
+            f"name the tree to create, one of: {self._known_trees()}",
+        )
+
+    def _known_trees(self) -> str:
+        return ", ".join(sorted(self._trees)) or "none"
+
+    def _substitute(self, registration_id: str, name: str, path: str) -> NodeBuilder | None:
+        return None
+
+
+def _load_error(message: str, remedy: str) -> BehaviorTreeError:
+    return LoadError([XmlProblem("behavior tree", 0, 0, "", message, remedy)])

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bases of actions and conditions, and the wrappers behind ``register_simple_*``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.errors import LogicError
+from behavior_tree.node import IDLE, RUNNING, NodeConfig, TreeNode
+
+__all__ = [
+    "ActionNodeBase",
+    "ConditionNode",
+    "LeafNode",
+    "SimpleActionNode",
+    "SimpleConditionNode",
+    "SimpleStatefulActionNode",
+    "StatefulActionNode",
+    "SyncActionNode",
+]
+
+TickFunction = Callable[[TreeNode], NodeStatus]
+
+
+class LeafNode(TreeNode):
+    """A node without children."""
+
+
+class ConditionNode(LeafNode):
+    """Answers a question within one tick: define ``tick()``, return SUCCESS or FAILURE."""
+
+    node_type = NodeType.CONDITION
+
+
+class ActionNodeBase(LeafNode):
+    """Base of all actions."""
+
+    node_type = NodeType.ACTION
+
+
+class SyncActionNode(ActionNodeBase):
+    """Does its work within one tick: define ``tick()``, never return RUNNING."""
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._sync_body = self._body
+        self._body = self._tick_sync
+
+    def _tick_sync(self) -> NodeStatus:
+        status = self._sync_body()
+        if status is RUNNING:
+            raise LogicError(
+                "SyncActionNode MUST never return RUNNING: derive from StatefulActionNode"
+            )
+        return status
+
+
+class StatefulActionNode(ActionNodeBase):
+    """Takes several ticks: define ``on_start()``, ``on_running()`` and ``on_halted()``, none may block."""
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._halt_requested = False
+
+    def on_start(self) -> NodeStatus:
+        """First tick after IDLE: begin, return RUNNING unless already done."""
+        raise NotImplementedError(f"{type(self).__name__} defines no on_start()")
+
+    def on_running(self) -> NodeStatus:
+        """Every further tick while RUNNING."""
+        raise NotImplementedError(f"{type(self).__name__} defines no on_running()")
+
+    def on_halted(self) -> None:
+        """Interrupted while RUNNING: stop the work."""
+
+    def is_halt_requested(self) -> bool:
+        """True after a halt, until the next start."""
+        return self._halt_requested
+
+    def tick(self) -> NodeStatus:
+        status = self.status
+        if status is RUNNING:
+            return self.on_running()
+        if status is IDLE:
+            self._halt_requested = False
+            self._reason = ""
+            return self.on_start()
+        return status
+
+    def halt(self) -> None:
+        self._halt_requested = True
+        if self.status is RUNNING:
+            self.on_halted()
+        self.reset_status()
+
+
+class SimpleActionNode(ActionNodeBase):
+    """Action made of one function; shows RUNNING while the function works."""
+
+    def __init__(self, name: str, config: NodeConfig, function: TickFunction) -> None:
+        super().__init__(name, config)
+        self._function = function
+
+    def tick(self) -> NodeStatus:
+        if self.status is IDLE:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, IDLE, RUNNING)
+        status = self._function(self)
+        if status is RUNNING:
+            raise LogicError(
+                "a simple action must not return RUNNING: use register_simple_stateful_action"
+            )
+        return status
+
+
+class SimpleConditionNode(ConditionNode):
+    """Condition made of one function."""
+
+    def __init__(self, name: str, config: NodeConfig, function: TickFunction) -> None:
+        super().__init__(name, config)
+        self._function = function
+
+    def tick(self) -> NodeStatus:
+        return self._function(self)
+
+
+class SimpleStatefulActionNode(StatefulActionNode):
+    """Stateful action made of two or three functions."""
+
+    def __init__(
+        self,
+        name: str,
+        config: NodeConfig,
+        on_start: TickFunction,
+        on_running: TickFunction,
+        on_halted: Callable[[TreeNode], object] | None = None,
+    ) -> None:
+        super().__init__(name, config)
+        self._start = on_start
+        self._running = on_running
+        self._halted = on_halted
+
+    def on_start(self) -> NodeStatus:
+        return self._start(self)
+
+    def on_running(self) -> NodeStatus:
+        return self._running(self)
+
+    def on_halted(self) -> None:
+        if self._halted is not None:
+            self._halted(self)

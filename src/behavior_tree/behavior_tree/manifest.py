@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a factory knows about one node type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from behavior_tree.basic_types import NodeType
+from behavior_tree.node import NodeConfig, TreeNode
+from behavior_tree.ports import PortInfo
+
+__all__ = ["NodeBuilder", "TreeNodeManifest"]
+
+NodeBuilder = Callable[[str, NodeConfig], TreeNode]
+"""Makes a node from its name and configuration."""
+
+
+@dataclass(frozen=True)
+class TreeNodeManifest:
+    """Registration of a node type."""
+
+    registration_id: str
+    """Name in XML."""
+    type: NodeType
+    ports: dict[str, PortInfo] = field(default_factory=dict)
+    description: str = ""
+    """One or two sentences for editors."""
+    metadata: tuple[tuple[str, str], ...] = ()
+    """Key and value pairs written into a TreeNodesModel."""
+    min_children: int = 0
+    max_children: int | None = 0
+    """None: any number."""
+    script_ports: tuple[str, ...] = ()
+    """Ports whose literals are scripts, so that they are checked at load."""
+    builtin: bool = False
+
+    @staticmethod
+    def of_class(
+        node_class: Any, registration_id: str, *, builtin: bool = False
+    ) -> TreeNodeManifest:
+        """Manifest of a node class."""
+        low, high = _children_limits(node_class)
+        doc = node_class.__dict__.get("__doc__") or ""
+        return TreeNodeManifest(
+            registration_id,
+            node_class.node_type,
+            dict(node_class.provided_ports()),
+            description=" ".join(doc.split()),
+            min_children=low,
+            max_children=high,
+            script_ports=tuple(getattr(node_class, "script_ports", ())),
+            builtin=builtin,
+        )
+
+
+def _children_limits(node_class: Any) -> tuple[int, int | None]:
+    if node_class.node_type is NodeType.CONTROL:
+        return node_class.min_children, node_class.max_children
+    return (1, 1) if node_class.node_type in (NodeType.DECORATOR, NodeType.SUBTREE) else (0, 0)

@@ -1,0 +1,588 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`TreeNode`, the base of every node, and the tick kernel.
+
+A node is a real ``py_trees.behaviour.Behaviour``: it may be drawn by ``py_trees.display``, visited, or
+ticked as (part of) a ``py_trees.trees.BehaviourTree``. Three names mean something else there than in
+BehaviorTree.CPP; both meanings work:
+
+``node.name``
+    a `str` that returns itself when called, so ``node.name`` and ``node.name()`` agree
+``node.status``
+    a `NodeStatus`, callable likewise, equal to the ``py_trees.common.Status`` of the same meaning
+``node.tick``
+    a node *class* defines ``tick()`` as its body, returning a `NodeStatus`; on a node *in a tree* the
+    attribute ``tick`` is py_trees' generator. The kernel calls the class's body, nobody else should:
+    to tick one node by hand call ``execute_tick()``.
+
+py_trees' own tick machinery (generators, a logger and a UUID per node) costs 50 times this kernel, so the
+constructor of ``Behaviour`` is not run; what it would create is created when first looked at.
+
+The kernel. `TreeNode._run` is the bound method through which a parent ticks a child. It is
+`_execute_plain` for a node without conditions and hooks, else `_execute_full`; `select_kernel` chooses,
+so nothing is looked up per tick that a node does not have. Order of a full tick: pre-conditions, pre-tick
+hook, body, post-conditions, post-tick hook, status change.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import BlackBoxLevel
+from py_trees.common import Status as PyTreesStatus
+
+from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
+from behavior_tree.blackboard import Blackboard
+from behavior_tree.errors import (
+    BehaviorTreeError,
+    ConversionError,
+    LogicError,
+    NodeExecutionError,
+    PortError,
+)
+from behavior_tree.ports import PortInfo, as_ports_list, pointer_key
+from behavior_tree.runtime import Runtime
+from behavior_tree.script import Script
+
+__all__ = ["Conditions", "NodeConfig", "TreeNode"]
+
+IDLE = NodeStatus.IDLE
+RUNNING = NodeStatus.RUNNING
+SUCCESS = NodeStatus.SUCCESS
+FAILURE = NodeStatus.FAILURE
+SKIPPED = NodeStatus.SKIPPED
+
+StatusCallback = Callable[["TreeNode", NodeStatus, NodeStatus], None]
+PreTickHook = Callable[["TreeNode"], NodeStatus]
+PostTickHook = Callable[["TreeNode", NodeStatus], NodeStatus]
+
+_ABSENT: Any = object()
+
+
+class NodeName(str):
+    """A name that may be called: ``node.name() == node.name``."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
+
+
+@dataclass(eq=False)
+class Conditions:
+    """Compiled pre- and post-conditions of one node; see `behavior_tree.script`."""
+
+    before: tuple[tuple[Script, NodeStatus], ...] = ()
+    """``_failureIf _successIf _skipIf`` in this order, with the status each one gives."""
+    while_: Script | None = None
+    on_halted: Script | None = None
+    on_success: Script | None = None
+    on_failure: Script | None = None
+    post: Script | None = None
+
+
+@dataclass(eq=False)
+class NodeConfig:
+    """What a tree gives to a node besides its name. ``NodeConfig()`` serves a node used alone."""
+
+    blackboard: Blackboard = field(default_factory=Blackboard)
+    runtime: Runtime = field(default_factory=Runtime)
+    registration_id: str = ""
+    path: str = ""
+    """Full path in the tree, unique."""
+    uid: int = 0
+    """Number in the tree, from 1, pre-order."""
+    ports: dict[str, PortInfo] = field(default_factory=dict)
+    input_ports: dict[str, str] = field(default_factory=dict)
+    """Text of the inputs, defaults included, in the order of the XML."""
+    output_ports: dict[str, str] = field(default_factory=dict)
+    other_attributes: dict[str, str] = field(default_factory=dict)
+    """XML attributes that are neither ports nor reserved."""
+    condition_attributes: dict[str, str] = field(default_factory=dict)
+    """Text of ``_skipIf`` and the like."""
+    conditions: Conditions | None = None
+
+
+class TreeNode(Behaviour):  # type: ignore[misc]
+    """Base of all nodes. Derive from `StatefulActionNode`, `SyncActionNode`, `ConditionNode`,
+    `ControlNode` or `DecoratorNode` instead.
+    """
+
+    node_type: ClassVar[NodeType] = NodeType.UNDEFINED
+    blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports of this class; see `behavior_tree.ports`."""
+        return {}
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        if config is None:
+            config = NodeConfig()
+        self.name = NodeName(name)
+        self.status: NodeStatus = IDLE
+        self.parent: TreeNode | None = None
+        self.children: list[TreeNode] = []
+        self._config = config
+        if not config.registration_id:
+            config.registration_id = type(self).__name__
+            config.path = config.path or name
+            config.ports = config.ports or as_ports_list(self.provided_ports())
+        self._bb = config.blackboard
+        self._rt = config.runtime
+        self._conditions = config.conditions
+        self._readers: dict[str, Callable[[Any], Any]] = {}
+        self._watch: StatusCallback | None = None
+        self._pre_tick: PreTickHook | None = None
+        self._post_tick: PostTickHook | None = None
+        self._failed_child: TreeNode | None = None
+        self._reason: str = ""
+        self._body: Callable[[], NodeStatus] = self.tick
+        self._run: Callable[[], NodeStatus] = self._execute_plain
+        self.select_kernel()
+
+    # -- identity -------------------------------------------------------------------------------
+
+    def config(self) -> NodeConfig:
+        """What the tree gave to the node."""
+        return self._config
+
+    def full_path(self) -> str:
+        """Path in the tree: names from the root down, ``::uid`` behind unnamed nodes."""
+        return self._config.path
+
+    def uid(self) -> int:
+        """Number in the tree, pre-order from 1."""
+        return self._config.uid
+
+    def registration_id(self) -> str:
+        """Name of the node type in XML."""
+        return self._config.registration_id
+
+    def type(self) -> NodeType:
+        """Category of the node."""
+        return self.node_type
+
+    def is_halted(self) -> bool:
+        """True while IDLE."""
+        return self.status is IDLE
+
+    def __repr__(self) -> str:
+        return f"<{self._config.registration_id} '{self._config.path}' {self.status.name}>"
+
+    # -- what a node class defines --------------------------------------------------------------
+
+    def tick(self) -> NodeStatus:
+        """Body of the node, run once per tick; never returns IDLE."""
+        raise NotImplementedError(f"{type(self).__name__} defines no tick()")
+
+    def halt(self) -> None:
+        """Stop what is running and become IDLE; `halt_node` also runs ``_onHalted``."""
+        self.reset_status()
+
+    # -- kernel ---------------------------------------------------------------------------------
+
+    def execute_tick(self) -> NodeStatus:
+        """Tick the node once, conditions and hooks included."""
+        return self._run()
+
+    def select_kernel(self) -> None:
+        """Choose the cheapest execution that does all this node needs; called after any change."""
+        full = (
+            self._conditions is not None
+            or self._pre_tick is not None
+            or self._post_tick is not None
+            or self._rt.record is not None
+        )
+        self._run = self._execute_full if full else self._execute_plain
+        if self.parent is not None:
+            self.parent.children_changed()
+
+    def children_changed(self) -> None:
+        """Refresh what a parent caches about its children."""
+
+    def _execute_plain(self) -> NodeStatus:
+        before = self.status
+        try:
+            status = self._body()
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        current = self.status
+        if status is not current:
+            if status is SUCCESS or status is FAILURE or status is RUNNING:
+                self.status = status
+                if self._watch is not None:
+                    self._watch(self, current, status)
+            else:
+                return self._not_stored(before, status)
+        if status is FAILURE and self.parent is not None:
+            self.parent._failed_child = self
+        return status
+
+    def _execute_full(self) -> NodeStatus:
+        record = self._rt.record
+        if record is not None:
+            record.append(self)
+        before = self.status
+        conditions = self._conditions
+        try:
+            status = self._check_before(conditions) if conditions is not None else None
+            if status is None and self._pre_tick is not None and not before.completed:
+                override = self._pre_tick(self)
+                if override is SUCCESS or override is FAILURE:
+                    status = override
+                    self._failed_child = None
+            if status is None:
+                status = self._body()
+            if conditions is not None and (status is SUCCESS or status is FAILURE):
+                self._run_after(conditions, status)
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        if self._post_tick is not None:
+            override = self._post_tick(self, status)
+            if override is SUCCESS or override is FAILURE:
+                status = override
+        if status is not SUCCESS and status is not FAILURE and status is not RUNNING:
+            return self._not_stored(before, status)
+        self.set_status(status)
+        if status is FAILURE and self.parent is not None:
+            self.parent._failed_child = self
+        return status
+
+    def _not_stored(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
+        """End of a tick whose result leaves the stored status alone."""
+        if status is SKIPPED:
+            started = self.status is RUNNING and before is not RUNNING
+            if started and not self._rt.quirks.skipped_stays_running:
+                self.halt()
+            return SKIPPED
+        if status is IDLE:
+            raise self._execution_error(LogicError("tick() must not return IDLE"))
+        raise self._execution_error(
+            LogicError(f"tick() must return a NodeStatus, it returned {status!r}")
+        )
+
+    def _check_before(self, conditions: Conditions) -> NodeStatus | None:
+        """Status that the pre-conditions impose, None to go on with the tick."""
+        if self.status is IDLE:
+            for script, status in conditions.before:
+                if script.test(self._bb):
+                    if status is FAILURE:
+                        self._failed_child = None
+                        self._reason = f"_failureIf: {script.source}"
+                    return status
+            if conditions.while_ is not None and not conditions.while_.test(self._bb):
+                return SKIPPED
+        elif (
+            self.status is RUNNING
+            and conditions.while_ is not None
+            and not conditions.while_.test(self._bb)
+        ):
+            self.halt_node()
+            return SKIPPED
+        return None
+
+    def _run_after(self, conditions: Conditions, status: NodeStatus) -> None:
+        script = conditions.on_success if status is SUCCESS else conditions.on_failure
+        if script is not None:
+            script(self._bb)
+        if conditions.post is not None:
+            conditions.post(self._bb)
+
+    def _execution_error(self, error: Exception) -> NodeExecutionError:
+        message = (
+            str(error)
+            if isinstance(error, BehaviorTreeError)
+            else f"{type(error).__name__}: {error}"
+        )
+        return NodeExecutionError(self._config.path, self._config.registration_id, message)
+
+    def halt_node(self) -> None:
+        """Halt and run ``_onHalted``."""
+        self.halt()
+        if self._conditions is not None and self._conditions.on_halted is not None:
+            self._conditions.on_halted(self._bb)
+
+    def set_status(self, status: NodeStatus) -> None:
+        """Store a status and tell the watchers if it changed."""
+        previous = self.status
+        if previous is not status:
+            self.status = status
+            if self._watch is not None:
+                self._watch(self, previous, status)
+
+    def reset_status(self) -> None:
+        """Become IDLE."""
+        self.set_status(IDLE)
+
+    # -- watching -------------------------------------------------------------------------------
+
+    def set_pre_tick(self, hook: PreTickHook | None) -> None:
+        """Call ``hook(node)`` before each tick; SUCCESS or FAILURE from it replaces the tick."""
+        self._pre_tick = hook
+        self.select_kernel()
+
+    def set_post_tick(self, hook: PostTickHook | None) -> None:
+        """Call ``hook(node, status)`` after each tick; SUCCESS or FAILURE from it overrides the result."""
+        self._post_tick = hook
+        self.select_kernel()
+
+    def set_failure_reason(self, text: str) -> None:
+        """Say in plain words why this node is about to return FAILURE."""
+        self._reason = text
+
+    def failure_reason(self) -> str:
+        """What `set_failure_reason` was given last; empty if nothing."""
+        return self._reason
+
+    def emit_wake_up(self) -> None:
+        """Ask the tree for another tick soon; may be called from any thread."""
+        self._rt.emit_wake_up()
+
+    # -- ports ----------------------------------------------------------------------------------
+
+    def get_input(self, name: str, default: Any = _ABSENT) -> Any:
+        """Value of an input port, converted to the port's type.
+
+        Args:
+            name: declared port
+            default: returned if the port is not connected or its entry is empty
+
+        Raises:
+            PortError: not declared; or missing and no default; or not convertible
+        """
+        reader = self._readers.get(name)
+        if reader is None:
+            reader = self._readers[name] = self._make_reader(name)
+        value = reader(default)
+        if value is _ABSENT:
+            raise PortError(self._missing(name))
+        return value
+
+    def set_output(self, name: str, value: Any) -> bool:
+        """Write an output port.
+
+        Returns:
+            False if the XML does not connect the port, so nothing was written
+
+        Raises:
+            PortError: not declared, or connected to a literal
+            LogicError: the entry has another type
+        """
+        text = self._config.output_ports.get(name)
+        if text is None:
+            port = self._port(name)
+            if port.direction is PortDirection.INPUT:
+                raise PortError(
+                    f"port [{name}] of '{self._config.path}' is an input, it cannot be written"
+                )
+            return False
+        key = pointer_key(text, name)
+        if key is None:
+            raise PortError(
+                f"setOutput requires a blackboard pointer. Use {{}}: port [{name}] of '{self._config.path}' "
+                f'is connected to the literal "{text}"'
+            )
+        self._bb.set(key, value)
+        return True
+
+    def set_port(self, name: str, text: str) -> None:
+        """Give a port another text, literal or ``{key}``, from the next tick on."""
+        port = self._port(name)
+        if port.direction is not PortDirection.OUTPUT:
+            self._config.input_ports[name] = text
+        if port.direction is not PortDirection.INPUT:
+            self._config.output_ports[name] = text
+        self._readers.pop(name, None)
+
+    def raw_port(self, name: str) -> str | None:
+        """Text of a port as the XML gives it; None if it does not."""
+        text = self._config.input_ports.get(name)
+        return self._config.output_ports.get(name) if text is None else text
+
+    def get_input_int(self, name: str) -> int | None:
+        """Input as an integer; None if missing or not convertible."""
+        return self._input_as(name, int)  # type: ignore[no-any-return]
+
+    def get_input_double(self, name: str) -> float | None:
+        """Input as a float; None if missing or not convertible."""
+        return self._input_as(name, float)  # type: ignore[no-any-return]
+
+    def get_input_bool(self, name: str) -> bool | None:
+        """Input as a bool; None if missing or not convertible."""
+        return self._input_as(name, bool)  # type: ignore[no-any-return]
+
+    def get_input_string(self, name: str) -> str | None:
+        """Input as text; None if missing or not convertible."""
+        return self._input_as(name, str)  # type: ignore[no-any-return]
+
+    def set_output_int(self, name: str, value: int) -> bool:
+        """Write an integer output."""
+        return self.set_output(name, int(value))
+
+    def set_output_double(self, name: str, value: float) -> bool:
+        """Write a float output."""
+        return self.set_output(name, float(value))
+
+    def set_output_bool(self, name: str, value: bool) -> bool:
+        """Write a bool output."""
+        return self.set_output(name, bool(value))
+
+    def set_output_string(self, name: str, value: str) -> bool:
+        """Write a text output."""
+        return self.set_output(name, str(value))
+
+    def _input_as(self, name: str, wanted: Any) -> Any:
+        try:
+            return self._rt.types.cast(self.get_input(name), wanted)
+        except (PortError, ConversionError):
+            return None
+
+    def _port(self, name: str) -> PortInfo:
+        try:
+            return self._config.ports[name]
+        except KeyError:
+            known = ", ".join(self._config.ports) or "none"
+            raise PortError(
+                f"node '{self._config.path}' [{self._config.registration_id}] declares no port [{name}]; "
+                f"its ports: {known}"
+            ) from None
+
+    def _make_reader(self, name: str) -> Callable[[Any], Any]:
+        """Function that reads a port, its text looked at once."""
+        port = self._port(name)
+        text = self._config.input_ports.get(name, port.default_text)
+        if text is None:
+            value = None if port.required else port.default  # an object that no text can express
+            return lambda default: default if value is None else value
+        key = pointer_key(text, name)
+        if key is None:
+            return self._literal_reader(name, text, port.type)
+        return self._entry_reader(name, key, port.type)
+
+    def _literal_reader(self, name: str, text: str, port_type: Any) -> Callable[[Any], Any]:
+        types = self._rt.types
+        value = self._convert(name, text, port_type)
+        if isinstance(value, str | int | float | NodeStatus):
+            return lambda default: value
+        return lambda default: types.from_text(
+            text, port_type
+        )  # mutable: a fresh one for each reader
+
+    def _entry_reader(self, name: str, key: str, port_type: Any) -> Callable[[Any], Any]:
+        bb = self._bb
+
+        def read(default: Any) -> Any:
+            entry = bb._entries.get(key) or bb.entry(key)
+            if entry is None or entry.value is None:
+                return default
+            value = entry.value
+            return value if value.__class__ is port_type else self._convert(name, value, port_type)
+
+        return read
+
+    def _convert(self, name: str, value: Any, port_type: Any) -> Any:
+        try:
+            return self._rt.types.cast(value, port_type)
+        except ConversionError as error:
+            raise PortError(f"port [{name}] of '{self._config.path}': {error}") from error
+
+    def _missing(self, name: str) -> str:
+        text = self._config.input_ports.get(name)
+        here = f"of '{self._config.path}' [{self._config.registration_id}]"
+        if text is None:
+            return f'Missing parameter [{name}] {here}: give it in the XML, {name}="..."'
+        key = pointer_key(text, name)
+        return f"port [{name}] {here} reads blackboard key [{key}], which nobody has written yet"
+
+    # -- py_trees -------------------------------------------------------------------------------
+
+    def join_tree(self) -> None:
+        """From now on ``node.tick()`` is py_trees' generator; see the module's documentation."""
+        self.tick = self._tick_for_py_trees  # type: ignore[method-assign, assignment]
+
+    def _tick_for_py_trees(self) -> Iterator[Behaviour]:
+        """Tick, then yield every node that was ticked, children before parents, as py_trees does."""
+        nodes = list(_pre_order(self))
+        outer = self._rt.record
+        record: list[TreeNode] = []
+        self._rt.record = record
+        for node in nodes:
+            node.select_kernel()
+        try:
+            status = self._run()
+        finally:
+            self._rt.record = outer
+            for node in nodes:
+                node.select_kernel()
+        if status is SKIPPED:
+            self.set_status(
+                FAILURE
+            )  # py_trees knows no SKIPPED; a guard that says no is a failure there
+        yield from reversed(record)
+
+    def update(self) -> PyTreesStatus:
+        """py_trees' verb for one tick without children."""
+        return self._run().as_py_trees()
+
+    def stop(self, new_status: PyTreesStatus = PyTreesStatus.INVALID) -> None:
+        """py_trees' verb for interruption."""
+        if self.status is RUNNING:
+            self.halt_node()
+        self.reset_status()
+
+    def tip(self) -> Behaviour | None:
+        """Deepest node that is not IDLE, following the last such child; None if this one is IDLE."""
+        if self.status is IDLE:
+            return None
+        active = [child for child in self.children if child.status is not IDLE]
+        return active[-1].tip() if active else self
+
+    @property
+    def feedback_message(self) -> str:
+        """The failure reason, where py_trees shows a line of text."""
+        return self._reason
+
+    @feedback_message.setter
+    def feedback_message(self, text: str) -> None:
+        self._reason = text
+
+    @cached_property
+    def id(self) -> uuid.UUID:
+        """Identifier that py_trees uses."""
+        return uuid.uuid4()
+
+    @cached_property
+    def logger(self) -> logging.Logger:
+        """Logger named after the node's path."""
+        return logging.getLogger(f"behavior_tree.{self._config.path}")
+
+    @cached_property
+    def blackboards(self) -> list[Any]:
+        """py_trees blackboard clients of this node."""
+        return []
+
+    @cached_property
+    def qualified_name(self) -> str:
+        """Class and name, as py_trees shows them."""
+        return f"{type(self).__qualname__}/{self.name}"
+
+    @property
+    def iterator(self) -> Iterator[Behaviour]:
+        """py_trees' generator of one tick."""
+        return self._tick_for_py_trees()
+
+
+def _pre_order(node: TreeNode) -> Iterator[TreeNode]:
+    yield node
+    for child in node.children:
+        yield from _pre_order(child)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where BehaviorTree.CPP 4.8 surprises, and what this engine does instead.
+
+``BehaviorTreeFactory()`` mends the defects below; ``BehaviorTreeFactory(compat="4.8")`` copies them,
+so that a tree written against 4.8 runs the same, tick for tick. This page is the whole list: no other
+module decides by version. Letters are those of the conformance notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+__all__ = ["MENDED", "UPSTREAM_4_8", "Quirks", "quirks_for"]
+
+
+@dataclass(frozen=True)
+class Quirks:
+    """True means: behave like BehaviorTree.CPP 4.8."""
+
+    skipped_stays_running: bool = False
+    """A. A control or decorator that starts and is SKIPPED in the same tick keeps the status RUNNING, so
+    it is halted later and its ``_onHalted`` runs. Mended: it silently returns to IDLE."""
+    subtree_root_remap_is_literal: bool = False
+    """B. A SubTree remap to ``{@key}`` makes an entry named ``@key`` in the parent. Mended: it addresses
+    the root blackboard."""
+    precondition_latch_survives_halt: bool = False
+    """E. After being halted, Precondition does not check its condition again. Mended: it does."""
+    set_blackboard_literal_lost: bool = False
+    """F. SetBlackboard of a literal into an existing untyped entry stores an empty value. Mended: stored."""
+    halt_tree_halts_all: bool = False
+    """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once, running only."""
+    number_concat_is_empty: bool = False
+    """H. ``1 .. 2`` in a script gives an empty value. Mended: the text ``12``."""
+    if_then_else_strict: bool = False
+    """IfThenElse and WhileDoElse raise when their condition is SKIPPED, and a two-child IfThenElse leaves its
+    failed condition un-reset. Mended: the node is SKIPPED; the condition is reset."""
+    parallel_all_skipped_succeeds: bool = False
+    """Parallel with a negative success_count whose children are all SKIPPED gives SUCCESS. Mended: SKIPPED."""
+    loop_empty_entry_raises: bool = False
+    """LoopX on an existing but empty queue entry raises. Mended: `if_empty`."""
+    missing_ports_at_tick: bool = False
+    """Missing mandatory ports and bad enum literals raise at the first tick. Mended: reported at load."""
+    lenient_numbers: bool = False
+    """``12abc`` converts to 12, ``1.5`` to the integer 1. Mended: the whole text must be a number."""
+    script_grammar_4_8: bool = False
+    """Scripts: ``;`` needed between and forbidden after statements; ``&&`` and ``||`` bind equally; arithmetic
+    groups to the right (``10-3-2`` is 9); arithmetic, bit and ``..`` operators need parentheses to mix;
+    names cannot start with ``true`` or ``false``. Mended: the grammar of 4.9 and later, plus double-quoted
+    texts and non-ASCII names."""
+    subtree_literals_are_text: bool = False
+    """A literal given to a SubTree port is a string even if it is a number. Mended: numbers are numbers."""
+    entry_updated_keeps_child: bool = False
+    """Halting SkipUnlessUpdated or WaitValueUpdate leaves a running child running. Mended: it is halted."""
+    any_btcpp_format: bool = False
+    """The value of BTCPP_format is never looked at. Mended: anything but 4 is reported."""
+    explicit_category_unchecked: bool = False
+    """``<Action ID="Sequence">`` is accepted. Mended: reported."""
+    reactive_rejects_explicit: bool = False
+    """D. An explicit-syntax child of ReactiveSequence is rejected. Mended: accepted."""
+    switch_prefix_match: bool = False
+    """Switch cases compare numeric prefixes of texts. Mended: the whole text must be a number."""
+
+
+MENDED = Quirks()
+"""The default."""
+
+UPSTREAM_4_8 = Quirks(**{field.name: True for field in fields(Quirks)})
+"""Everything as in BehaviorTree.CPP 4.8.2."""
+
+
+def quirks_for(compat: str | None) -> Quirks:
+    """Quirks for the factory argument ``compat``; raises ValueError for an unknown version."""
+    if compat is None:
+        return MENDED
+    if compat == "4.8":
+        return UPSTREAM_4_8
+    raise ValueError(f'compat={compat!r} is unknown; use None (defects mended) or "4.8"')

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all nodes of a tree share: the clock, timers, the wake-up event, the tick record.
+
+No threads: a timer is a deadline that its node looks at when ticked. The tree looks at all of them when
+it sleeps or decides whether to tick again, so an expired timer ends a sleep like a wake-up does.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from behavior_tree.conversion import TypeRegistry
+from behavior_tree.quirks import MENDED, Quirks
+
+if TYPE_CHECKING:
+    from behavior_tree.node import TreeNode
+
+__all__ = ["Runtime", "Timer"]
+
+_POLL = 0.001
+"""Wall time between looks at a clock that is not the wall's [s]."""
+
+
+class Timer:
+    """A deadline on the tree's clock."""
+
+    __slots__ = ("_runtime", "deadline")
+
+    def __init__(self, runtime: Runtime, deadline: float) -> None:
+        self._runtime = runtime
+        self.deadline = deadline
+        """Clock reading at which it expires [s]."""
+
+    @property
+    def expired(self) -> bool:
+        """True from the deadline on."""
+        return self._runtime.clock() >= self.deadline
+
+    def cancel(self) -> None:
+        """Forget the deadline, so that it wakes nobody."""
+        self._runtime._timers.discard(self)
+
+
+class Runtime:
+    """Shared state of the nodes of one tree."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        quirks: Quirks = MENDED,
+        types: TypeRegistry | None = None,
+    ) -> None:
+        self.clock = clock
+        self.quirks = quirks
+        self.types = types or TypeRegistry()
+        self.record: list[TreeNode] | None = None
+        """Nodes ticked in this tick, in order of their start; None while nobody asked."""
+        self._event = threading.Event()
+        self._timers: set[Timer] = set()
+        self._wall_clock = clock is time.monotonic
+
+    def emit_wake_up(self) -> None:
+        """Ask for another tick soon; may be called from any thread."""
+        self._event.set()
+
+    def start_timer(self, seconds: float) -> Timer:
+        """A timer that expires ``seconds`` from now and wakes the tree then."""
+        timer = Timer(self, self.clock() + seconds)
+        self._timers.add(timer)
+        return timer
+
+    def take_wake_up(self) -> bool:
+        """True if a wake-up is pending or a timer expired since the last call; clears both."""
+        woken = self._event.is_set()
+        if woken:
+            self._event.clear()
+        if self._timers:
+            now = self.clock()
+            expired = [timer for timer in self._timers if now >= timer.deadline]
+            self._timers.difference_update(expired)
+            woken = woken or bool(expired)
+        return woken
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep on the tree's clock until woken; True if woken before the time was over."""
+        end = self.clock() + seconds
+        while not self.take_wake_up():
+            now = self.clock()
+            if now >= end:
+                return False
+            until = min([end, *(timer.deadline for timer in self._timers)])
+            pause = max(until - now, 0.0)
+            self._event.wait(pause if self._wall_clock else min(pause, _POLL))
+        return True

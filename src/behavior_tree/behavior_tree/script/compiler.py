@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expression trees to Python closures that take a blackboard and return a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.conversion import type_name
+from behavior_tree.errors import BehaviorTreeError, ConversionError, ScriptError
+from behavior_tree.quirks import MENDED, Quirks
+from behavior_tree.script.parser import (
+    Assign,
+    Binary,
+    Compare,
+    Constant,
+    Expr,
+    Name,
+    Ternary,
+    Unary,
+    parse,
+)
+from behavior_tree.script.values import (
+    ARITHMETIC,
+    COMPARE,
+    TEXT_COMPARE,
+    as_bool,
+    as_number,
+    bit_operand,
+    concat,
+    is_number,
+    number_from_text,
+)
+
+__all__ = ["Script", "compile_script"]
+
+Closure = Callable[[Blackboard], Any]
+
+
+class Script:
+    """A compiled script; call it with a blackboard to get the value of its last statement."""
+
+    __slots__ = ("_run", "source")
+
+    def __init__(self, source: str, run: Closure) -> None:
+        self.source = source
+        self._run = run
+
+    def __call__(self, blackboard: Blackboard) -> Any:
+        """Evaluate; raises ScriptError with the script text in it."""
+        try:
+            return self._run(blackboard)
+        except BehaviorTreeError as error:
+            raise ScriptError(f"Error in script [{self.source}]\n{error}") from error
+
+    def test(self, blackboard: Blackboard) -> bool:
+        """Evaluate as a condition."""
+        try:
+            value = self._run(blackboard)
+            if value.__class__ is float and value >= 0.0:
+                return bool(value)
+            return as_bool(value)
+        except BehaviorTreeError as error:
+            raise ScriptError(f"Error in script [{self.source}]\n{error}") from error
+
+    def __repr__(self) -> str:
+        return f"Script({self.source!r})"
+
+
+@lru_cache(maxsize=4096)
+def compile_script(source: str, quirks: Quirks = MENDED) -> Script:
+    """Parse and compile a script; raises ScriptError that shows where it is wrong."""
+    try:
+        statements = parse(source, grammar_4_8=quirks.script_grammar_4_8)
+    except ScriptError as error:
+        raise ScriptError(_point_at(source, error), position=error.position) from None
+    compiler = _Compiler(quirks)
+    return Script(source, _sequence([compiler.expr(statement) for statement in statements]))
+
+
+def _point_at(source: str, error: ScriptError) -> str:
+    position = error.position or 0
+    line_start = source.rfind("\n", 0, position) + 1
+    line = source[line_start:].split("\n", 1)[0]
+    marker = " " * (position - line_start) + "^"
+    return f'Error in the script "{source}"\n{error}\n  {line}\n  {marker}'
+
+
+def _sequence(parts: list[Closure]) -> Closure:
+    if len(parts) == 1:
+        return parts[0]
+    first, last = tuple(parts[:-1]), parts[-1]
+
+    def run(bb: Blackboard) -> Any:
+        for part in first:
+            part(bb)
+        return last(bb)
+
+    return run
+
+
+class _Compiler:
+    def __init__(self, quirks: Quirks) -> None:
+        self._quirks = quirks
+
+    def expr(self, node: Expr) -> Closure:
+        if isinstance(node, Constant):
+            value = node.value
+            return lambda bb: value
+        if isinstance(node, Name):
+            return _load(node.name)
+        if isinstance(node, Unary):
+            return self._unary(node)
+        if isinstance(node, Binary):
+            return self._binary(node)
+        if isinstance(node, Compare):
+            return self._compare(node)
+        if isinstance(node, Ternary):
+            return self._ternary(node)
+        return self._assign(node)
+
+    def _unary(self, node: Unary) -> Closure:
+        operand = self.expr(node.operand)
+        op = node.op
+
+        def run(bb: Blackboard) -> float:
+            value = operand(bb)
+            if not is_number(value):
+                kind = "std::string" if isinstance(value, str) else type(value).__name__
+                raise ScriptError(f"Invalid operator for {kind}: '{op}' needs a number")
+            number = as_number(value)
+            if op == "-":
+                return -number
+            if op == "~":
+                return float(~int(number))
+            return 0.0 if number else 1.0
+
+        return run
+
+    def _binary(self, node: Binary) -> Closure:
+        left, right, op = self.expr(node.left), self.expr(node.right), node.op
+        if op in ("&&", "||"):
+            return _logic(op, left, right)
+        if op in ("&", "|", "^"):
+            return _bits(op, left, right)
+        if op == "..":
+            quirk = self._quirks.number_concat_is_empty
+
+            def join(bb: Blackboard) -> Any:
+                a, b = left(bb), right(bb)
+                _initialized(op, a, b)
+                return concat(a, b, quirk)
+
+            return join
+        return _arithmetic(op, left, right)
+
+    def _compare(self, node: Compare) -> Closure:
+        operands = tuple(self.expr(operand) for operand in node.operands)
+        lenient = self._quirks.lenient_numbers
+        if len(operands) == 2:
+            return _single_comparison(node.ops[0], operands[0], operands[1], lenient)
+        tests = tuple(zip(node.ops, operands[1:], strict=True))
+
+        def run(bb: Blackboard) -> float:
+            left = operands[0](bb)
+            for op, operand in tests:
+                right = operand(bb)
+                if not _holds(op, left, right, bb, lenient):
+                    return 0.0
+                left = right
+            return 1.0
+
+        return run
+
+    def _ternary(self, node: Ternary) -> Closure:
+        condition, then, otherwise = map(self.expr, (node.condition, node.then, node.otherwise))
+        lenient = self._quirks.lenient_numbers
+
+        def run(bb: Blackboard) -> Any:
+            value = condition(bb)
+            if isinstance(value, str):
+                truth = (
+                    number_from_text(value, bb.types.enums, True) != 0 if lenient else value != ""
+                )
+            elif value is None:
+                raise ScriptError("the condition of '?:' is not initialized")
+            else:
+                truth = as_number(value) != 0
+            return then(bb) if truth else otherwise(bb)
+
+        return run
+
+    def _assign(self, node: Assign) -> Closure:
+        if not isinstance(node.target, Name):
+
+            def refuse(bb: Blackboard) -> Any:
+                raise ScriptError("Assignment left operand not a blackboard entry")
+
+            return refuse
+        name, value = node.target.name, self.expr(node.value)
+        if node.op in (":=", "="):
+            return _plain_assign(name, value, node.op == ":=", self._quirks.lenient_numbers)
+        return _compound_assign(name, value, node.op)
+
+
+def _load(name: str) -> Closure:
+    def run(bb: Blackboard) -> Any:
+        entry = bb._entries.get(name) or bb.entry(name)
+        enums = bb.types.enums
+        if enums and name in enums:
+            return float(enums[name])
+        if entry is None:
+            raise ScriptError(f"Variable not found: {name}")
+        return entry.value
+
+    return run
+
+
+def _initialized(op: str, left: Any, right: Any) -> None:
+    for side, value in (("left", left), ("right", right)):
+        if value is None:
+            raise ScriptError(f"The {side} operand of the operator [{op}] is not initialized")
+
+
+def _arithmetic(op: str, left: Closure, right: Closure) -> Closure:
+    function = ARITHMETIC[op]
+
+    def run(bb: Blackboard) -> Any:
+        a, b = left(bb), right(bb)
+        if a.__class__ is float and b.__class__ is float:
+            return function(a, b)
+        if isinstance(a, str) and isinstance(b, str) and op == "+":
+            return a + b
+        _initialized(op, a, b)
+        return function(as_number(a), as_number(b))
+
+    return run
+
+
+def _logic(op: str, left: Closure, right: Closure) -> Closure:
+    def operand(value: Any) -> bool:
+        try:
+            return as_bool(value)
+        except ScriptError as error:
+            raise ScriptError(
+                "Logic operators are not allowed if one of the operands is not castable to bool: "
+                + str(error)
+            ) from None
+
+    def run(bb: Blackboard) -> float:
+        a, b = left(bb), right(bb)
+        _initialized(op, a, b)
+        x, y = operand(a), operand(b)
+        return float(x and y) if op == "&&" else float(x or y)
+
+    return run
+
+
+def _bits(op: str, left: Closure, right: Closure) -> Closure:
+    def run(bb: Blackboard) -> float:
+        a, b = left(bb), right(bb)
+        _initialized(op, a, b)
+        x, y = bit_operand(a), bit_operand(b)
+        return float(x & y if op == "&" else x | y if op == "|" else x ^ y)
+
+    return run
+
+
+def _single_comparison(op: str, left: Closure, right: Closure, lenient: bool) -> Closure:
+    function = COMPARE[op]
+
+    def run(bb: Blackboard) -> float:
+        a, b = left(bb), right(bb)
+        if a.__class__ is float and b.__class__ is float:
+            return 1.0 if function(a, b) else 0.0
+        return 1.0 if _holds(op, a, b, bb, lenient) else 0.0
+
+    return run
+
+
+def _holds(op: str, left: Any, right: Any, bb: Blackboard, lenient: bool) -> bool:
+    _initialized(op, left, right)
+    left_text, right_text = isinstance(left, str), isinstance(right, str)
+    if left_text and right_text:
+        return TEXT_COMPARE[op](left, right)
+    if left_text and is_number(right):
+        left = number_from_text(left, bb.types.enums, lenient)
+    elif right_text and is_number(left):
+        right = number_from_text(right, bb.types.enums, lenient)
+    elif not (is_number(left) and is_number(right)):
+        kinds = f"[{type(left).__name__}] and [{type(right).__name__}]"
+        raise ScriptError(f"Can't mix different types in Comparison '{op}': {kinds}")
+    return COMPARE[op](as_number(left), as_number(right))
+
+
+def _plain_assign(name: str, value: Closure, create: bool, lenient: bool) -> Closure:
+    def run(bb: Blackboard) -> Any:
+        entry = bb._entries.get(name) or bb.entry(name)
+        if entry is None:
+            if not create:
+                raise _no_entry(name)
+            entry = bb.create_entry(name)
+        new = value(bb)
+        if new is None:
+            raise ScriptError(
+                f"The right operand of the operator [{':=' if create else '='}] is not initialized"
+            )
+        _store(name, entry, new, bb, lenient)
+        return entry.value
+
+    return run
+
+
+def _compound_assign(name: str, value: Closure, op: str) -> Closure:
+    function = ARITHMETIC[op[0]]
+
+    def run(bb: Blackboard) -> Any:
+        entry = bb._entries.get(name) or bb.entry(name)
+        if entry is None:
+            raise _no_entry(name)
+        new = value(bb)
+        old = entry.value
+        _initialized(op, old, new)
+        if is_number(old) and is_number(new):
+            _store(name, entry, function(as_number(old), as_number(new)), bb, False)
+        elif op == "+=" and isinstance(old, str) and isinstance(new, str):
+            entry.store(old + new)
+        else:
+            raise ScriptError(
+                f"Operation not permitted: '{op}' on entry [{name}] of {_kinds(old, new)}"
+            )
+        return entry.value
+
+    return run
+
+
+def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> None:
+    """Write under the rules of script assignment: the entry keeps its type."""
+    old = entry.value
+    if old is None and entry.type is Any:
+        entry.type = type(new)
+        entry.store(new)
+        return
+    kind = entry.type if old is None else type(old)
+    if new.__class__ is kind:
+        entry.store(new)
+        return
+    if isinstance(new, str) and kind is not str:
+        entry.store(_from_text(new, entry, kind, bb, lenient))
+        return
+    if kind is str or not (
+        is_number(new) or isinstance(new, entry.type if isinstance(entry.type, type) else kind)
+    ):
+        raise _cannot_assign(name, kind, new)
+    try:
+        entry.store(bb.types.cast(new, kind))
+    except ConversionError as error:
+        raise ScriptError(f"{_cannot_assign(name, kind, new)}: {error}") from error
+
+
+def _from_text(new: str, entry: Entry, kind: Any, bb: Blackboard, lenient: bool) -> Any:
+    target = kind if entry.type is Any else entry.type
+    if target not in (int, float):
+        return bb.types.from_text(new, target)
+    number = number_from_text(new, bb.types.enums, lenient)
+    return number if lenient else bb.types.cast(number, target)
+
+
+def _no_entry(name: str) -> ScriptError:
+    return ScriptError(
+        f"The blackboard entry [{name}] doesn't exist, yet.\n"
+        "If you want to create a new one, use the operator [:=] instead of [=]"
+    )
+
+
+def _cannot_assign(name: str, kind: Any, new: Any) -> ScriptError:
+    return ScriptError(
+        f"Error assigning a value to entry [{name}] with type [{type_name(kind)}]. "
+        f"The right operand has type [{type_name(type(new))}] and can't be converted to it"
+    )
+
+
+def _kinds(left: Any, right: Any) -> str:
+    return f"types [{type(left).__name__}] and [{type(right).__name__}]"

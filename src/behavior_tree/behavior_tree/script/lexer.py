@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Script text to tokens."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from behavior_tree.errors import ScriptError
+
+__all__ = ["Token", "tokenize"]
+
+_PATTERN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)
+      | (?P<real>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)
+      | (?P<hex>0[xX][0-9a-fA-F]+)
+      | (?P<int>[0-9]+)
+      | (?P<text>'[^']*'|"[^"]*")
+      | (?P<name>[^\W\d]\w*|@\w*)
+      | (?P<op>:=|\+=|-=|\*=|/=|&&|\|\||==|!=|<=|>=|\.\.|[-+*/&|^~!<>=?:();])
+    """,
+    re.VERBOSE,
+)
+_NUMBERS = ("real", "hex", "int")
+_MAX_INT = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a script."""
+
+    kind: str
+    """``int real text name op end``; for ``op`` the text itself stands here too."""
+    value: int | float | str
+    position: int
+
+
+def tokenize(source: str, *, grammar_4_8: bool) -> list[Token]:
+    """Split a script into tokens, closed by an ``end`` token; raises ScriptError."""
+    tokens: list[Token] = []
+    position = 0
+    while position < len(source):
+        found = _PATTERN.match(source, position)
+        if found is None:
+            raise _unexpected(source, position)
+        kind, text = str(found.lastgroup), found.group()
+        end = found.end()
+        if kind in _NUMBERS:
+            _check_suffix(source, position, end)
+        if kind == "name" and grammar_4_8:
+            end = position + len(text := _split_keyword(text))
+        if kind != "space":
+            tokens.append(_token(kind, text, position, grammar_4_8))
+        position = end
+    tokens.append(Token("end", "", len(source)))
+    return tokens
+
+
+def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
+    if kind == "int" or kind == "hex":
+        value = int(text, 16 if kind == "hex" else 10)
+        if value > _MAX_INT:
+            raise ScriptError(f"integer {text} does not fit into 64 bits", position=position)
+        return Token("int", value, position)
+    if kind == "real":
+        return Token("real", float(text), position)
+    if kind == "text":
+        if grammar_4_8 and not text.isascii():
+            raise ScriptError("texts must be ASCII", position=position)
+        return Token("text", text[1:-1], position)
+    if kind == "op":
+        return Token(text, text, position)
+    if text == "@":
+        raise ScriptError("'@' needs a name behind it", position=position)
+    if text in ("true", "false"):
+        return Token("int", int(text == "true"), position)
+    return Token("name", text, position)
+
+
+def _split_keyword(name: str) -> str:
+    """The 4.8 grammar reads ``trueish`` as ``true`` followed by garbage."""
+    return next((word for word in ("true", "false") if name.startswith(word)), name)
+
+
+def _check_suffix(source: str, start: int, end: int) -> None:
+    rest = source[end : end + 1]
+    if rest and (rest == "." or rest == "_" or rest.isalnum()):
+        raise ScriptError(f"invalid number {source[start : end + 1]!r}...", position=start)
+
+
+def _unexpected(source: str, position: int) -> ScriptError:
+    if source[position] in "'\"":
+        return ScriptError("this text has no closing quote", position=position)
+    return ScriptError(f"unexpected character {source[position]!r}", position=position)

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens to expression trees, by two grammars: the current one and that of BehaviorTree.CPP 4.8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from behavior_tree.errors import ScriptError
+from behavior_tree.script.lexer import Token, tokenize
+
+__all__ = ["Assign", "Binary", "Compare", "Constant", "Expr", "Name", "Ternary", "Unary", "parse"]
+
+MAX_DEPTH = 120
+
+
+@dataclass(frozen=True)
+class Constant:
+    value: int | float | str
+
+
+@dataclass(frozen=True)
+class Name:
+    name: str
+
+
+@dataclass(frozen=True)
+class Unary:
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class Binary:
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Compare:
+    """``a < b <= c``: true if every neighbouring pair is."""
+
+    operands: tuple[Expr, ...]
+    ops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ternary:
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True)
+class Assign:
+    op: str
+    target: Expr
+    """Must be a Name; checked when the assignment is evaluated, as upstream."""
+    value: Expr
+
+
+Expr = Constant | Name | Unary | Binary | Compare | Ternary | Assign
+
+_ASSIGNMENTS = frozenset({":=", "=", "+=", "-=", "*=", "/="})
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
+_PREFIXES = frozenset({"-", "~", "!"})
+_BINDING = {
+    "||": 6,
+    "&&": 8,
+    "|": 12,
+    "^": 12,
+    "&": 14,
+    "+": 16,
+    "-": 16,
+    "..": 16,
+    "*": 18,
+    "/": 18,
+}
+_BIND_ASSIGN, _BIND_TERNARY, _BIND_COMPARE, _BIND_PREFIX = 2, 4, 10, 20
+
+
+def parse(source: str, *, grammar_4_8: bool = False) -> list[Expr]:
+    """Statements of a script; raises ScriptError with the position of the mistake."""
+    parser = (_Grammar48 if grammar_4_8 else _Grammar)(tokenize(source, grammar_4_8=grammar_4_8))
+    if parser.next.kind == "end":
+        raise ScriptError("Empty Script", position=0)
+    return parser.statements()
+
+
+class _Parser:
+    """What both grammars share."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._depth = 0
+
+    @property
+    def next(self) -> Token:
+        return self._tokens[self._at]
+
+    def take(self) -> Token:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token
+
+    def expect(self, kind: str) -> None:
+        if self.next.kind != kind:
+            raise ScriptError(f"expected '{kind}', {self._found()}", position=self.next.position)
+        self.take()
+
+    def _found(self) -> str:
+        return "but the script ends" if self.next.kind == "end" else f"found '{self.next.value}'"
+
+    def enter(self) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise ScriptError(
+                f"nested deeper than {MAX_DEPTH}: split the script into statements",
+                position=self.next.position,
+            )
+
+    def leave(self) -> None:
+        self._depth -= 1
+
+    def atom(self) -> Expr:
+        token = self.next
+        if token.kind in ("int", "real", "text"):
+            return Constant(self.take().value)
+        if token.kind == "name":
+            return Name(str(self.take().value))
+        if token.kind == "(":
+            self.take()
+            inner = self.expression()
+            self.expect(")")
+            return inner
+        raise ScriptError(f"expected operand, {self._found()}", position=token.position)
+
+    def expression(self) -> Expr:
+        raise NotImplementedError
+
+    def statements(self) -> list[Expr]:
+        raise NotImplementedError
+
+
+class _Grammar(_Parser):
+    """The current grammar, by binding power."""
+
+    def statements(self) -> list[Expr]:
+        result = [self.expression()]
+        while True:
+            while self.next.kind == ";":
+                self.take()
+            if self.next.kind == "end":
+                return result
+            result.append(self.expression())
+
+    def expression(self, binding: int = 0) -> Expr:
+        self.enter()
+        if self.next.kind in _PREFIXES:
+            left: Expr = Unary(self.take().kind, self.expression(_BIND_PREFIX))
+        else:
+            left = self.atom()
+        chain = 0
+        while True:
+            extended = self._extend(left, binding)
+            if extended is None:
+                break
+            left = extended
+            chain += 1
+            self.enter()  # a long chain is as deep as nesting once it is evaluated
+        self._depth -= chain + 1
+        return left
+
+    def _extend(self, left: Expr, binding: int) -> Expr | None:
+        op = self.next.kind
+        if op in _BINDING and _BINDING[op] > binding:
+            self.take()
+            return Binary(op, left, self.expression(_BINDING[op]))
+        if op in _COMPARISONS and binding < _BIND_COMPARE:
+            return self._comparison(left)
+        if op == "?" and binding < _BIND_TERNARY:
+            self.take()
+            then = self.expression()
+            self.expect(":")
+            return Ternary(left, then, self.expression(_BIND_TERNARY - 1))
+        if op in _ASSIGNMENTS and binding < _BIND_ASSIGN:
+            self.take()
+            return Assign(op, left, self.expression())
+        return None
+
+    def _comparison(self, left: Expr) -> Expr:
+        operands, ops = [left], []
+        while self.next.kind in _COMPARISONS:
+            ops.append(self.take().kind)
+            operands.append(self.expression(_BIND_COMPARE))
+        return Compare(tuple(operands), tuple(ops))
+
+
+_MATH, _BITS, _CONCAT = "arithmetic", "bit", "'..'"
+
+
+class _Grammar48(_Parser):
+    """The grammar of 4.8: arithmetic groups to the right, operator families do not mix."""
+
+    def statements(self) -> list[Expr]:
+        result = [self.expression()]
+        while self.next.kind != "end":
+            self.expect(";")
+            result.append(self.expression())
+        return result
+
+    def expression(self) -> Expr:
+        self.enter()
+        left = self._ternary()
+        if self.next.kind in _ASSIGNMENTS:
+            op = self.take().kind
+            left = Assign(op, left, self._ternary())
+            if self.next.kind in _ASSIGNMENTS:
+                raise ScriptError("assignments cannot be chained", position=self.next.position)
+        self.leave()
+        return left
+
+    def _ternary(self) -> Expr:
+        condition = self._boolean()
+        if self.next.kind != "?":
+            return condition
+        self.take()
+        then = self.expression()
+        self.expect(":")
+        result = Ternary(condition, then, self._boolean())
+        if self.next.kind == "?":
+            raise ScriptError(
+                "'?:' cannot be chained: use parentheses", position=self.next.position
+            )
+        return result
+
+    def _boolean(self) -> Expr:
+        left = self._compare()
+        while self.next.kind in ("&&", "||"):
+            op = self.take().kind
+            left = Binary(op, left, self._compare())
+        return left
+
+    def _compare(self) -> Expr:
+        operands, ops = [self._operand()], []
+        while self.next.kind in _COMPARISONS:
+            ops.append(self.take().kind)
+            operands.append(self._operand())
+        return Compare(tuple(operands), tuple(ops)) if ops else operands[0]
+
+    def _operand(self) -> Expr:
+        """One operator family up to the next comparison."""
+        kind = self.next.kind
+        if kind == "-":
+            return self._closed(self._sum(), _MATH)
+        if kind in ("~", "!"):
+            return self._closed(self._bit_or(self._bit_and(self._bit_prefix())), _BITS)
+        first = self.atom()
+        op = self.next.kind
+        if op in ("+", "-", "*", "/"):
+            return self._closed(self._sum(first), _MATH)
+        if op in ("&", "|", "^"):
+            return self._closed(self._bit_or(self._bit_and(first)), _BITS)
+        if op == "..":
+            while self.next.kind == "..":
+                self.take()
+                first = Binary("..", first, self.atom())
+            return self._closed(first, _CONCAT)
+        return first
+
+    def _closed(self, expr: Expr, family: str) -> Expr:
+        if self.next.kind in _BINDING and self.next.kind not in ("&&", "||"):
+            raise ScriptError(
+                f"'{self.next.value}' cannot be mixed with {family} operators: use parentheses",
+                position=self.next.position,
+            )
+        return expr
+
+    def _sum(self, first: Expr | None = None) -> Expr:
+        self.enter()
+        left = self._product(first)
+        if self.next.kind in ("+", "-"):
+            left = Binary(self.take().kind, left, self._sum())
+        self.leave()
+        return left
+
+    def _product(self, first: Expr | None = None) -> Expr:
+        self.enter()
+        left = self._negation() if first is None else first
+        if self.next.kind in ("*", "/"):
+            left = Binary(self.take().kind, left, self._product())
+        self.leave()
+        return left
+
+    def _negation(self) -> Expr:
+        signs = 0
+        while self.next.kind == "-":
+            self.take()
+            self.enter()
+            signs += 1
+        expr = self.atom()
+        for _ in range(signs):
+            expr = Unary("-", expr)
+            self.leave()
+        return expr
+
+    def _bit_prefix(self) -> Expr:
+        ops = []
+        while self.next.kind in ("~", "!"):
+            ops.append(self.take().kind)
+            self.enter()
+        expr = self.atom()
+        for op in reversed(ops):
+            expr = Unary(op, expr)
+            self.leave()
+        return expr
+
+    def _bit_and(self, left: Expr) -> Expr:
+        while self.next.kind == "&":
+            self.take()
+            left = Binary("&", left, self._bit_prefix())
+        return left
+
+    def _bit_or(self, left: Expr) -> Expr:
+        while self.next.kind in ("|", "^"):
+            op = self.take().kind
+            left = Binary(op, left, self._bit_and(self._bit_prefix()))
+        return left

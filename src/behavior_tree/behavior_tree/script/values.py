@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic on script values: numbers become floats, texts stay texts, the rest is refused."""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+from behavior_tree.conversion import number_to_text
+from behavior_tree.errors import ScriptError
+
+__all__ = [
+    "ARITHMETIC",
+    "COMPARE",
+    "as_bool",
+    "as_number",
+    "bit_operand",
+    "concat",
+    "number_from_text",
+]
+
+_EXACT = 2**53
+_EPSILON = 1.1920929e-07
+"""Numbers closer than this are equal (float epsilon)."""
+_PREFIX = re.compile(
+    r"\s*[+-]?(?:inf(?:inity)?|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
+)
+
+
+def as_number(value: Any) -> float:
+    """Float of a number, else ScriptError ``Operation not permitted``."""
+    if value.__class__ is float:
+        return float(value)
+    if isinstance(value, int):
+        if -_EXACT < value < _EXACT:
+            return float(value)
+        raise ScriptError(
+            f"Loss of precision when converting a large integer number to floating point:{value}"
+        )
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, enum.Enum) and isinstance(value.value, int):
+        return float(value.value)
+    raise ScriptError("Operation not permitted")
+
+
+def is_number(value: Any) -> bool:
+    """True for integers, reals and enumerators with integer values."""
+    return isinstance(value, int | float) or (
+        isinstance(value, enum.Enum) and isinstance(value.value, int)
+    )
+
+
+def as_bool(value: Any) -> bool:
+    """Truth of a value: any real but negative ones, an integer only if it is 0 or 1."""
+    if value.__class__ is float:
+        if value < 0:
+            raise ScriptError("Value is negative and can't be converted to unsigned")
+        return bool(value != 0)
+    if isinstance(value, int):
+        if value in (0, 1):
+            return bool(value)
+        raise ScriptError(
+            f"integer {value} is neither 0 nor 1: Implicit casting to bool is not allowed"
+        )
+    if value is None:
+        raise ScriptError("the value is not initialized, it cannot be a condition")
+    raise ScriptError(
+        f"a [{type(value).__name__}] cannot be a condition: compare it with something"
+    )
+
+
+def number_from_text(text: str, enums: dict[str, int], lenient: bool) -> float:
+    """Number that a text stands for: true, false, an enum name, or digits."""
+    if text in ("true", "false"):
+        return float(text == "true")
+    if text in enums:
+        return float(enums[text])
+    found = _PREFIX.match(text)
+    if found and (lenient or found.end() == len(text.rstrip())):
+        return float(found.group())
+    raise ScriptError(f"Any failed string to number conversion: '{text}' is not a number")
+
+
+def concat(left: Any, right: Any, numbers_give_nothing: bool) -> Any:
+    """``left .. right``."""
+    if isinstance(left, str) and isinstance(right, str):
+        return left + right
+    texts = isinstance(left, str) or isinstance(right, str)
+    if not (is_number(left) or isinstance(left, str)) or not (
+        is_number(right) or isinstance(right, str)
+    ):
+        raise ScriptError("Operation not permitted: '..' joins texts and numbers")
+    if not texts and numbers_give_nothing:
+        return None
+    return _text(left) + _text(right)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return number_to_text(value.value if isinstance(value, enum.Enum) else value)
+
+
+def bit_operand(value: Any) -> int:
+    """Operand of ``& | ^``: a number without fraction."""
+    number = as_number(value) if is_number(value) else math.nan
+    if not number.is_integer():
+        raise ScriptError(
+            "Binary operators are not allowed if one of the operands is not an integer"
+        )
+    return int(number)
+
+
+def divide(left: float, right: float) -> float:
+    """IEEE division: x/0 is inf or nan."""
+    if right != 0:
+        return left / right
+    if left == 0 or math.isnan(left):
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+
+
+ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": divide,
+}
+
+COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "==": lambda left, right: left == right or abs(left - right) <= _EPSILON,
+    "!=": lambda left, right: not (left == right or abs(left - right) <= _EPSILON),
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+TEXT_COMPARE: dict[str, Callable[[str, str], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Tree`: a built tree, ready to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.blackboard import Blackboard
+from behavior_tree.errors import FailureReason
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, StatusCallback, TreeNode
+from behavior_tree.runtime import Runtime
+from behavior_tree.xml.builder import Subtree
+
+__all__ = ["Tree"]
+
+
+class Tree:
+    """All nodes of a tree, with its SubTrees. Made by `BehaviorTreeFactory.create_tree`."""
+
+    def __init__(self, root: TreeNode, subtrees: list[Subtree], runtime: Runtime) -> None:
+        self._root = root
+        self._runtime = runtime
+        self._watchers: list[StatusCallback] = []
+        self._halts = 0
+        self.subtrees: list[Subtree] = subtrees
+        """Instances of trees, the main one first."""
+        for node in self.nodes():
+            node.join_tree()
+
+    # -- structure ------------------------------------------------------------------------------
+
+    def root_node(self) -> TreeNode:
+        """The topmost node; a py_trees Behaviour, so ``py_trees.trees.BehaviourTree(tree.root_node())`` works."""
+        return self._root
+
+    def root_blackboard(self) -> Blackboard:
+        """Blackboard of the main tree."""
+        return self.subtrees[0].blackboard
+
+    @property
+    def runtime(self) -> Runtime:
+        """Clock, timers and wake-up event of the tree."""
+        return self._runtime
+
+    def nodes(self) -> Iterator[TreeNode]:
+        """All nodes, parents before children, SubTrees entered."""
+        stack = [self._root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def node_by_path(self, path: str) -> TreeNode:
+        """The first node with this full path; raises KeyError."""
+        for node in self.nodes():
+            if node.full_path() == path:
+                return node
+        raise KeyError(f"no node with path '{path}'")
+
+    # -- ticking --------------------------------------------------------------------------------
+
+    def tick_exactly_once(self) -> NodeStatus:
+        """Tick the root once."""
+        record = self._runtime.record
+        if record is not None:
+            record.clear()
+        return self._tick()
+
+    def tick_once(self) -> NodeStatus:
+        """Tick the root, and again as long as it is RUNNING and a node asks for another tick."""
+        status = self.tick_exactly_once()
+        runtime = self._runtime
+        while status is RUNNING and runtime.take_wake_up():
+            status = self._tick()
+        return status
+
+    def tick_while_running(self, sleep_ms: int = 10) -> NodeStatus:
+        """Tick until the root is no longer RUNNING, sleeping up to ``sleep_ms`` [ms] between ticks.
+
+        Returns:
+            the result; IDLE if `halt_tree` was called meanwhile, for example from another thread
+        """
+        halts = self._halts
+        status = self.tick_once()
+        while status is RUNNING:
+            if sleep_ms > 0:
+                self._runtime.wait(sleep_ms / 1000)
+            if halts != self._halts:
+                return IDLE
+            status = self.tick_once()
+        return status
+
+    def sleep(self, milliseconds: int) -> bool:
+        """Sleep on the tree's clock; True if a node or a timer ended the sleep early."""
+        return self._runtime.wait(milliseconds / 1000)
+
+    def emit_wake_up(self) -> None:
+        """End a sleep from any thread."""
+        self._runtime.emit_wake_up()
+
+    def halt_tree(self) -> None:
+        """Halt all running nodes; every node becomes IDLE."""
+        self._halts += 1
+        root = self._root
+        if self._runtime.quirks.halt_tree_halts_all:
+            root.halt_node()
+            for node in self.nodes():
+                node.halt_node()
+        elif root.status is RUNNING:
+            root.halt_node()
+        for node in self.nodes():
+            if node.status is not IDLE:
+                if node.status is RUNNING:
+                    node.halt_node()
+                node.reset_status()
+        self._runtime.emit_wake_up()
+
+    def _tick(self) -> NodeStatus:
+        root = self._root
+        status = root._run()
+        if status is SUCCESS or status is FAILURE:
+            root.reset_status()
+        return status
+
+    # -- observing ------------------------------------------------------------------------------
+
+    def active_path(self) -> str:
+        """Full path of the deepest RUNNING node; the first where several run. Empty if none runs."""
+        node = self._root
+        if node.status is not RUNNING:
+            return ""
+        while True:
+            running = next((child for child in node.children if child.status is RUNNING), None)
+            if running is None:
+                return node.full_path()
+            node = running
+
+    def failure_reason(self) -> FailureReason | None:
+        """Why the last completed tick was FAILURE: the deepest node that made the root fail.
+
+        Meaningful right after a tick that returned FAILURE; None if nothing has failed yet.
+        """
+        node = self._root
+        if node._failed_child is None and not node.children and not node.failure_reason():
+            return FailureReason(node.full_path(), f"{node.registration_id()} returned FAILURE")
+        while node._failed_child is not None:
+            node = node._failed_child
+        text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"
+        return FailureReason(node.full_path(), text)
+
+    def subscribe_status_change(self, callback: StatusCallback) -> Callable[[], None]:
+        """Call ``callback(node, previous, new)`` at every change of a node's status.
+
+        Costs nothing while nobody subscribes.
+
+        Returns:
+            function that ends the subscription
+        """
+        self._watchers.append(callback)
+        self._install_watchers()
+
+        def unsubscribe() -> None:
+            if callback in self._watchers:
+                self._watchers.remove(callback)
+                self._install_watchers()
+
+        return unsubscribe
+
+    def _install_watchers(self) -> None:
+        watchers = tuple(self._watchers)
+        watch: StatusCallback | None = None
+        if len(watchers) == 1:
+            watch = watchers[0]
+        elif watchers:
+
+            def watch_all(node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
+                for each in watchers:
+                    each(node, previous, new)
+
+            watch = watch_all
+        for node in self.nodes():
+            node._watch = watch
+
+    def record_ticks(self, enabled: bool = True) -> None:
+        """Keep a list of the nodes ticked in each tick, for `ticked_nodes`."""
+        self._runtime.record = [] if enabled else None
+        for node in self.nodes():
+            node.select_kernel()
+
+    def ticked_nodes(self) -> list[TreeNode]:
+        """Nodes ticked since the last tick of the tree began, in order; empty unless `record_ticks`."""
+        return list(self._runtime.record or ())

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From tree definitions to nodes: uids, paths, blackboards, ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
+from behavior_tree.blackboard import Blackboard
+from behavior_tree.control.base import ControlNode
+from behavior_tree.conversion import TypeRegistry, type_name
+from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.subtree import SubTreeNode
+from behavior_tree.errors import BehaviorTreeError, ConversionError, LoadError, XmlProblem
+from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
+from behavior_tree.node import Conditions, NodeConfig, TreeNode
+from behavior_tree.ports import RESERVED_ATTRIBUTES, is_port_attribute, pointer_key
+from behavior_tree.runtime import Runtime
+from behavior_tree.script import Script, compile_script
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.loader import SubTreePort, TreeDefinition
+from behavior_tree.xml.validator import CONDITION_ATTRIBUTES, resolve_type, subtree_ports
+
+__all__ = ["Subtree", "TreeBuilder"]
+
+MAX_DEPTH = 256
+"""Deepest nesting of nodes, SubTrees included."""
+
+_BEFORE = (
+    ("_failureIf", NodeStatus.FAILURE),
+    ("_successIf", NodeStatus.SUCCESS),
+    ("_skipIf", NodeStatus.SKIPPED),
+)
+
+Substitute = Callable[[str, str, str], NodeBuilder | None]
+"""From registration id, instance name and path to the builder that takes the node's place."""
+
+
+@dataclass(eq=False)
+class Subtree:
+    """One instance of a tree inside the whole tree."""
+
+    instance_name: str
+    """Path of the SubTree node; empty for the main tree."""
+    tree_id: str
+    blackboard: Blackboard
+    nodes: list[TreeNode] = field(default_factory=list)
+    """Nodes of this instance, without those of SubTrees below."""
+
+
+@dataclass
+class TreeBuilder:
+    """Builds one tree. Definitions are expected to be checked by the validator."""
+
+    manifests: Mapping[str, TreeNodeManifest]
+    builders: Mapping[str, NodeBuilder]
+    trees: Mapping[str, TreeDefinition]
+    models: Mapping[str, Mapping[str, SubTreePort]]
+    types: TypeRegistry
+    runtime: Runtime
+    substitute: Substitute
+    subtrees: list[Subtree] = field(default_factory=list)
+    _problems: list[XmlProblem] = field(default_factory=list)
+    _uid: int = 0
+    _paths: set[str] = field(default_factory=set)
+
+    def build(self, tree_id: str, blackboard: Blackboard) -> TreeNode:
+        """Root node of the tree.
+
+        Raises:
+            LoadError: with every problem found while building
+        """
+        root = self._tree(self.trees[tree_id], blackboard, "", (tree_id,), 1)
+        if self._problems or root is None:
+            raise LoadError(self._problems)
+        return root
+
+    def _tree(
+        self,
+        definition: TreeDefinition,
+        blackboard: Blackboard,
+        path: str,
+        chain: tuple[str, ...],
+        depth: int,
+    ) -> TreeNode | None:
+        subtree = Subtree(path, definition.id, blackboard)
+        self.subtrees.append(subtree)
+        return self._node(definition.element.children[0], subtree, chain, depth)
+
+    def _node(
+        self, element: Element, subtree: Subtree, chain: tuple[str, ...], depth: int
+    ) -> TreeNode | None:
+        type_id = str(resolve_type(element))
+        self._uid += 1
+        uid = self._uid
+        name = element.get("name") or type_id
+        label = name if name != type_id else f"{name}::{uid}"
+        path = f"{subtree.instance_name}/{label}" if subtree.instance_name else label
+        if depth > MAX_DEPTH:
+            self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
+            return None
+        config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid)
+        self._conditions(element, config)
+        try:
+            if element.tag == "SubTree":
+                return self._subtree(element, name, config, subtree, chain, depth)
+            node = self._registered(element, name, config)
+        except BehaviorTreeError as error:
+            self._add(element, path, str(error), "")
+            node = None
+        if node is not None:
+            subtree.nodes.append(node)
+        for child_element in element.children:
+            child = self._node(child_element, subtree, chain, depth + 1)
+            if node is not None and child is not None:
+                _attach(node, child)
+        return node
+
+    def _registered(self, element: Element, name: str, config: NodeConfig) -> TreeNode:
+        type_id = config.registration_id
+        manifest = self.manifests[type_id]
+        config.ports = manifest.ports
+        self._ports(element, manifest, config)
+        builder = self.substitute(type_id, name, config.path) or self.builders[type_id]
+        return builder(name, config)
+
+    # -- ports ----------------------------------------------------------------------------------
+
+    def _ports(self, element: Element, manifest: TreeNodeManifest, config: NodeConfig) -> None:
+        texts: dict[str, str] = {}
+        for name, text in element.attributes.items():
+            if is_port_attribute(name):
+                texts[name] = text
+            elif name not in RESERVED_ATTRIBUTES:
+                config.other_attributes[name] = text
+        for port in manifest.ports.values():
+            default = port.default_text
+            if port.name not in texts and default is not None:
+                texts[port.name] = default
+        for name, text in texts.items():
+            port = manifest.ports[name]
+            if port.direction is not PortDirection.OUTPUT:
+                config.input_ports[name] = text
+            if port.direction is not PortDirection.INPUT:
+                config.output_ports[name] = text
+            key = pointer_key(text, name)
+            if key is not None:
+                self._entry(element, name, key, port.type, config)
+
+    def _entry(
+        self, element: Element, name: str, key: str, port_type: Any, config: NodeConfig
+    ) -> None:
+        entry = config.blackboard.entry(key)
+        if entry is None:
+            config.blackboard.create_entry(key, port_type)
+            return
+        if (
+            entry.type is Any
+            or port_type is Any
+            or entry.type is str
+            or _compatible(entry.type, port_type)
+        ):
+            return
+        self._add(
+            element,
+            config.path,
+            f"The creation of the tree failed because the port [{key}] was initially created with type "
+            f"[{type_name(entry.type)}] and, later type [{type_name(port_type)}] was used somewhere else.",
+            "use another key, or ports of the same type",
+            name,
+        )
+
+    def _conditions(self, element: Element, config: NodeConfig) -> None:
+        texts = {
+            name: element.attributes[name]
+            for name in CONDITION_ATTRIBUTES
+            if name in element.attributes
+        }
+        if not texts:
+            return
+        quirks = self.runtime.quirks
+
+        def script(name: str) -> Script | None:
+            return compile_script(texts[name], quirks) if name in texts else None
+
+        config.condition_attributes = texts
+        config.conditions = Conditions(
+            before=tuple(
+                (compile_script(texts[name], quirks), status)
+                for name, status in _BEFORE
+                if name in texts
+            ),
+            while_=script("_while"),
+            on_halted=script("_onHalted"),
+            on_success=script("_onSuccess"),
+            on_failure=script("_onFailure"),
+            post=script("_post"),
+        )
+
+    # -- subtrees -------------------------------------------------------------------------------
+
+    def _subtree(
+        self,
+        element: Element,
+        name: str,
+        config: NodeConfig,
+        subtree: Subtree,
+        chain: tuple[str, ...],
+        depth: int,
+    ) -> TreeNode | None:
+        tree_id = config.registration_id
+        definition = self.trees.get(tree_id)
+        if definition is None:
+            known = ", ".join(self.trees) or "none"
+            self._add(
+                element,
+                config.path,
+                f"Can't find a tree with name: {tree_id}",
+                f"known trees: {known}",
+                "ID",
+            )
+            return None
+        if tree_id in chain:
+            cycle = " -> ".join([*chain[chain.index(tree_id) :], tree_id])
+            self._add(
+                element,
+                config.path,
+                f"Recursive behavior tree cycle detected: tree '{tree_id}' references itself: {cycle}",
+                "a tree cannot contain itself; use Repeat or KeepRunningUntilFailure to loop",
+                "ID",
+            )
+            return None
+        if config.path in self._paths:
+            self._add(
+                element,
+                config.path,
+                f"Duplicate SubTree path detected: '{config.path}'",
+                "give each SubTree below the same tree another name",
+                "name",
+            )
+            return None
+        self._paths.add(config.path)
+        board = self._subtree_blackboard(element, tree_id, config)
+        builder = self.substitute(tree_id, name, config.path)
+        if builder is not None:
+            node = builder(name, config)
+            subtree.nodes.append(node)
+            return node
+        node = SubTreeNode(name, config, tree_id)
+        subtree.nodes.append(node)
+        child = self._tree(definition, board, config.path, (*chain, tree_id), depth + 1)
+        if child is not None:
+            node.set_child(child)
+        return node
+
+    def _subtree_blackboard(self, element: Element, tree_id: str, config: NodeConfig) -> Blackboard:
+        board = Blackboard(config.blackboard, types=self.types)
+        ports = subtree_ports(element)
+        autoremap = self.types.from_text(element.get("_autoremap") or "false", bool)
+        for port in self.models.get(tree_id, {}).values():
+            if port.name not in ports and port.default is not None:
+                ports[port.name] = port.default
+        if self.runtime.quirks.subtree_root_remap_is_literal:
+            board.use_literal_at_remaps()
+        for name, text in ports.items():
+            key = pointer_key(text, name)
+            if key is None or text == "=":
+                self._literal(board, name, text)
+            else:
+                board.add_subtree_remapping(name, key)
+        board.enable_autoremapping(autoremap)
+        config.input_ports = ports
+        for name, text in element.attributes.items():
+            if name.startswith("_") and name not in RESERVED_ATTRIBUTES:
+                config.other_attributes[name] = text
+        return board
+
+    def _literal(self, board: Blackboard, name: str, text: str) -> None:
+        if self.runtime.quirks.subtree_literals_are_text:
+            board.set(name, text)
+            return
+        for number_type in (int, float):
+            try:
+                number = self.types.from_text(text, number_type)
+            except ConversionError:
+                continue
+            if text not in self.types.enums:
+                board.set(name, number)
+                return
+        board.set(name, text)
+
+    def _add(
+        self, element: Element, path: str, message: str, remedy: str, attribute: str | None = None
+    ) -> None:
+        self._problems.append(element.problem(message, remedy, path=path, attribute=attribute))
+
+
+def _compatible(entry_type: Any, port_type: Any) -> bool:
+    """True if both are the same, or one is a class derived from the other."""
+    if entry_type == port_type:
+        return True
+    if bool in (entry_type, port_type) or not (
+        isinstance(entry_type, type) and isinstance(port_type, type)
+    ):
+        return False
+    try:
+        return issubclass(entry_type, port_type) or issubclass(port_type, entry_type)
+    except TypeError:  # generic aliases such as list[int]
+        return False
+
+
+def _attach(parent: TreeNode, child: TreeNode) -> None:
+    if isinstance(parent, ControlNode):
+        parent.add_child(child)
+    elif isinstance(parent, DecoratorNode) and parent.node_type is not NodeType.SUBTREE:
+        parent.set_child(child)

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static checks of tree definitions: finds every problem, stops at none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from behavior_tree.basic_types import NodeStatus, PortDirection
+from behavior_tree.conversion import TypeRegistry, type_name
+from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
+from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.ports import (
+    RESERVED_ATTRIBUTES,
+    PortInfo,
+    forbidden_character,
+    is_port_attribute,
+    model_name_mistake,
+    pointer_key,
+)
+from behavior_tree.quirks import Quirks
+from behavior_tree.script import compile_script
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.loader import SubTreePort, TreeDefinition
+
+__all__ = ["CONDITION_ATTRIBUTES", "EXPLICIT_TAGS", "Validator", "resolve_type", "subtree_ports"]
+
+EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
+CONDITION_ATTRIBUTES = (
+    *("_failureIf", "_successIf", "_skipIf", "_while"),
+    *("_onHalted", "_onFailure", "_onSuccess", "_post"),
+)
+_KNOWN_UNDERSCORE = {name.lower(): name for name in (*CONDITION_ATTRIBUTES, "_autoremap")}
+
+
+def resolve_type(element: Element) -> str | None:
+    """Registration ID that an element names; None if the ID is missing."""
+    if element.tag in EXPLICIT_TAGS or element.tag == "SubTree":
+        return element.get("ID") or None
+    return element.tag
+
+
+def subtree_ports(element: Element) -> dict[str, str]:
+    """Attributes of a ``<SubTree>`` that are ports, ``{=}`` expanded."""
+    return {
+        name: f"{{{name}}}" if text.strip(" ") == "{=}" else text
+        for name, text in element.attributes.items()
+        if name not in RESERVED_ATTRIBUTES and not name.startswith("_")
+    }
+
+
+@dataclass
+class Validator:
+    """Checks trees against what a factory knows."""
+
+    manifests: Mapping[str, TreeNodeManifest]
+    types: TypeRegistry
+    quirks: Quirks
+    models: Mapping[str, Mapping[str, SubTreePort]]
+    trees: Iterable[str]
+    """IDs of all known trees."""
+    closed: bool
+    """True if no further trees will come, so that a SubTree of unknown ID is a problem."""
+
+    def check(self, definition: TreeDefinition) -> list[XmlProblem]:
+        """All problems of one tree."""
+        self._problems: list[XmlProblem] = []
+        element, tree_id = definition.element, definition.id
+        if tree_id in self.manifests:
+            self._add(
+                element,
+                tree_id,
+                f"[ID] of tag <BehaviorTree> must not use the name of a registered Node: {tree_id}",
+                "rename the tree",
+                "ID",
+            )
+        if len(element.children) != 1:
+            self._add(
+                element,
+                tree_id,
+                f"<BehaviorTree> with ID '{tree_id}' must have exactly 1 child, it has {len(element.children)}",
+                "put the nodes into one control node, such as <Sequence>",
+            )
+        for child in element.children:
+            self._node(child, tree_id)
+        return self._problems
+
+    # -- nodes ----------------------------------------------------------------------------------
+
+    def _node(self, element: Element, parent_path: str) -> None:
+        type_id = resolve_type(element)
+        path = f"{parent_path}/{element.get('name') or type_id or element.tag}"
+        self._name(element, path)
+        self._conditions(element, path)
+        if type_id is None:
+            self._add(
+                element,
+                path,
+                f"The tag <{element.tag}> must have the attribute [ID]",
+                f'write <{element.tag} ID="..."/>',
+            )
+        elif element.tag == "SubTree":
+            self._subtree(element, type_id, path)
+        else:
+            self._registered(element, type_id, path)
+        for child in element.children:
+            self._node(child, path)
+
+    def _registered(self, element: Element, type_id: str, path: str) -> None:
+        manifest = self.manifests.get(type_id)
+        if manifest is None:
+            self._unknown(element, type_id, path)
+            return
+        if element.tag in EXPLICIT_TAGS:
+            if element.tag != manifest.type.tag and not self.quirks.explicit_category_unchecked:
+                self._add(
+                    element,
+                    path,
+                    f"{type_id} is a {manifest.type.tag}, not a {element.tag}",
+                    f'write <{manifest.type.tag} ID="{type_id}"> or <{type_id}>',
+                )
+        elif "ID" in element.attributes:
+            self._add(
+                element,
+                path,
+                f"Attribute [ID] is not allowed in <{type_id}>",
+                'use name="..." to name a node',
+                "ID",
+            )
+        self._children(element, manifest, path)
+        self._ports(element, manifest, path)
+
+    def _unknown(self, element: Element, type_id: str, path: str) -> None:
+        if type_id in self.trees:
+            remedy = f'it is a tree: write <SubTree ID="{type_id}"/>'
+        else:
+            remedy = _nearest(type_id, self.manifests) or "register it before loading the tree"
+        attribute = "ID" if element.tag in EXPLICIT_TAGS else None
+        self._add(element, path, f"Node not recognized: {type_id}", remedy, attribute)
+
+    def _children(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
+        count, low, high = len(element.children), manifest.min_children, manifest.max_children
+        type_id = manifest.registration_id
+        if self.quirks.missing_ports_at_tick and low > 1 and type_id != "TryCatch":
+            low, high = 1, None  # upstream looks at these counts when it ticks
+        if count < low or (high is not None and count > high):
+            self._add(
+                element,
+                path,
+                f"The node <{type_id}> must {_wanted_children(low, high)}, it has {count}",
+                "",
+            )
+        if type_id != "ReactiveSequence":
+            return
+        asyncs = [child for child in element.children if resolve_type(child) == "AsyncSequence"]
+        if len(asyncs) > 1:
+            self._add(
+                asyncs[1],
+                path,
+                "A ReactiveSequence cannot have more than one async child.",
+                "use Sequence for all but one of them",
+            )
+        if self.quirks.reactive_rejects_explicit:
+            for child in element.children:
+                if child.tag in EXPLICIT_TAGS:
+                    self._add(
+                        child, path, f"Unknown node type: {child.tag}", f"write <{child.get('ID')}>"
+                    )
+
+    # -- ports ----------------------------------------------------------------------------------
+
+    def _ports(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
+        for name, text in element.attributes.items():
+            if not is_port_attribute(name):
+                continue
+            port = manifest.ports.get(name)
+            if port is None:
+                self._undeclared(element, manifest, name, path)
+            else:
+                self._port(element, manifest, port, text, path)
+        if self.quirks.missing_ports_at_tick:
+            return
+        for port in manifest.ports.values():
+            if port.required and port.name not in element.attributes:
+                self._add(
+                    element,
+                    path,
+                    f"Missing mandatory port [{port.name}] of {manifest.registration_id}",
+                    f'add {port.name}="..." ({_describe(port)})',
+                )
+
+    def _undeclared(
+        self, element: Element, manifest: TreeNodeManifest, name: str, path: str
+    ) -> None:
+        known = ", ".join(manifest.ports) or "none"
+        self._add(
+            element,
+            path,
+            f"a port with name [{name}] is found in the XML but not in the providedPorts() of "
+            f"{manifest.registration_id}",
+            _nearest(name, manifest.ports) or f"its ports: {known}",
+            name,
+        )
+
+    def _port(
+        self, element: Element, manifest: TreeNodeManifest, port: PortInfo, text: str, path: str
+    ) -> None:
+        if pointer_key(text, port.name) is not None:
+            return
+        if port.direction is PortDirection.OUTPUT and not self.quirks.missing_ports_at_tick:
+            self._add(
+                element,
+                path,
+                f'output port [{port.name}] has the literal value "{text}"',
+                f'name a blackboard entry: {port.name}="{{key}}"',
+                port.name,
+            )
+            return
+        if self._is_checked(port):
+            try:
+                self.types.from_text(text, port.type)
+            except ConversionError as error:
+                self._add(
+                    element,
+                    path,
+                    f'The port with name "{port.name}" and value "{text}" can not be converted to '
+                    f"{type_name(port.type)}: {error}",
+                    "mend the value, or name a blackboard entry: {key}",
+                    port.name,
+                )
+        if port.name in manifest.script_ports and text:
+            self._script(element, port.name, text, path)
+
+    def _is_checked(self, port: PortInfo) -> bool:
+        if not port.typed or port.type is str or not self.types.convertible(port.type):
+            return False
+        return not (self.quirks.missing_ports_at_tick and port.type is NodeStatus)
+
+    # -- attributes of all nodes ----------------------------------------------------------------
+
+    def _name(self, element: Element, path: str) -> None:
+        name = element.get("name")
+        if name is not None and any(ord(c) < 32 or ord(c) == 127 for c in name):
+            self._add(
+                element,
+                path,
+                f"Instance name {name!r} contains an invalid control character",
+                "",
+                "name",
+            )
+        if (
+            element.tag not in EXPLICIT_TAGS
+            and element.tag != "SubTree"
+            and forbidden_character(element.tag)
+        ):
+            self._add(element, path, str(model_name_mistake(element.tag)), "rename the node type")
+
+    def _conditions(self, element: Element, path: str) -> None:
+        for name, text in element.attributes.items():
+            if name in CONDITION_ATTRIBUTES:
+                self._script(element, name, text, path)
+            elif (
+                name.startswith("_") and name.lower() in _KNOWN_UNDERSCORE and name != "_autoremap"
+            ):
+                self._add(
+                    element,
+                    path,
+                    f"unknown attribute [{name}]",
+                    f"write {_KNOWN_UNDERSCORE[name.lower()]}",
+                    name,
+                )
+
+    def _script(self, element: Element, attribute: str, source: str, path: str) -> None:
+        try:
+            compile_script(source, self.quirks)
+        except ScriptError as error:
+            self._add(element, path, f"in [{attribute}]: {error}", "", attribute)
+
+    # -- subtrees -------------------------------------------------------------------------------
+
+    def _subtree(self, element: Element, tree_id: str, path: str) -> None:
+        mistake = model_name_mistake(tree_id)
+        if mistake:
+            self._add(element, path, mistake, "rename the tree", "ID")
+        elif tree_id in self.manifests:
+            self._add(
+                element,
+                path,
+                f"[ID] of tag <SubTree> must not use the name of a registered Node: {tree_id}",
+                f"write <{tree_id}/> for the node, or rename the tree",
+                "ID",
+            )
+        elif self.closed and tree_id not in self.trees:
+            self._add(
+                element,
+                path,
+                f"Can't find a tree with name: {tree_id}",
+                _nearest(tree_id, self.trees)
+                or "define it, include its file, or register it before",
+                "ID",
+            )
+        if element.children:
+            self._add(
+                element,
+                path,
+                f"<SubTree> with ID '{tree_id}' should not have any child",
+                "remove the children",
+            )
+        self._autoremap(element, path)
+        self._model_ports(element, tree_id, path)
+
+    def _autoremap(self, element: Element, path: str) -> None:
+        text = element.get("_autoremap")
+        if text is not None:
+            try:
+                self.types.from_text(text, bool)
+            except ConversionError as error:
+                self._add(
+                    element, path, f"in [_autoremap]: {error}", "write true or false", "_autoremap"
+                )
+
+    def _model_ports(self, element: Element, tree_id: str, path: str) -> None:
+        if element.get("_autoremap") in ("1", "true", "True", "TRUE"):
+            return
+        for port in self.models.get(tree_id, {}).values():
+            if port.default is None and port.name not in element.attributes:
+                self._add(
+                    element,
+                    path,
+                    f'In the <TreeNodesModel> the <SubTree ID="{tree_id}"> is defining a mandatory port called '
+                    f"[{port.name}], but you are not remapping it",
+                    f'add {port.name}="..." or _autoremap="true"',
+                )
+
+    def _add(
+        self, element: Element, path: str, message: str, remedy: str, attribute: str | None = None
+    ) -> None:
+        self._problems.append(element.problem(message, remedy, path=path, attribute=attribute))
+
+
+def _describe(port: PortInfo) -> str:
+    return (
+        f"{type_name(port.type)}; {port.description}" if port.description else type_name(port.type)
+    )
+
+
+def _wanted_children(low: int, high: int | None) -> str:
+    if high == 0:
+        return "not have any child"
+    if low == high:
+        return f"have exactly {low} child" + ("ren" if low != 1 else "")
+    if high is None:
+        return f"have {low} or more children"
+    return f"have {low} to {high} children"
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return "did you mean " + " or ".join(close) + "?" if close else ""
