@@ -73,7 +73,7 @@ class Metric:
 
 
 class TickStatistics:
-    """Durations of the ticks, and how late they came, both in seconds of wall time."""
+    """How long ticks take (wall time), and how late they come (node time)."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -81,15 +81,15 @@ class TickStatistics:
         self.lateness = Histogram()
         self._last_start: float | None = None
 
-    def add(self, start: float, end: float, period: float) -> None:
+    def add(self, start: float, duration: float, period: float) -> None:
         """Take in one tick.
 
         Args:
-            start: when it began.
-            end: when it ended, same clock.
-            period: the wall time that should lie between two starts.
+            start: node time [s] at which it began.
+            duration: wall time [s] that it took.
+            period: node time [s] that should lie between two starts.
         """
-        self.duration.add(end - start)
+        self.duration.add(duration)
         if self._last_start is not None:
             self.lateness.add(max(0.0, start - self._last_start - period))
         self._last_start = start

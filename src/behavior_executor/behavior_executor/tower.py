@@ -44,6 +44,7 @@ class TowerPlan:
     """Names of the blocks, bottom first."""
     x: float
     y: float
+    """Axis of the tower."""
     block_height: float = 0.0515
     tolerance: float = 0.02575
     """Horizontal distance from the axis up to which a block counts as part of the stack."""
@@ -81,7 +82,7 @@ class Choice:
 class TowerObservation:
     """What stands at the tower's place."""
 
-    order: tuple[str, ...]
+    plan: TowerPlan
     stack: tuple[str, ...] = ()
     """Bottom first."""
     obstructions: tuple[str, ...] = ()
@@ -90,6 +91,11 @@ class TowerObservation:
     """Block in the gripper; it is in neither of the above."""
     settled: bool = False
     """No change is waiting for its settle time."""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Names of the blocks as they shall stand, bottom first."""
+        return self.plan.order
 
     @property
     def correct(self) -> bool:
@@ -174,7 +180,7 @@ class TowerObserver:
         """
         self.plan = plan
         self.settle_time = settle_time
-        self._seen = TowerObservation(plan.order)
+        self._seen = TowerObservation(plan)
         self._seen_since = float("inf")
         self._accepted: TowerObservation | None = None
 
@@ -226,7 +232,7 @@ class TowerObserver:
         next_layer = plan.surface + (len(stack) + OBSTRUCTION_MARGIN) * plan.block_height
         held = snapshot.held
         return TowerObservation(
-            order=plan.order,
+            plan=plan,
             stack=tuple(stack),
             obstructions=tuple(o.name for o in reversed(others) if o.top > next_layer),
             held=held.name if held is not None else "",
@@ -243,13 +249,14 @@ class TowerObserver:
 
 
 def tower_place(
-    plan: TowerPlan, snapshot: SceneSnapshot, stack: tuple[str, ...], *, max_correction: float
+    tower: TowerObservation, snapshot: SceneSnapshot, *, max_correction: float
 ) -> tuple[float, float, float]:
-    """Where the centre of the next block goes [m].
+    """Where the centre of the next block goes on top of the stack [m].
 
     Above the block that carries it, moved towards the tower's axis by at most ``max_correction``
     [m]: so the tower straightens out over the layers and no block hangs over by more than that.
     """
+    plan, stack = tower.plan, tower.stack
     x, y = plan.x, plan.y
     support = snapshot.objects.get(stack[-1]) if stack else None
     if support is not None:

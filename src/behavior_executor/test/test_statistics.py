@@ -36,9 +36,9 @@ def test_quantiles_follow_the_newest_samples_and_maximum_all() -> None:
 def test_lateness_is_measured_between_starts_and_not_over_a_break() -> None:
     ticks = TickStatistics()
     ticks.add(0.0, 0.001, 0.05)
-    ticks.add(0.07, 0.071, 0.05)
+    ticks.add(0.07, 0.001, 0.05)
     ticks.interrupt()
-    ticks.add(9.0, 9.002, 0.05)
+    ticks.add(9.0, 0.002, 0.05)
     lateness = ticks.lateness.summary()
     assert lateness.samples == 1
     assert lateness.maximum == pytest.approx(0.02)

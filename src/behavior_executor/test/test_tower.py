@@ -171,12 +171,12 @@ def test_block_in_the_way_stays_wanted_until_it_is_away() -> None:
 
 
 def test_place_is_above_the_support_and_straightens_the_tower() -> None:
-    assert tower_place(PLAN, scene(), (), max_correction=0.004) == (0.25, 0.30, H / 2)
+    assert tower_place(look(scene()), scene(), max_correction=0.004) == (0.25, 0.30, H / 2)
     leaning = scene("blue", blue={"x": 0.26, "y": 0.30})
-    x, y, z = tower_place(PLAN, leaning, ("blue",), max_correction=0.004)
+    x, y, z = tower_place(look(leaning), leaning, max_correction=0.004)
     assert (x, y, z) == (pytest.approx(0.256), pytest.approx(0.30), pytest.approx(1.5 * H))
     close = scene("blue", blue={"x": 0.252, "y": 0.30})
-    assert tower_place(PLAN, close, ("blue",), max_correction=0.004)[0] == pytest.approx(0.25)
+    assert tower_place(look(close), close, max_correction=0.004)[0] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Missions from the client's side: list them, run one to its end, cancel.
+
+For programs that have nothing else to do meanwhile, such as a command line::
+
+    with MissionClient() as client:
+        outcome = client.run("stack_blocks", on_feedback=lambda f: print(f.detail))
+        print(outcome.message)
+
+Every call blocks until its answer or its timeout, and spins the client's own node meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from action_msgs.msg import GoalStatus
+from behavior_msgs.action import ExecuteMission
+from behavior_msgs.msg import MissionAction, MissionFeedback
+from behavior_msgs.srv import ListMissions
+from diagnostic_msgs.msg import KeyValue
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from behavior_executor.missions import Code, Policy
+
+FeedbackCallback = Callable[[MissionFeedback], None]
+
+
+class MissionClientError(Exception):
+    """The executor does not answer, or went away."""
+
+
+@dataclass(frozen=True)
+class MissionInfo:
+    """A mission that the executor can run."""
+
+    name: str
+    description: str
+    """One line."""
+
+
+@dataclass(frozen=True)
+class MissionOutcome:
+    """How a mission ended."""
+
+    code: int
+    """0 success, else one of ``behavior_msgs/MissionFeedback``'s reasons."""
+    message: str
+    """Plain words."""
+    duration: float
+    """[s] node time, which is simulated time where the executor uses it."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the mission reached its end with success."""
+        return self.code == Code.SUCCESS
+
+
+@dataclass
+class _Heard:
+    """When the executor was last heard of [s] wall time."""
+
+    at: float
+
+
+class MissionClient:
+    """A client of one executor."""
+
+    def __init__(
+        self,
+        *,
+        node_name: str = "mission_client",
+        context: Context | None = None,
+        silence_limit: float = 10.0,
+    ) -> None:
+        """Create the client's node; rclpy is initialised if it was not.
+
+        Args:
+            node_name: name of the node.
+            context: rclpy context; None: the default one.
+            silence_limit: [s] wall time without any feedback after which the executor counts as
+                gone; it reports several times a second.
+        """
+        if context is None and not rclpy.ok():
+            rclpy.init()
+        self._silence_limit = silence_limit
+        self._node = Node(
+            node_name, context=context, enable_rosout=False, start_parameter_services=False
+        )
+        self._executor = SingleThreadedExecutor(context=context)
+        self._executor.add_node(self._node)
+        self._action = ActionClient(self._node, ExecuteMission, "/mission/execute")
+        self._list = self._node.create_client(ListMissions, "/mission/list")
+        self._cancel = self._node.create_client(Trigger, "/mission/cancel")
+
+    def __enter__(self) -> MissionClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Destroy the node."""
+        self._action.destroy()
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+
+    def wait_for_executor(self, timeout: float = 10.0) -> None:
+        """Wait until an executor takes missions.
+
+        Raises:
+            MissionClientError: none does within ``timeout`` seconds of wall time.
+        """
+        deadline = time.monotonic() + timeout
+        while not self._action.server_is_ready():
+            if time.monotonic() > deadline:
+                raise MissionClientError(
+                    f"no executor on /mission/execute within {timeout:g} s; start the stack with "
+                    "'behavior up' and check that ROS_DOMAIN_ID is the same"
+                )
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def list(self, *, timeout: float = 10.0) -> list[MissionInfo]:
+        """All missions that the executor can run.
+
+        Raises:
+            MissionClientError: no answer within ``timeout`` seconds of wall time.
+        """
+        answer = self._call(self._list, ListMissions.Request(), timeout)
+        return [
+            MissionInfo(name, description)
+            for name, description in zip(answer.names, answer.descriptions, strict=True)
+        ]
+
+    def cancel(self, *, timeout: float = 10.0) -> str:
+        """Cancel whichever mission runs; returns the executor's words.
+
+        Raises:
+            MissionClientError: no answer within ``timeout`` seconds of wall time, or none runs.
+        """
+        answer = self._call(self._cancel, Trigger.Request(), timeout)
+        if not answer.success:
+            raise MissionClientError(str(answer.message))
+        return str(answer.message)
+
+    def run(
+        self,
+        name: str,
+        *,
+        parameters: Mapping[str, str] | None = None,
+        policy: Policy = Policy.DEFAULT,
+        priority: int = 0,
+        action_id: str = "",
+        on_feedback: FeedbackCallback | None = None,
+        timeout: float | None = None,
+    ) -> MissionOutcome:
+        """Run a mission to its end.
+
+        Args:
+            name: of the mission.
+            parameters: values for the tree's blackboard, as text.
+            policy: what happens if another mission runs.
+            priority: 0..255, among waiting missions.
+            action_id: identifier; empty: the executor makes one.
+            on_feedback: called with every feedback message.
+            timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT.
+
+        Returns:
+            How it ended; a mission that was refused ends with a code as well.
+
+        Raises:
+            MissionClientError: there is no executor, or it went away.
+            KeyboardInterrupt: as it came, after the mission was cancelled.
+        """
+        self.wait_for_executor()
+        mission = MissionAction(
+            action_id=action_id,
+            type=MissionAction.RUN_BEHAVIOR,
+            name=name,
+            policy=int(policy),
+            priority=priority,
+            parameters=[KeyValue(key=k, value=v) for k, v in (parameters or {}).items()],
+        )
+        heard = _Heard(time.monotonic())
+
+        def receive(message: Any) -> None:
+            heard.at = time.monotonic()
+            if on_feedback is not None:
+                on_feedback(message.feedback.feedback)
+
+        goal = ExecuteMission.Goal(mission=mission)
+        handle = self._wait(self._action.send_goal_async(goal, feedback_callback=receive), 10.0)
+        if not handle.accepted:
+            raise MissionClientError("the executor rejected the goal: it is shutting down")
+        result = handle.get_result_async()
+        try:
+            finished = self._spin_until(result, timeout, heard)
+        except KeyboardInterrupt:
+            self._cancel_goal(handle, result)
+            raise
+        if not finished:
+            self._cancel_goal(handle, result)
+            return MissionOutcome(
+                Code.TIMED_OUT, f"not finished after {timeout:g} s; cancelled", float(timeout or 0)
+            )
+        response = result.result()
+        if response.status == GoalStatus.STATUS_UNKNOWN:
+            raise MissionClientError("the executor was restarted and forgot the mission")
+        return MissionOutcome(
+            int(response.result.code), str(response.result.message), response.result.duration
+        )
+
+    def _spin_until(self, future: Future, timeout: float | None, heard: _Heard) -> bool:
+        """Spin until the future is done (True) or the timeout is over (False)."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not future.done():
+            now = time.monotonic()
+            if deadline is not None and now > deadline:
+                return False
+            if now - heard.at > self._silence_limit:
+                raise MissionClientError(
+                    f"the executor has been silent for {self._silence_limit:g} s in mid-mission; "
+                    "its log says why"
+                )
+            self._executor.spin_once(timeout_sec=0.1)
+        return True
+
+    def _cancel_goal(self, handle: Any, result: Future) -> None:
+        """Cancel, and give the executor a moment to end the mission."""
+        handle.cancel_goal_async()
+        self._executor.spin_until_future_complete(result, timeout_sec=3.0)
+
+    def _call(self, client: Any, request: Any, timeout: float) -> Any:
+        self.wait_for_executor(timeout)
+        return self._wait(client.call_async(request), timeout)
+
+    def _wait(self, future: Future, timeout: float) -> Any:
+        self._executor.spin_until_future_complete(future, timeout_sec=timeout)
+        if not future.done():
+            future.cancel()
+            raise MissionClientError(f"the executor did not answer within {timeout:g} s")
+        return future.result()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What clients are told of a mission, and when. No ROS."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from behavior_executor.missions import Code, Mission, State
+from behavior_executor.tree_run import Activity
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a mission at one moment."""
+
+    action_id: str
+    name: str
+    state: State
+    code: Code
+    text: str
+    progress: float
+    """0..1, -1 when unknown."""
+    elapsed: float
+    """[s] node time since its start."""
+    active_path: str
+    skill: str
+    phase: str
+    detail: str
+
+    @property
+    def event(self) -> tuple[object, ...]:
+        """What makes a change worth telling at once; time alone does not."""
+        return (
+            self.action_id,
+            self.state,
+            self.code,
+            self.text,
+            self.active_path,
+            self.skill,
+            self.phase,
+            self.detail,
+        )
+
+
+def progress_of(mission: Mission, activity: Activity, now: float) -> Progress:
+    """Compose the state of a mission.
+
+    Args:
+        mission: the mission.
+        activity: what its tree does; empty for one that does not run.
+        now: node time [s].
+    """
+    done = mission.state is State.FINISHED
+    return Progress(
+        action_id=mission.action_id,
+        name=mission.request.name,
+        state=mission.state,
+        code=mission.code,
+        text=mission.text,
+        progress=1.0 if done else activity.progress,
+        elapsed=mission.elapsed(now),
+        active_path=activity.active_path,
+        skill=activity.skill,
+        phase=activity.phase,
+        detail=activity.detail,
+    )
+
+
+class FeedbackGate:
+    """Lets through every change, and besides one report per period."""
+
+    def __init__(self, *, period: float = 0.2) -> None:
+        """Start with nothing told.
+
+        Args:
+            period: [s] between two reports without a change.
+        """
+        self.period = period
+        self._last_event: tuple[object, ...] = ()
+        self._last_time = -math.inf
+
+    def lets_through(self, progress: Progress, wall: float) -> bool:
+        """Whether to tell this now; if so, it counts as told."""
+        event = progress.event
+        if event == self._last_event and wall - self._last_time < self.period:
+            return False
+        self._last_event, self._last_time = event, wall
+        return True

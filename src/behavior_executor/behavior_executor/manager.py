@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Managers: what connects trees with one side of the world.
+
+A manager brings tree nodes, keeps its inputs in message caches, and takes part in every tick:
+before it, so that all nodes see one consistent state, and after it, to publish. Managers live on
+the executor's node, because every further node costs a callback per ``/clock`` message.
+
+A package adds a manager by an entry point in the group ``behavior_executor.managers``::
+
+    entry_points={"behavior_executor.managers": ["scene = my_package.scene:SceneManager"]}
+
+and the executor's parameter ``managers`` names it, or names the class as ``module:Class``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from importlib.metadata import entry_points
+
+from rclpy.node import Node
+
+from behavior_executor.statistics import Metric
+from behavior_tree import BehaviorTreeFactory
+
+ENTRY_POINT_GROUP = "behavior_executor.managers"
+
+
+class ManagerError(Exception):
+    """A manager cannot be loaded; the message names it and says why."""
+
+
+class BehaviorManager:
+    """Base class; every method may be overridden, none has to be."""
+
+    name = ""
+    """Prefix of the manager's parameters and metrics."""
+
+    def __init__(self, node: Node) -> None:
+        """Declare parameters and subscribe.
+
+        Args:
+            node: the executor's node.
+        """
+        self.node = node
+
+    def register_nodes(self, factory: BehaviorTreeFactory) -> None:
+        """Register the manager's tree nodes."""
+
+    def pre_tick(self, now: float) -> None:
+        """Before every tick, whether a tree runs or not; ``now`` is node time in seconds."""
+
+    def post_tick(self, now: float) -> None:
+        """After every tick."""
+
+    def metrics(self) -> list[Metric]:
+        """What the manager measures about itself."""
+        return []
+
+    def problem(self) -> str:
+        """What is wrong with the manager's inputs now, for diagnostics; empty: nothing."""
+        return ""
+
+
+def load_manager_class(name: str) -> type[BehaviorManager]:
+    """The class behind an entry of the parameter ``managers``.
+
+    Args:
+        name: name of an entry point, or ``module:Class``.
+
+    Raises:
+        ManagerError: there is none, it cannot be imported, or it is no manager.
+    """
+    try:
+        if ":" in name:
+            module, _, attribute = name.partition(":")
+            found = getattr(importlib.import_module(module), attribute)
+        else:
+            known = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+            if name not in known:
+                close = difflib.get_close_matches(name, known) or sorted(known)
+                raise ManagerError(
+                    f"no manager '{name}'; entry points: {', '.join(close) or 'none'}; "
+                    "or write module:Class"
+                )
+            found = known[name].load()
+    except (ImportError, AttributeError) as error:
+        raise ManagerError(f"manager '{name}' cannot be imported: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, BehaviorManager)):
+        raise ManagerError(f"manager '{name}' is no subclass of BehaviorManager")
+    return found

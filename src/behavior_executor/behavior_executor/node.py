@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executor node: missions in, ticks of their trees, feedback and results out.
+
+Interfaces: topic ``/mission/action``, action ``/mission/execute``, services ``/mission/list`` and
+``/mission/cancel``; publishes ``/mission/feedback``, ``/behavior/tree_status``,
+``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
+
+A mission that is refused ends at once, with the reason in its result or feedback; the goal of the
+action itself is always accepted, since the rejection of a goal has no room for a reason.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from behavior_msgs.action import ExecuteMission
+from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
+from behavior_msgs.srv import ListMissions
+from behavior_ros import (
+    ERROR,
+    OK,
+    QOS_COMMAND,
+    QOS_EVENT_LOG,
+    QOS_LATCHED,
+    WARN,
+    DiagnosticsPublisher,
+    ParameterSpec,
+    declare_all,
+    load_node_models,
+    register_ros_nodes,
+    run,
+)
+from behavior_ros.closing import register_closable
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.task import Future
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
+from behavior_executor.conversion import (
+    feedback_message,
+    metrics_message,
+    request_from,
+    tree_status_message,
+)
+from behavior_executor.core import ExecutorCore, Settings
+from behavior_executor.feedback import FeedbackGate, Progress, progress_of
+from behavior_executor.manager import BehaviorManager, load_manager_class
+from behavior_executor.mission_queue import MissionQueue
+from behavior_executor.missions import (
+    CONTROL_KINDS,
+    Mission,
+    MissionError,
+    Policy,
+    State,
+)
+from behavior_executor.tree_run import Activity, TreeRun
+from behavior_tree import BehaviorTreeFactory, Blackboard
+
+STANDSTILL = 2.0
+"""[s] wall time without a tick after which the node's clock counts as standing still."""
+
+
+def _share(*parts: str) -> str:
+    """A path in the share folder of behavior_bringup, or below the working directory."""
+    try:
+        return str(Path(get_package_share_directory("behavior_bringup"), *parts))
+    except PackageNotFoundError:
+        return str(Path(*parts))
+
+
+def _parameters() -> list[ParameterSpec]:
+    return [
+        ParameterSpec("tick_rate", 20.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
+        ParameterSpec(
+            "tree_directories",
+            [_share("trees")],
+            "folders whose tree files are the missions",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "nodes_file",
+            _share("config", "nodes.yaml"),
+            "tree nodes made from ROS interfaces; empty: none",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "managers",
+            ["behavior_executor.scene_manager:SceneManager"],
+            "managers: entry points or module:Class",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "second_mission_policy",
+            "reject",
+            "what happens to a mission that arrives while another one runs",
+            choices=("reject", "queue", "replace"),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "queue_capacity", 100, "missions that may wait", range=(0, 10000), read_only=True
+        ),
+        ParameterSpec(
+            "server_lost_grace",
+            2.5,
+            "[s] wall time for which a server that went away is waited for",
+            range=(0.0, 600.0),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "mission_timeout",
+            0.0,
+            "[s] node time that a mission may take; 0: any",
+            range=(0.0, 1e6),
+            read_only=True,
+        ),
+    ]
+
+
+class BehaviorExecutor(Node):  # type: ignore[misc]
+    """Runs missions as behavior trees."""
+
+    def __init__(self, *, node_name: str = "behavior_executor", **kwargs: Any) -> None:
+        """Make the node.
+
+        Args:
+            node_name: name of the node.
+            kwargs: for ``rclpy.node.Node``.
+
+        Raises:
+            ParameterError: a parameter that must not be.
+            ManagerError: a manager that cannot be loaded.
+        """
+        super().__init__(node_name, **kwargs)
+        values = declare_all(self, _parameters())
+        self._factory = BehaviorTreeFactory(clock=self._now)
+        self.managers: list[BehaviorManager] = [
+            load_manager_class(name)(self) for name in values["managers"] if name
+        ]
+        for manager in self.managers:
+            manager.register_nodes(self._factory)
+        if values["nodes_file"]:
+            register_ros_nodes(self._factory, self, load_node_models(values["nodes_file"]))
+        self.core = ExecutorCore(
+            catalogue=MissionCatalogue([Path(name) for name in values["tree_directories"] if name]),
+            queue=MissionQueue(
+                default_policy=Policy[values["second_mission_policy"].upper()],
+                capacity=values["queue_capacity"],
+            ),
+            load=self._load,
+            managers=self.managers,
+            listener=self,
+            now=self._now,
+            wall=time.monotonic,
+            settings=Settings(
+                tick_period=1.0 / values["tick_rate"],
+                server_lost_grace=values["server_lost_grace"],
+                mission_timeout=values["mission_timeout"] or math.inf,
+            ),
+        )
+        self._gates: dict[str, FeedbackGate] = {}
+        self._goals: dict[str, tuple[Any, Future]] = {}
+        self._closing = False
+        self._make_interfaces(1.0 / values["tick_rate"])
+        register_closable(self, self)
+
+    def _make_interfaces(self, period: float) -> None:
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._feedback = self.create_publisher(MissionFeedback, "/mission/feedback", QOS_EVENT_LOG)
+        self._status = self.create_publisher(TreeStatus, "/behavior/tree_status", QOS_EVENT_LOG)
+        self._xml = self.create_publisher(String, "/behavior/tree_xml", QOS_LATCHED)
+        self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
+        self._diagnostics = DiagnosticsPublisher(self, "executor")
+        self.create_subscription(MissionAction, "/mission/action", self._on_action, QOS_COMMAND)
+        self.create_service(ListMissions, "/mission/list", self._on_list)
+        self.create_service(Trigger, "/mission/cancel", self._on_cancel)
+        self._server = ActionServer(
+            self,
+            ExecuteMission,
+            "/mission/execute",
+            self._execute,
+            goal_callback=self._on_goal,
+            cancel_callback=self._on_cancel_goal,
+            result_timeout=60,
+        )
+        self.create_timer(period, self.core.tick)
+        self.create_timer(0.1, self._report, clock=steady)
+        self.create_timer(1.0, self._report_health, clock=steady)
+
+    # -- shutdown --------------------------------------------------------------------------------
+
+    def begin_close(self) -> None:
+        """Halt the tree and end all missions."""
+        if not self._closing:
+            self._closing = True
+            self.core.shut_down()
+
+    def closed(self) -> bool:
+        """Whether the results of all missions have been given."""
+        return not self._goals
+
+    def destroy_node(self) -> None:
+        """End all missions and destroy the node."""
+        self.begin_close()
+        self._server.destroy()
+        super().destroy_node()
+
+    # -- what the core tells ---------------------------------------------------------------------
+
+    def mission_changed(self, mission: Mission) -> None:
+        """Publish the change, and end the goal of a mission that has ended."""
+        self._tell(mission)
+        if not mission.is_final:
+            return
+        self._gates.pop(mission.action_id, None)
+        succeeded = mission.state is State.FINISHED
+        log = self.get_logger().info if succeeded else self.get_logger().warning
+        log(f"mission '{mission.request.name}' {mission.state.name}: {mission.text}")
+        _, ended = self._goals.get(mission.action_id, (None, None))
+        if ended is not None and not ended.done():
+            ended.set_result(mission)
+
+    def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
+        """Publish the tree's XML."""
+        self.get_logger().info(f"mission '{mission.request.name}' starts ({mission.action_id})")
+        self._xml.publish(String(data=run.xml))
+
+    def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
+        """Publish what the tick did."""
+        message = tree_status_message(mission.action_id, run, self.core.activity, duration)
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._status.publish(message)
+        self._tell(mission)
+
+    def problem(self, text: str) -> None:
+        """Log it."""
+        self.get_logger().warning(text)
+
+    # -- requests --------------------------------------------------------------------------------
+
+    def _on_action(self, message: MissionAction) -> None:
+        try:
+            self.core.submit(request_from(message))
+        except MissionError as error:
+            self.get_logger().warning(f"mission '{message.name}' refused: {error}")
+            if message.type not in CONTROL_KINDS and not self._is_known(message.action_id):
+                self._publish(self._refusal(message, error))
+
+    def _on_goal(self, goal: ExecuteMission.Goal) -> GoalResponse:
+        return GoalResponse.REJECT if self._closing else GoalResponse.ACCEPT
+
+    async def _execute(self, handle: Any) -> ExecuteMission.Result:
+        """Take the mission of a goal, and give its result when it has ended."""
+        message = handle.request.mission
+        try:
+            request = request_from(message)
+            mission = self.core.submit(request)
+        except MissionError as error:
+            self.get_logger().warning(f"mission '{message.name}' refused: {error}")
+            handle.abort()
+            return ExecuteMission.Result(code=int(error.code), message=str(error))
+        if request.kind in CONTROL_KINDS:
+            handle.succeed()
+            return ExecuteMission.Result(
+                message=f"mission '{mission.action_id}' is {mission.state.name}"
+            )
+        if not mission.is_final:
+            ended = Future()
+            self._goals[mission.action_id] = (handle, ended)
+            try:
+                if handle.is_cancel_requested:
+                    self.core.cancel(mission.action_id)
+                await ended
+            finally:
+                del self._goals[mission.action_id]
+        if mission.state is State.FINISHED:
+            handle.succeed()
+        elif mission.state is State.CANCELED and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return ExecuteMission.Result(
+            code=int(mission.code),
+            message=mission.text,
+            duration=mission.elapsed(self._now()),
+        )
+
+    def _on_cancel_goal(self, handle: Any) -> CancelResponse:
+        for action_id, (goal_handle, ended) in list(self._goals.items()):
+            if goal_handle.goal_id == handle.goal_id and not ended.done():
+                self.core.cancel(action_id)
+        return CancelResponse.ACCEPT
+
+    def _on_cancel(self, request: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
+        try:
+            mission = self.core.cancel("")
+        except MissionError as error:
+            answer.success, answer.message = False, str(error)
+        else:
+            answer.success = True
+            answer.message = f"mission '{mission.request.name}' ({mission.action_id}) cancelled"
+        return answer
+
+    def _on_list(
+        self, request: ListMissions.Request, answer: ListMissions.Response
+    ) -> ListMissions.Response:
+        entries = self.core.catalogue.entries()
+        answer.names = [entry.name for entry in entries]
+        answer.descriptions = [entry.description for entry in entries]
+        return answer
+
+    # -- reports ---------------------------------------------------------------------------------
+
+    def _tell(self, mission: Mission) -> None:
+        """Publish a mission's state if it changed, or if its period is over."""
+        is_current = mission is self.core.queue.current
+        progress = progress_of(
+            mission, self.core.activity if is_current else Activity(), self._now()
+        )
+        gate = self._gates.setdefault(mission.action_id, FeedbackGate())
+        if gate.lets_through(progress, time.monotonic()):
+            self._publish(progress)
+
+    def _publish(self, progress: Progress) -> None:
+        message = feedback_message(progress)
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._feedback.publish(message)
+        handle, _ = self._goals.get(progress.action_id, (None, None))
+        if handle is not None and handle.is_active:
+            handle.publish_feedback(ExecuteMission.Feedback(feedback=message))
+
+    def _report(self) -> None:
+        """Keep clients informed while nothing happens, be the node's clock standing still."""
+        running = self.core.queue.running
+        for mission in ([running] if running is not None else []) + self.core.queue.waiting:
+            self._tell(mission)
+
+    def _report_health(self) -> None:
+        metrics = [*self.core.metrics(), *(m for each in self.managers for m in each.metrics())]
+        message = metrics_message(self.get_name(), metrics)
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._metrics.publish(message)
+        level, text = self._health()
+        ticks = self.core.statistics.duration.summary()
+        self._diagnostics.set(
+            level,
+            text,
+            ticks=ticks.samples,
+            tick_median_ms=1e3 * ticks.median,
+            tick_p99_ms=1e3 * ticks.p99,
+            tick_max_ms=1e3 * ticks.maximum,
+            waiting=len(self.core.queue.waiting),
+        )
+
+    def _health(self) -> tuple[bytes, str]:
+        running = self.core.queue.running
+        what = f"runs '{running.request.name}'" if running is not None else "no mission"
+        silent = time.monotonic() - self.core.last_tick
+        if silent > max(STANDSTILL, 3.0 * self.core.settings.tick_period):
+            return ERROR, f"{what}; no tick: /clock stands still, does the simulation run?"
+        problems = [text for manager in self.managers if (text := manager.problem())]
+        if problems:
+            return WARN, "; ".join([what, *problems])
+        return OK, what
+
+    def _refusal(self, message: MissionAction, error: MissionError) -> Progress:
+        return Progress(
+            action_id=message.action_id,
+            name=message.name,
+            state=State.FAILED,
+            code=error.code,
+            text=str(error),
+            progress=-1.0,
+            elapsed=0.0,
+            active_path="",
+            skill="",
+            phase="",
+            detail="",
+        )
+
+    def _is_known(self, action_id: str) -> bool:
+        missions = [self.core.queue.running, *self.core.queue.waiting]
+        return any(mission is not None and mission.action_id == action_id for mission in missions)
+
+    def _load(self, entry: MissionEntry, values: dict[str, Value]) -> TreeRun:
+        """Make the tree of a mission from its file as it is now."""
+        self._factory.clear_registered_behavior_trees()
+        blackboard = Blackboard.create()
+        for key, value in values.items():
+            blackboard.set(key, value)
+        tree = self._factory.create_tree_from_file(entry.path, blackboard)
+        return TreeRun(tree, tree_id=entry.main_tree or entry.name, xml=entry.path.read_text())
+
+    def _now(self) -> float:
+        """Node time [s]."""
+        return float(self.get_clock().now().nanoseconds) * 1e-9
+
+
+def main() -> int:
+    """Run the node until it is told to stop."""
+    return run([BehaviorExecutor])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager that shows the scene to trees."""
+
+from __future__ import annotations
+
+import random
+
+from behavior_msgs.msg import SceneObjectArray
+from behavior_ros import QOS_LATCHED, MessageCache, ParameterSpec, declare_all
+from rclpy.node import Node
+
+from behavior_executor import scene_nodes
+from behavior_executor.conversion import snapshot_from
+from behavior_executor.manager import BehaviorManager
+from behavior_executor.scene_view import SceneSnapshot
+from behavior_executor.statistics import Metric
+from behavior_tree import BehaviorTreeFactory
+
+
+class SceneManager(BehaviorManager):
+    """Keeps the newest message of ``/scene/objects`` and gives each tick one snapshot of it."""
+
+    name = "scene"
+
+    def __init__(self, node: Node) -> None:
+        """Declare parameters and subscribe."""
+        super().__init__(node)
+        values = declare_all(
+            node,
+            [
+                ParameterSpec(
+                    "scene.max_age",
+                    2.0,
+                    "[s] age from which on the scene counts as gone",
+                    range=(0.1, 60.0),
+                    read_only=True,
+                ),
+                ParameterSpec(
+                    "scene.seed", 0, "seed of drawn spots", range=(0, 2**31), read_only=True
+                ),
+            ],
+        )
+        self.rng = random.Random(values["scene.seed"])
+        self.now = 0.0
+        self.snapshot: SceneSnapshot | None = None
+        self._newest: SceneSnapshot | None = None
+        self._cache: MessageCache[SceneObjectArray] = MessageCache(
+            node,
+            SceneObjectArray,
+            "/scene/objects",
+            max_age=values["scene.max_age"],
+            qos=QOS_LATCHED,
+        )
+
+    def register_nodes(self, factory: BehaviorTreeFactory) -> None:
+        """Register the nodes of :mod:`behavior_executor.scene_nodes`."""
+        register_scene_nodes(factory, self)
+
+    def pre_tick(self, now: float) -> None:
+        """Take the snapshot of this tick."""
+        self.now = now
+        message = self._cache.consume_new()
+        if message is not None:
+            self._newest = snapshot_from(message)
+        self.snapshot = self._newest if self._cache.fresh() else None
+
+    def metrics(self) -> list[Metric]:
+        """Messages so far, and the age of the newest one."""
+        age = self._cache.age()
+        return [
+            Metric("scene_messages", "", float(self._cache.sequence), is_counter=True),
+            Metric("scene_age", "s", age if age != float("inf") else -1.0),
+        ]
+
+    def problem(self) -> str:
+        """Say so when there is no fresh scene."""
+        if self._cache.fresh():
+            return ""
+        if self._cache.sequence == 0:
+            return "no scene yet on /scene/objects"
+        return f"no scene for {self._cache.age():.1f} s"
+
+
+def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene) -> None:
+    """Register all nodes that look at a scene.
+
+    Args:
+        factory: gets the nodes.
+        scene: where they look.
+    """
+    for node_class in (
+        scene_nodes.ObserveTower,
+        scene_nodes.ChooseBlock,
+        scene_nodes.WaitUntilHeld,
+        scene_nodes.TowerPlace,
+        scene_nodes.SampleFreeSpot,
+    ):
+        factory.register_node_type(node_class, node_class.__name__, scene)
+    factory.register_node_type(scene_nodes.ReviewChoice, "ReviewChoice")
+    factory.register_node_type(scene_nodes.BelongsOnTop, "BelongsOnTop")
