@@ -6,6 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
+def elapsed(t: float, start: float) -> float:
+    """Time from `start` to `t` [s], to whole nanoseconds.
+
+    Without the rounding the last bit would depend on when something starts, and two runs from the
+    same seed would drift apart.
+    """
+    return round(t - start, 9)
+
+
 class Ending(enum.Enum):
     """How a goal ended."""
 
@@ -47,3 +56,7 @@ class Goal:
 
 class InvalidGoal(ValueError):
     """A goal that cannot be accepted; the message says what is wrong with it."""
+
+
+class InvalidJoints(InvalidGoal):
+    """A goal for joints that are not the controller's."""

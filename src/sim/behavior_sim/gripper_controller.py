@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from behavior_sim.config import GripperConfig
-from behavior_sim.goals import Ending, Goal, InvalidGoal, Outcome
+from behavior_sim.goals import Ending, Goal, InvalidGoal, Outcome, elapsed
 
 REACHED = 0.001
 """[m] nearer than this to the goal, the gap is reached."""
@@ -97,7 +97,7 @@ class GripperController:
         """Setpoint [m] and force [N] at `t` [s], given the gap [m] and its velocity [m/s]."""
         if self._goal is None:
             return self.setpoint
-        reach = self._config.speed * max(0.0, t - self._time)
+        reach = self._config.speed * max(0.0, elapsed(t, self._time))
         self._time = t
         self._setpoint += min(max(self._target - self._setpoint, -reach), reach)
         if abs(velocity) > _STILL:
@@ -118,7 +118,7 @@ class GripperController:
     def _stalled(self, t: float, gap: float) -> bool:
         return (
             self._still_since is not None
-            and t - self._still_since >= _STILL_TIME
+            and elapsed(t, self._still_since) >= _STILL_TIME
             and abs(gap - self._setpoint) > REACHED
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_sim.config import ArmConfig
-from behavior_sim.goals import Ending, Goal, InvalidGoal, Outcome
+from behavior_sim.goals import Ending, Goal, InvalidGoal, InvalidJoints, Outcome, elapsed
 from behavior_sim.splines import JointSpline
 
 Array = NDArray[np.float64]
@@ -106,7 +106,7 @@ class JointTrajectoryController:
 
     def elapsed(self, t: float) -> float:
         """Time since the start of the running trajectory [s], negative if that lies ahead."""
-        return t - self._start
+        return elapsed(t, self._start)
 
     def start(
         self,
@@ -119,7 +119,8 @@ class JointTrajectoryController:
         """Follow `points` from the time `t` [s] on, which may lie ahead; ends the running goal.
 
         Raises:
-            InvalidGoal: wrong joints, sizes or times, or limits exceeded; nothing is changed.
+            InvalidJoints: not exactly this controller's joints.
+            InvalidGoal: wrong sizes or times, or limits exceeded; nothing is changed.
         """
         spline = self._spline(points)
         self._check_limits(spline)
@@ -150,18 +151,18 @@ class JointTrajectoryController:
         motion = self._motion
         if motion is None:
             return self.setpoint
-        elapsed = t - self._start
-        if elapsed >= 0.0:
-            self._positions, self._velocities = motion.sample(elapsed)
+        passed = self.elapsed(t)
+        if passed >= 0.0:
+            self._positions, self._velocities = motion.sample(passed)
         if self._stopping:
-            if elapsed >= motion.duration:
+            if passed >= motion.duration:
                 self._motion = None
             return self.setpoint
         error = np.abs(self._positions - positions)
-        if elapsed < motion.duration:
+        if passed < motion.duration:
             self._watch_path(t, error, positions)
         else:
-            self._watch_goal(elapsed - motion.duration, error, velocities)
+            self._watch_goal(passed - motion.duration, error, velocities)
         return self.setpoint
 
     # -- inner --------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ class JointTrajectoryController:
 
     def _order(self, points: TrajectoryPoints) -> list[int]:
         if sorted(points.joints) != sorted(self._joints):
-            raise InvalidGoal(
+            raise InvalidJoints(
                 f"the trajectory is for the joints {list(points.joints)}; "
                 f"this controller needs exactly {list(self._joints)}"
             )
@@ -239,7 +240,7 @@ class JointTrajectoryController:
     def _tolerances(self, tolerances: Tolerances) -> tuple[Array, Array]:
         for name in [*tolerances.path, *tolerances.goal]:
             if name not in self._joints:
-                raise InvalidGoal(f"a tolerance is for the unknown joint {name!r}")
+                raise InvalidJoints(f"a tolerance is for the unknown joint {name!r}")
         path = [tolerances.path.get(joint, self._default_path) for joint in self._joints]
         goal = [tolerances.goal.get(joint, self._default_goal) for joint in self._joints]
         return np.array(path), np.array(goal)

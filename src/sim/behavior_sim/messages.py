@@ -25,7 +25,7 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 
 from behavior_sim.config import ObjectConfig, WorldConfig
 from behavior_sim.detection import DetectionFrame, DetectorConfig
-from behavior_sim.goals import Ending, InvalidGoal, Outcome
+from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
 from behavior_sim.joint_trajectory_controller import Tolerances, TrajectoryPoints
 from behavior_sim.layouts import Pose
 from behavior_sim.simulation import Simulation
@@ -226,7 +226,9 @@ def parse_tolerances(goal: Any) -> Tolerances:
 def trajectory_result(outcome: Outcome | InvalidGoal) -> Any:
     """Result message of a FollowJointTrajectory goal."""
     result = FollowJointTrajectory.Result()
-    if isinstance(outcome, InvalidGoal):
+    if isinstance(outcome, InvalidJoints):
+        result.error_code, result.error_string = result.INVALID_JOINTS, str(outcome)
+    elif isinstance(outcome, InvalidGoal):
         result.error_code, result.error_string = result.INVALID_GOAL, str(outcome)
     else:
         # The interface has no code of its own for goals that were cancelled or replaced.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures and animations of recordings, on machines with and without a screen.
 
-OpenGL is chosen by an environment variable that is read when MuJoCo is imported, and a broken driver
-may take its process down: so drawing happens in a process of its own, first with EGL, then with
-OSMesa. Whatever fails, nothing is raised: the report says what came of it.
+OpenGL is chosen by an environment variable that is read when MuJoCo is imported, and a broken
+driver may take its process down: so drawing happens in a process of its own, first with EGL, then
+with OSMesa. Whatever fails, nothing is raised: the report says what came of it.
 
     python -m behavior_sim.rendering RECORDING --png FILE --gif FILE
 """
@@ -70,7 +70,7 @@ def render_recording(
         what was drawn and how; never raises for want of OpenGL.
     """
     start = time.monotonic()
-    problems = []
+    problems: list[str] = []
     for backend in BACKENDS:
         report = _try_backend(backend, recording, png, gif, timeout)
         if isinstance(report, RenderReport):

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node, in a ROS domain of its own: everything it offers, used as its clients do."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from behavior_msgs.msg import SceneObject, SceneObjectArray
+from behavior_msgs.srv import DisturbWorld, ResetWorld
+from behavior_ros import seconds, to_duration, to_time
+from behavior_sim import Recording
+from behavior_sim.node import SimulationNode
+from control_msgs.action import FollowJointTrajectory, GripperCommand
+from control_msgs.msg import JointTolerance
+from rcl_interfaces.srv import SetParameters
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectoryPoint
+from vision_msgs.msg import Detection3DArray
+
+DOMAIN = 22
+WAIT = 10.0
+HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
+JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
+TOPICS = {
+    "/clock": Clock,
+    "/joint_states": JointState,
+    "/detections": Detection3DArray,
+    "/simulation/objects": SceneObjectArray,
+}
+
+
+class Bench:
+    """The node and a client in one executor."""
+
+    def __init__(self, recording: Path) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=DOMAIN)
+        overrides = {"speed": 0.0, "seed": 3, "recording": str(recording)}
+        self.node = SimulationNode(
+            context=self.context,
+            parameter_overrides=[Parameter(k, value=v) for k, v in overrides.items()],
+        )
+        self.client = Node("bench", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.executor.add_node(self.client)
+        self.arm = ActionClient(
+            self.client, FollowJointTrajectory, "/panda_arm_controller/follow_joint_trajectory"
+        )
+        self.gripper = ActionClient(
+            self.client, GripperCommand, "/panda_hand_controller/gripper_cmd"
+        )
+        self.received: dict[str, list] = {topic: [] for topic in TOPICS}
+        for topic, message_type in TOPICS.items():
+            self.client.create_subscription(
+                message_type, topic, self.received[topic].append, qos_profile_sensor_data
+            )
+        assert self.arm.wait_for_server(WAIT)
+        assert self.gripper.wait_for_server(WAIT)
+
+    def close(self) -> None:
+        self.node.destroy_node()
+        self.client.destroy_node()
+        self.context.shutdown()
+
+    def get(self, future):
+        self.executor.spin_until_future_complete(future, timeout_sec=WAIT)
+        assert future.done(), "no answer"
+        return future.result()
+
+    def call(self, service_type, name: str, request):
+        client = self.client.create_client(service_type, name)
+        assert client.wait_for_service(WAIT)
+        response = self.get(client.call_async(request))
+        self.client.destroy_client(client)
+        return response
+
+    def until(self, condition) -> None:
+        end = time.monotonic() + WAIT
+        while not condition():
+            assert time.monotonic() < end, "it never came true"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def newest(self, topic: str):
+        """The next message of a topic."""
+        count = len(self.received[topic])
+        self.until(lambda: len(self.received[topic]) > count)
+        return self.received[topic][-1]
+
+    def send(self, client: ActionClient, goal, feedback=None):
+        handle = self.get(client.send_goal_async(goal, feedback_callback=feedback))
+        assert handle.accepted
+        return handle
+
+    def result(self, handle):
+        answer = self.get(handle.get_result_async())
+        return answer.status, answer.result
+
+    def set(self, name: str, value):
+        request = SetParameters.Request()
+        request.parameters = [Parameter(name, value=value).to_parameter_msg()]
+        return self.call(SetParameters, "/simulation/set_parameters", request).results[0]
+
+    def reset(self, seed: int = 3, layout: str = ""):
+        return self.call(
+            ResetWorld, "/simulation/reset", ResetWorld.Request(seed=seed, layout=layout)
+        )
+
+
+def trajectory(positions, duration: float) -> FollowJointTrajectory.Goal:
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.joint_names = JOINTS
+    goal.trajectory.points = [
+        JointTrajectoryPoint(positions=positions, time_from_start=to_duration(duration))
+    ]
+    return goal
+
+
+def grip(position: float, effort: float = 0.0) -> GripperCommand.Goal:
+    goal = GripperCommand.Goal()
+    goal.command.position, goal.command.max_effort = position, effort
+    return goal
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[Bench]:
+    made = Bench(tmp_path_factory.mktemp("node") / "motion.npz")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def bench(shared: Bench) -> Bench:
+    shared.set("speed", 0.0)
+    assert shared.reset().code == 0
+    return shared
+
+
+def test_streams(bench: Bench) -> None:
+    assert bench.set("speed", 5.0).successful
+    for messages in bench.received.values():
+        messages.clear()
+    bench.until(lambda: len(bench.received["/simulation/objects"]) >= 11)
+    stamps = {
+        "/clock": [seconds(m.clock) for m in bench.received["/clock"]],
+        **{
+            topic: [seconds(m.header.stamp) for m in bench.received[topic]]
+            for topic in ("/joint_states", "/detections", "/simulation/objects")
+        },
+    }
+    for topic, period in (
+        ("/clock", 0.02),
+        ("/joint_states", 0.02),
+        ("/detections", 0.1),
+        ("/simulation/objects", 0.1),
+    ):
+        steps = [b - a for a, b in zip(stamps[topic], stamps[topic][1:], strict=False)]
+        assert min(steps) == pytest.approx(period, abs=1e-6), topic
+    joints = bench.received["/joint_states"][-1]
+    assert list(joints.name) == [*JOINTS, "panda_finger_joint1", "panda_finger_joint2"]
+    assert list(joints.position) == pytest.approx([*HOME, 0.04, 0.04], abs=1e-3)
+    assert len(joints.velocity) == len(joints.effort) == 9
+    detections = bench.received["/detections"][-1]
+    assert detections.header.frame_id == "world"
+    assert {d.results[0].hypothesis.class_id for d in detections.detections} == {
+        f"{color}_block" for color in ("red", "blue", "yellow", "green")
+    }
+    truth = {o.name: o for o in bench.received["/simulation/objects"][-1].objects}
+    for detection in detections.detections:
+        seen = detection.results[0].pose
+        true = truth[detection.results[0].hypothesis.class_id]
+        assert seen.pose.position.x == pytest.approx(true.pose.position.x, abs=0.006)
+        assert seen.covariance[0] == pytest.approx(0.001**2)
+        assert detection.bbox.size.x == pytest.approx(0.0515)
+        assert true.state == SceneObject.TRACKED
+
+
+def test_trajectory_is_followed(bench: Bench) -> None:
+    feedback = []
+    target = [0.4, -0.5, 0.1, -2.0, 0.1, 1.7, 1.0]
+    handle = bench.send(bench.arm, trajectory(target, 2.0), feedback.append)
+    status, result = bench.result(handle)
+    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert result.error_code == FollowJointTrajectory.Result.SUCCESSFUL
+    assert list(bench.newest("/joint_states").position)[:7] == pytest.approx(target, abs=0.002)
+    assert len(feedback) >= 5
+    assert list(feedback[0].feedback.joint_names) == JOINTS
+
+
+def test_trajectory_is_cancelled(bench: Bench) -> None:
+    handle = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 200.0))
+    assert bench.get(handle.cancel_goal_async()).goals_canceling
+    status, result = bench.result(handle)
+    assert status == GoalStatus.STATUS_CANCELED
+    assert result.error_string == "cancelled"
+    bench.until(lambda: max(map(abs, bench.newest("/joint_states").velocity)) < 1e-3)
+
+
+def test_new_goal_replaces(bench: Bench) -> None:
+    first = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 200.0))
+    second = bench.send(bench.arm, trajectory([0.1, *HOME[1:]], 1.0))
+    status, result = bench.result(first)
+    assert status == GoalStatus.STATUS_ABORTED
+    assert "newer goal" in result.error_string
+    assert bench.result(second)[0] == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_refused_trajectories_say_why(bench: Bench) -> None:
+    goal = trajectory([3.5, *HOME[1:]], 5.0)
+    status, result = bench.result(bench.send(bench.arm, goal))
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.error_code == FollowJointTrajectory.Result.INVALID_GOAL
+    assert "panda_joint1" in result.error_string
+    goal = trajectory(HOME, 1.0)
+    goal.trajectory.joint_names = ["a"]
+    _, result = bench.result(bench.send(bench.arm, goal))
+    assert result.error_code == FollowJointTrajectory.Result.INVALID_JOINTS
+    _, result = bench.result(bench.send(bench.arm, FollowJointTrajectory.Goal()))
+    assert result.error_code == FollowJointTrajectory.Result.INVALID_JOINTS
+
+
+def test_tolerances_of_the_goal(bench: Bench) -> None:
+    goal = trajectory([0.8, *HOME[1:]], 0.8)
+    goal.path_tolerance = [JointTolerance(name="panda_joint1", position=1e-5)]
+    status, result = bench.result(bench.send(bench.arm, goal))
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.error_code == FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED
+
+
+def test_start_stamp_in_the_future(bench: Bench) -> None:
+    now = seconds(bench.newest("/clock").clock)
+    goal = trajectory([0.1, *HOME[1:]], 1.0)
+    goal.trajectory.header.stamp = to_time(now + 30.0)
+    bench.result(bench.send(bench.arm, goal))
+    assert seconds(bench.newest("/clock").clock) >= now + 31.0
+
+
+def test_gripper(bench: Bench) -> None:
+    status, result = bench.result(bench.send(bench.gripper, grip(0.0)))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+    assert (result.reached_goal, result.stalled) == (True, False)
+    assert result.position == pytest.approx(0.0, abs=0.001)
+    status, result = bench.result(bench.send(bench.gripper, grip(0.5)))
+    assert status == GoalStatus.STATUS_ABORTED
+    assert not result.reached_goal
+    handle = bench.send(bench.gripper, grip(0.08))
+    bench.reset()
+    assert bench.result(handle)[0] in (GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_SUCCEEDED)
+
+
+def test_reset_ends_goals_and_time_goes_on(bench: Bench) -> None:
+    before = seconds(bench.newest("/clock").clock)
+    handle = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 500.0))
+    assert bench.reset(5, "wrong_tower").code == 0
+    status, result = bench.result(handle)
+    assert status == GoalStatus.STATUS_ABORTED
+    assert "reset" in result.error_string
+    response = bench.reset(5, "nonsense")
+    assert response.code == 101
+    assert "wrong_tower" in response.message
+    assert seconds(bench.newest("/clock").clock) > before
+    objects = {o.name: o.pose.position for o in bench.newest("/simulation/objects").objects}
+    assert objects["blue_block"].z == pytest.approx(1.5 * 0.0515, abs=0.001)
+
+
+def test_disturbances(bench: Bench) -> None:
+    def disturb(kind: int, name: str = "red_block", **place: float):
+        request = DisturbWorld.Request(kind=kind, object=name)
+        for axis, value in place.items():
+            setattr(request.pose.position, axis, value)
+        request.impulse.y = 0.02
+        return bench.call(DisturbWorld, "/simulation/disturb", request)
+
+    def red():
+        objects = bench.newest("/simulation/objects").objects
+        return next(o for o in objects if o.name == "red_block").pose.position
+
+    assert disturb(DisturbWorld.Request.MOVE, x=0.5, y=0.3).code == 0
+    bench.newest("/simulation/objects")
+    assert (red().x, red().y) == pytest.approx((0.5, 0.3), abs=0.002)
+    assert disturb(DisturbWorld.Request.PUSH).code == 0
+    assert disturb(DisturbWorld.Request.DROP, x=0.5, y=0.1, z=0.3).code == 0
+    bench.until(lambda: red().z < 0.03)
+    assert disturb(DisturbWorld.Request.TAKE_AWAY).code == 0
+    bench.newest("/detections")
+    names = {d.id for d in bench.newest("/detections").detections}
+    assert "red_block" not in names
+    assert disturb(DisturbWorld.Request.RELEASE, x=0.5).code == 102
+    assert disturb(DisturbWorld.Request.MOVE, "cat").code == 101
+    assert disturb(9).code == 102
+    assert disturb(DisturbWorld.Request.MOVE, x=float("nan")).code == 102
+    request = DisturbWorld.Request(object="red_block")
+    request.pose.orientation.w = 0.0
+    response = bench.call(DisturbWorld, "/simulation/disturb", request)
+    assert response.code == 102
+    assert "quaternion" in response.message
+
+
+def test_pause(bench: Bench) -> None:
+    assert bench.call(SetBool, "/simulation/pause", SetBool.Request(data=True)).success
+    assert bench.reset(3).code == 0, "a paused world can be reset"
+    before = bench.node._simulation.time
+    assert bench.reset(3).code == 0
+    assert bench.node._simulation.time == before
+    assert bench.call(SetBool, "/simulation/pause", SetBool.Request(data=False)).success
+    bench.newest("/clock")
+
+
+def test_parameters(bench: Bench) -> None:
+    assert bench.set("detection_dropout", 1.0).successful
+    bench.until(lambda: not bench.newest("/detections").detections)
+    assert bench.set("detection_dropout", 0.0).successful
+    assert not bench.set("speed", -1.0).successful
+    assert not bench.set("detection_dropout", 1.5).successful
+
+
+def test_recording_is_saved(bench: Bench) -> None:
+    bench.newest("/simulation/objects")
+    response = bench.call(Trigger, "/simulation/save_recording", Trigger.Request())
+    assert response.success, response.message
+    assert len(Recording.load(response.message).times) > 0
