@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import json
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,6 @@ from behavior_ros.interfaces import Field, Section, load_message
 from behavior_tree import InputPort, OutputPort, PortInfo, TreeNode, Unsigned, register_converter
 
 _RESERVED = ("ID", "name")
-_NOTHING: Any = object()
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class InputPorts:
         """
         message = self._message()
         for entry in self.ports:
-            optional = {} if entry.info.required else {"default": _NOTHING}
-            value = node.get_input(entry.port, **optional)
-            if value is _NOTHING:
+            # A port that is given must have a value: a key that nobody wrote is no default.
+            if node.raw_port(entry.port) is None and not entry.info.required:
                 continue
+            value = node.get_input(entry.port)
             try:
                 setattr(message, entry.field.name, fit(value, entry.field.type))
             except ValueError as error:
@@ -168,7 +168,7 @@ def _port_type(field: Field) -> Any:
     if array is None:
         return _scalar_type(field.type)
     item = _scalar_type(array[0])
-    port_type = list[item]
+    port_type = types.GenericAlias(list, (item,))
     if hasattr(item, "get_fields_and_field_types"):
         register_converter(port_type, lambda text: messages_from_text(item, text))
     return port_type

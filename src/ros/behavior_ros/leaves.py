@@ -42,6 +42,7 @@ def register_ros_nodes(
     from behavior_ros.service_leaf import service_leaf
     from behavior_ros.topic_leaves import publisher_leaf, subscriber_leaf
     from behavior_ros.transform_leaf import LookUpFrame
+    from behavior_tree import BehaviorTreeError
 
     makers: dict[str, Callable[[LeafHub, NodeModel], Any]] = {
         "action": action_leaf,
@@ -54,11 +55,9 @@ def register_ros_nodes(
     for model in models:
         try:
             factory.register_node_type(makers[model.kind](hub, model), model.node)
-        except ValueError as error:
+        except (ValueError, BehaviorTreeError) as error:
             problems.append(f"node {model.node}: {error}")
     if problems:
         raise NodeModelError("\n".join(problems))
     if transform_buffer is not None:
-        factory.register_node_type(
-            type("LookUpFrame", (LookUpFrame,), {"buffer": transform_buffer})
-        )
+        factory.register_node_type(LookUpFrame, "LookUpFrame", transform_buffer)

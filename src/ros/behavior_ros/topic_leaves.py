@@ -40,6 +40,7 @@ class PublisherLeaf(SyncActionNode):
 
     def tick(self) -> NodeStatus:
         """Publish."""
+        self.set_failure_reason("")
         try:
             message = self.ports.read(self)
         except (ValueError, RuntimeError) as error:
@@ -105,10 +106,8 @@ class NewestMessageLeaf(ConditionNode):
     def tick(self) -> NodeStatus:
         """Look."""
         problem = self.subscription.problem(self)
-        if problem is None:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
+        self.set_failure_reason(problem or "")
+        return NodeStatus.SUCCESS if problem is None else NodeStatus.FAILURE
 
 
 class WaitForMessageLeaf(StatefulActionNode):

@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from geometry_msgs.msg import PoseStamped
 
 from behavior_ros.conversions import matrix_to_pose, transform_to_matrix
 from behavior_ros.transform_tree import TransformError
 from behavior_ros.transforms import TransformBuffer
-from behavior_tree import InputPort, NodeStatus, OutputPort, PortInfo, SyncActionNode, ports_list
+from behavior_tree import (
+    InputPort,
+    NodeConfig,
+    NodeStatus,
+    OutputPort,
+    PortInfo,
+    SyncActionNode,
+    ports_list,
+)
 
 
 class LookUpFrame(SyncActionNode):
     """Writes the latest pose of a frame; FAILURE with the reason if it is not known."""
 
-    buffer: ClassVar[TransformBuffer]
+    def __init__(self, name: str, config: NodeConfig, buffer: TransformBuffer) -> None:
+        super().__init__(name, config)
+        self._buffer = buffer
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -29,8 +37,9 @@ class LookUpFrame(SyncActionNode):
 
     def tick(self) -> NodeStatus:
         """Look up."""
+        self.set_failure_reason("")
         try:
-            found = self.buffer.lookup_transform(
+            found = self._buffer.lookup_transform(
                 self.get_input("reference"), self.get_input("frame")
             )
         except TransformError as error:

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The action leaf under any order of ticks, halts and answers, with a server that is a puppet."""
+
+from types import SimpleNamespace
+
+from action_msgs.msg import GoalStatus
+from behavior_msgs.action import Pick
+from behavior_ros.action_leaf import action_leaf
+from behavior_ros.goal_exchange import GoalExchange
+from behavior_ros.leaf_hub import LeafHub, SentGoal
+from behavior_ros.node_models import NodeModel
+from fakes import FakeServer
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from behavior_tree import BehaviorTreeFactory, NodeStatus
+
+MODEL = NodeModel("Pick", "action", "/pick", "behavior_msgs/action/Pick", timeout=10.0)
+ACCEPTED = 0
+REFUSED = 1
+XML = """<root BTCPP_format="4"><BehaviorTree ID="T">
+<Pick message="{message}" phase="{phase}" code="{code}"/></BehaviorTree></root>"""
+
+
+class PuppetClient:
+    """Makes a puppet server's goal of everything that is sent."""
+
+    def __init__(self):
+        self.up = True
+        self.goals = []
+
+    def server_is_ready(self):
+        return self.up
+
+    def send_goal_async(self, goal, feedback_callback):
+        self.goals.append(FakeServer())
+        return self.goals[-1].send_goal_async(goal, feedback_callback)
+
+
+class PuppetHub(LeafHub):
+    """Clocks that are set by hand, and servers that are lost on command."""
+
+    def __init__(self):
+        self.client = PuppetClient()
+        self.node_time = self.wall_time = 0.0
+        self.lost = None
+        self._running, self._closing = [], []
+
+    def now(self):
+        return self.node_time
+
+    def wall(self):
+        return self.wall_time
+
+    def action_client(self, action_type, name):
+        return self.client
+
+    def send(self, client, action, goal, *, server_timeout, on_feedback, on_end):
+        watch = SimpleNamespace(look=lambda signs: self.lost, close=lambda: None)
+        exchange = GoalExchange(client, goal, on_feedback=on_feedback, on_end=on_end)
+        sent = SentGoal(action, exchange, watch)
+        self._running.append(sent)
+        return sent
+
+
+class LeafMachine(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.hub = PuppetHub()
+        factory = BehaviorTreeFactory()
+        factory.register_node_type(action_leaf(self.hub, MODEL), "Pick")
+        self.tree = factory.create_tree_from_text(XML)
+        self.leaf = self.tree.root_node()
+        self.exchanges = []
+        self.outputs = self.seen()
+        self.first_goal_of_run = 0
+
+    def seen(self):
+        board = self.leaf.config().blackboard
+        entries = (board.entry(key) for key in ("message", "phase", "code"))
+        return tuple(None if entry is None else entry.value for entry in entries)
+
+    def goals(self):
+        return self.hub.client.goals
+
+    @rule()
+    def tick(self):
+        if self.leaf.status.completed:
+            self.leaf.reset_status()
+        if self.leaf.status is NodeStatus.IDLE:
+            self.first_goal_of_run = len(self.goals())
+        status = self.leaf.execute_tick()
+        assert status in (NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE)
+        if status is NodeStatus.FAILURE:
+            assert self.leaf.failure_reason(), "a failure says why"
+        if status is NodeStatus.SUCCESS:
+            response = self.goals()[-1].result.result()
+            assert len(self.goals()) > self.first_goal_of_run, "success is of this run's goal"
+            assert response.status == GoalStatus.STATUS_SUCCEEDED
+            assert response.result.code == 0
+            assert self.seen()[0] == response.result.message, "outputs come before the status"
+        self.outputs = self.seen()
+
+    @rule()
+    def halt(self):
+        self.leaf.halt_node()
+
+    @rule(seconds=st.sampled_from([0.1, 4.0, 11.0]))
+    def time_passes(self, seconds):
+        self.hub.node_time += seconds
+        self.hub.wall_time += seconds
+
+    @rule(up=st.booleans())
+    def server(self, up):
+        self.hub.client.up = up
+
+    @rule(lost=st.sampled_from([None, None, "server lost: gone"]))
+    def losing(self, lost):
+        self.hub.lost = lost
+
+    @precondition(lambda self: self.goals())
+    @rule(data=st.data(), event=st.sampled_from(["accept", "reject", "feedback"]))
+    def answer(self, data, event):
+        goal = data.draw(st.sampled_from(self.goals()))
+        if event == "feedback":
+            goal.feedback(SimpleNamespace(feedback=Pick.Feedback(phase="lift")))
+        else:
+            getattr(goal, event)()
+
+    @precondition(lambda self: self.goals())
+    @rule(data=st.data(), code=st.sampled_from([ACCEPTED, REFUSED]))
+    def answer_cancel(self, data, code):
+        data.draw(st.sampled_from(self.goals())).answer_cancel(code)
+
+    @precondition(lambda self: self.goals())
+    @rule(
+        data=st.data(),
+        code=st.sampled_from([0, 0, 211]),
+        status=st.sampled_from(
+            [
+                GoalStatus.STATUS_SUCCEEDED,
+                GoalStatus.STATUS_ABORTED,
+                GoalStatus.STATUS_CANCELED,
+                GoalStatus.STATUS_UNKNOWN,
+            ]
+        ),
+    )
+    def end(self, data, code, status):
+        goal = data.draw(st.sampled_from(self.goals()))
+        goal.finish(status, Pick.Result(code=code, message=f"text {id(goal)}"))
+
+    @invariant()
+    def outputs_are_written_by_ticks_only(self):
+        assert self.seen() == self.outputs
+
+    @invariant()
+    def only_a_running_leaf_has_a_goal_that_goes_on(self):
+        held = self.goals() if self.leaf.status is not NodeStatus.RUNNING else self.goals()[:-1]
+        for goal in held:
+            accepted = goal.answer.done() and goal.answer.result().accepted
+            if accepted and not goal.result.done():
+                assert goal.cancels, "a goal that nobody waits for was cancelled"
+
+    def teardown(self):
+        """Whatever happened, everything can be closed."""
+        self.hub.lost = None
+        self.leaf.halt_node()
+        for goal in self.goals():
+            goal.accept()
+            goal.finish(GoalStatus.STATUS_CANCELED, Pick.Result())
+        assert self.hub.closed()
+
+
+LeafMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestLeafMachine = LeafMachine.TestCase

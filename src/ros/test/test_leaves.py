@@ -1,0 +1,592 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Leaves against real servers: success, failure, and every way to be cancelled or left alone."""
+
+import threading
+import time
+from xml.sax.saxutils import quoteattr
+
+import pytest
+from behavior_msgs.action import MoveArm, Pick
+from behavior_ros import (
+    NodeModel,
+    WorkerActionServer,
+    create_static_transform_broadcaster,
+    create_transform_buffer,
+    load_node_models,
+    matrix_to_transform,
+    register_ros_nodes,
+)
+from behavior_ros.closing import closables
+from behavior_ros.node_models import NodeModelError
+from conftest import until
+from geometry_msgs.msg import PointStamped, TransformStamped
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool
+
+from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
+
+RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
+TICK_BUDGET = 0.1
+"""[s] No tick may take longer, whatever the server does; on idle cores it takes far below 1 ms."""
+
+MODELS = [
+    {
+        "node": "Pick",
+        "action": "/pick",
+        "type": "behavior_msgs/action/Pick",
+        "defaults": {"velocity_scaling": 0.5},
+        "server_timeout": 0.6,
+    },
+    {
+        "node": "HurriedPick",
+        "action": "/pick",
+        "type": "behavior_msgs/action/Pick",
+        "timeout": 0.3,
+    },
+    {
+        "node": "MoveArm",
+        "action": "/move_arm",
+        "type": "behavior_msgs/action/MoveArm",
+        "required": ["mode"],
+    },
+    {
+        "node": "Switch",
+        "service": "/switch",
+        "type": "std_srvs/srv/SetBool",
+        "timeout": 0.5,
+        "server_timeout": 0.3,
+    },
+    {"node": "PublishPoint", "publisher": "/point", "type": "geometry_msgs/msg/PointStamped"},
+    {
+        "node": "DoorOpen",
+        "subscriber": "/door",
+        "type": "std_msgs/msg/Bool",
+        "max_age": 0.3,
+        "condition": {"data": True},
+    },
+    {
+        "node": "WaitForDoor",
+        "subscriber": "/door",
+        "type": "std_msgs/msg/Bool",
+        "timeout": 0.5,
+        "max_age": 0.3,
+        "condition": {"data": True},
+    },
+]
+
+
+class Tree:
+    """Leaves on one node, ticked in its executor's thread."""
+
+    def __init__(self, spinner):
+        self.spinner = spinner
+        self.node = spinner.node("tree")
+        self.factory = BehaviorTreeFactory()
+        models = load_node_models({"nodes": MODELS})
+        self.buffer = spinner.do(lambda: create_transform_buffer(self.node))
+        spinner.do(
+            lambda: register_ros_nodes(
+                self.factory, self.node, models, transform_buffer=self.buffer
+            )
+        )
+        self.hub = closables([self.node])[0]
+        self.trees = []
+
+    def make(self, name, **ports):
+        attributes = " ".join(f"{key}={quoteattr(text)}" for key, text in ports.items())
+        xml = f'<BehaviorTree ID="T"><{name} {attributes}/></BehaviorTree>'
+        text = f'<root BTCPP_format="4">{xml}</root>'
+        tree = self.spinner.do(lambda: self.factory.create_tree_from_text(text))
+        self.trees.append(tree)
+        return tree.root_node()
+
+    def tick(self, leaf):
+        def measured():
+            if leaf.status.completed:
+                leaf.reset_status()
+            begin = time.perf_counter()
+            status = leaf.execute_tick()
+            assert time.perf_counter() - begin < TICK_BUDGET, "the tick was blocked"
+            return status
+
+        return self.spinner.do(measured)
+
+    def halt(self, leaf):
+        self.spinner.do(leaf.halt_node)
+
+    def run(self, leaf, timeout=5.0):
+        """Tick until the end, return status and reason."""
+        deadline = time.monotonic() + timeout
+        while (status := self.tick(leaf)) is RUNNING:
+            assert time.monotonic() < deadline, "the leaf hangs"
+            time.sleep(0.01)
+        return status, leaf.failure_reason()
+
+    def value(self, leaf, key):
+        return leaf.config().blackboard.get(key)
+
+
+@pytest.fixture
+def tree(spinner):
+    return Tree(spinner)
+
+
+class Servers:
+    """Action servers of another process, as it were."""
+
+    def __init__(self, spinner):
+        self.spinner = spinner
+        self.servers = []
+        self.started = []
+        self.ended = []
+
+    def serve(self, execute, action_type=Pick, name="/pick", accept=None):
+        def counted(context):
+            self.started.append(context.goal)
+            try:
+                return execute(context)
+            finally:
+                self.ended.append(context.cancel_reason)
+
+        node = self.spinner.node(f"server{len(self.spinner.nodes)}")
+        server = self.spinner.do(
+            lambda: WorkerActionServer(node, action_type, name, counted, accept=accept)
+        )
+        self.servers.append(server)
+        return server
+
+    def stop(self, server):
+        self.spinner.do(server.destroy)
+        self.servers.remove(server)
+
+
+@pytest.fixture
+def servers(spinner2):
+    made = Servers(spinner2)
+    yield made
+    for server in list(made.servers):
+        made.stop(server)
+
+
+def linger(context):
+    context.sleep(60.0)
+    return Pick.Result()
+
+
+def succeed(context):
+    return Pick.Result(message="fine")
+
+
+class TestPorts:
+    def test_ports_of_an_action(self, tree):
+        ports = tree.factory.manifests()["Pick"].ports
+        assert ports["object_name"].description == "object of the scene"
+        assert ports["object_name"].type is str
+        assert ports["velocity_scaling"].default_text == "0.5"
+        assert ports["max_tilt"].default_text == "0.0"
+        assert {name for name, port in ports.items() if port.direction.name == "OUTPUT"} == {
+            *("code", "message", "grasp", "phase", "progress")
+        }
+
+    def test_enumerations_required_ports_and_clashes(self, tree):
+        ports = tree.factory.manifests()["MoveArm"].ports
+        assert ports["mode"].required
+        assert ports["mode"].type.NAMED == 1
+
+    def test_goal_is_filled_from_texts(self, tree, servers):
+        servers.serve(lambda context: MoveArm.Result(fraction=1.0), MoveArm, "/move_arm")
+        leaf = tree.make(
+            "MoveArm",
+            mode="NAMED",
+            named_target="home",
+            joints="1;2.5",
+            poses="world;1;2;3 | world;4;5;6",
+            avoid_collisions="true",
+            fraction="{fraction}",
+        )
+        assert tree.run(leaf) == (SUCCESS, "")
+        goal = servers.started[0]
+        assert (goal.mode, goal.named_target, list(goal.joints)) == (1, "home", [1.0, 2.5])
+        assert [pose.pose.position.x for pose in goal.poses] == [1.0, 4.0]
+        assert goal.avoid_collisions is True
+        assert tree.value(leaf, "fraction") == 1.0
+
+    def test_bad_texts_fail_with_a_reason(self, tree):
+        leaf = tree.make("MoveArm", mode="NAMED", poses="{nothing}")
+        status, reason = tree.run(leaf)
+        assert (status, "[nothing], which nobody has written" in reason) == (FAILURE, True)
+        leaf = tree.make("MoveArm", mode="NAMED", joints="{angles}")
+        leaf.config().blackboard.set("angles", ["a", "b"])
+        assert tree.run(leaf) == (FAILURE, "port [joints]: 'a' is no number")
+
+    def test_bad_literals_are_found_at_load(self, tree):
+        with pytest.raises(LoadError, match="x;y;z or x;y;z;qx"):
+            tree.make("MoveArm", mode="NAMED", poses="1;2")
+        with pytest.raises(LoadError, match="mode"):
+            tree.make("MoveArm")
+
+
+class TestActionLeaf:
+    def test_success_writes_outputs_first(self, tree, servers):
+        def execute(context):
+            context.publish_feedback(Pick.Feedback(phase="lift", progress=0.5))
+            context.sleep(0.05)
+            return Pick.Result(message="took it")
+
+        servers.serve(execute)
+        leaf = tree.make(
+            "Pick", object_name="red_block", message="{text}", phase="{phase}", grasp="{grasp}"
+        )
+        assert tree.run(leaf) == (SUCCESS, "")
+        assert servers.started[0].object_name == "red_block"
+        assert servers.started[0].velocity_scaling == 0.5
+        assert tree.value(leaf, "text") == "took it"
+        assert tree.value(leaf, "phase") == "lift"
+        assert tree.value(leaf, "grasp") == Pick.Result().grasp
+
+    def test_failure_gives_the_message(self, tree, servers):
+        results = [
+            Pick.Result(code=Pick.Result.NO_GRASP, message="no grasp: move it away from the edge"),
+            Pick.Result(code=Pick.Result.NO_GRASP),
+        ]
+        servers.serve(lambda context: results.pop(0))
+        leaf = tree.make("Pick", code="{code}")
+        assert tree.run(leaf) == (FAILURE, "no grasp: move it away from the edge")
+        assert tree.value(leaf, "code") == Pick.Result.NO_GRASP
+        assert tree.run(leaf) == (FAILURE, "action /pick aborted with code 211 (NO_GRASP)")
+
+    def test_rejection(self, tree, servers):
+        servers.serve(succeed, accept=lambda goal: "busy")
+        assert tree.run(tree.make("Pick")) == (
+            FAILURE,
+            "action /pick: the server rejected the goal",
+        )
+
+    def test_no_server(self, tree):
+        begin = time.monotonic()
+        status, reason = tree.run(tree.make("Pick"))
+        assert status is FAILURE
+        assert "no server of action /pick" in reason
+        assert 0.5 < time.monotonic() - begin < 2.0
+
+    def test_server_that_comes_late_is_waited_for(self, tree, servers):
+        leaf = tree.make("Pick")
+        assert tree.tick(leaf) is RUNNING
+        servers.serve(succeed)
+        assert tree.run(leaf)[0] is SUCCESS
+
+    def test_timeout_cancels(self, tree, servers):
+        servers.serve(linger)
+        assert tree.run(tree.make("HurriedPick")) == (
+            FAILURE,
+            "action /pick did not end within 0.3 s",
+        )
+        until(lambda: servers.ended == ["cancelled by the client"])
+
+    def test_halt_after_acknowledgement_and_twice(self, tree, servers):
+        servers.serve(linger)
+        leaf = tree.make("Pick", message="{text}")
+        tree.tick(leaf)
+        until(lambda: servers.started)
+        tree.tick(leaf)
+        tree.halt(leaf)
+        tree.halt(leaf)
+        assert leaf.status is NodeStatus.IDLE
+        until(lambda: servers.ended == ["cancelled by the client"])
+        until(lambda: not tree.spinner.do(tree.hub.closing))
+        with pytest.raises(Exception, match="text"):
+            tree.value(leaf, "text")  # the late result is nobody's any more
+
+    def test_halt_before_acknowledgement(self, tree, spinner2):
+        """The server takes its time to accept; the halt comes before, the cancellation after."""
+        asked, accept, ended = threading.Event(), threading.Event(), []
+
+        def decide(goal):
+            asked.set()
+            assert accept.wait(5.0)
+            return GoalResponse.ACCEPT
+
+        async def execute(handle):
+            for _ in range(2000):
+                if handle.is_cancel_requested:
+                    handle.canceled()
+                    ended.append("canceled")
+                    return Pick.Result()
+                await sleep_a_little(spinner2)
+            ended.append("never cancelled")
+            handle.abort()
+            return Pick.Result()
+
+        node = spinner2.node("slow_server")
+        server = spinner2.do(
+            lambda: ActionServer(
+                node,
+                Pick,
+                "/pick",
+                execute,
+                goal_callback=decide,
+                cancel_callback=lambda handle: CancelResponse.ACCEPT,
+            )
+        )
+        leaf = tree.make("Pick")
+        tick_until(tree, leaf, asked.is_set)
+        tree.halt(leaf)
+        assert leaf.status is NodeStatus.IDLE
+        assert not ended
+        accept.set()
+        until(lambda: ended == ["canceled"])
+        until(lambda: not tree.spinner.do(tree.hub.closing))
+        spinner2.do(server.destroy)
+
+    def test_next_goal_waits_for_the_old_one_to_close(self, tree, servers):
+        overlap = []
+
+        def execute(context):
+            overlap.append(len(servers.started) - len(servers.ended))
+            if len(servers.started) == 1:
+                context.cancelled.wait(5.0)
+                time.sleep(0.2)  # the robot takes a moment to stop
+            return succeed(context)
+
+        servers.serve(execute)
+        leaf = tree.make("Pick")
+        tree.tick(leaf)
+        until(lambda: servers.started)
+        tree.halt(leaf)
+        assert tree.run(leaf) == (SUCCESS, "")
+        assert overlap == [1, 1]
+
+    def test_rejection_while_another_action_closes_is_tried_again(self, tree, servers):
+        """One arm, two actions: the second is rejected until the first has let go of the arm."""
+        arm = threading.Lock()
+
+        def hold(context):
+            with arm:
+                context.cancelled.wait(5.0)
+                time.sleep(0.2)
+                context.check_cancelled()
+
+        servers.serve(hold)
+        servers.serve(
+            lambda context: MoveArm.Result(),
+            MoveArm,
+            "/move_arm",
+            accept=lambda goal: "the arm is busy" if arm.locked() else None,
+        )
+        pick, move = tree.make("Pick"), tree.make("MoveArm", mode="NAMED")
+        tick_until(tree, pick, lambda: servers.started)
+        until(tree.make("MoveArm", mode="NAMED").client.server_is_ready)
+        tree.halt(pick)
+        assert tree.run(move) == (SUCCESS, "")
+
+    def test_server_that_goes_away_and_comes_back(self, tree, servers):
+        server = servers.serve(linger)
+        leaf = tree.make("Pick")
+        tick_until(tree, leaf, lambda: servers.started)
+        servers.stop(server)
+        begin = time.monotonic()
+        status, reason = tree.run(leaf)
+        assert status is FAILURE
+        assert reason == "action /pick: server lost: the server of /pick is gone"
+        assert time.monotonic() - begin < 2.0
+        servers.serve(succeed)
+        assert tree.run(leaf) == (SUCCESS, "")
+
+    def test_server_that_is_restarted_at_once(self, tree, servers):
+        server = servers.serve(linger)
+        leaf = tree.make("Pick")
+        tick_until(tree, leaf, lambda: servers.started)
+        servers.stop(server)
+        servers.serve(succeed)
+        status, reason = tree.run(leaf)
+        assert status is FAILURE
+        assert "server lost" in reason
+        assert tree.run(leaf) == (SUCCESS, "")
+
+    def test_server_whose_process_died(self, tree, servers, spinner2):
+        """A killed process stays in the graph for a while, but answers nothing."""
+        servers.serve(linger)
+        leaf = tree.make("Pick")
+        tick_until(tree, leaf, lambda: servers.started)
+        dead = threading.Event()
+        spinner2.executor.create_task(dead.wait, 10.0)
+        begin = time.monotonic()
+        status, reason = tree.run(leaf)
+        elapsed = time.monotonic() - begin
+        dead.set()
+        assert status is FAILURE
+        assert "server lost: the server of /pick has not answered" in reason
+        assert 0.5 < elapsed < 2.0
+        until(lambda: servers.ended == ["cancelled by the client"], what="the late cancellation")
+
+    def test_silent_server_that_answers_questions_is_not_lost(self, tree, servers):
+        servers.serve(linger)
+        leaf = tree.make("Pick")
+        deadline = time.monotonic() + 1.5  # more than twice the server timeout
+        while time.monotonic() < deadline:
+            assert tree.tick(leaf) is RUNNING
+            time.sleep(0.02)
+        tree.halt(leaf)
+
+    def test_closing_the_process_cancels(self, tree, servers):
+        servers.serve(linger)
+        leaf = tree.make("Pick")
+        tick_until(tree, leaf, lambda: servers.started)
+        tree.spinner.do(tree.hub.begin_close)
+        until(lambda: tree.spinner.do(tree.hub.closed))
+        assert servers.ended == ["cancelled by the client"]
+
+
+def tick_until(tree, leaf, predicate):
+    def ticked():
+        assert tree.tick(leaf) is RUNNING
+        return predicate()
+
+    until(ticked)
+
+
+async def sleep_a_little(spinner):
+    """Give the executor a turn, from a coroutine."""
+    from rclpy.task import Future
+
+    future = Future()
+    timer = threading.Timer(0.005, lambda: spinner.executor.create_task(future.set_result, None))
+    timer.start()
+    await future
+
+
+class TestServiceLeaf:
+    @pytest.fixture
+    def switch(self, spinner2):
+        answers = {"delay": 0.0, "success": True, "message": ""}
+        node = spinner2.node("switch_server")
+
+        def answer(request, response):
+            time.sleep(answers["delay"])
+            response.success = answers["success"] and request.data
+            response.message = answers["message"]
+            return response
+
+        node.create_service(SetBool, "/switch", answer)
+        return answers
+
+    def test_success_and_refusal(self, tree, switch):
+        leaf = tree.make("Switch", data="true", success="{done}")
+        assert tree.run(leaf) == (SUCCESS, "")
+        assert tree.value(leaf, "done") is True
+        switch.update(success=False, message="no power")
+        assert tree.run(leaf) == (FAILURE, "no power")
+        switch.update(message="")
+        assert tree.run(leaf) == (FAILURE, "service /switch refused")
+
+    def test_timeout_and_halt(self, tree, switch):
+        switch.update(delay=0.8)
+        leaf = tree.make("Switch", data="true", message="{text}")
+        assert tree.run(leaf) == (FAILURE, "service /switch did not answer within 0.5 s")
+        tree.tick(leaf)
+        tree.halt(leaf)
+        tree.halt(leaf)
+        assert leaf.status is NodeStatus.IDLE
+
+    def test_no_server(self, tree):
+        assert tree.run(tree.make("Switch")) == (
+            FAILURE,
+            "no server of service /switch: start it",
+        )
+
+
+class TestTopicLeaves:
+    def test_publisher(self, tree, spinner2):
+        heard = []
+        spinner2.node("listener").create_subscription(PointStamped, "/point", heard.append, 10)
+        publisher = tree.make("PublishPoint").publisher
+        until(lambda: publisher.get_subscription_count() == 1)
+        assert tree.run(tree.make("PublishPoint", point="1;2;3")) == (SUCCESS, "")
+        until(lambda: heard)
+        assert heard[0].point.z == 3.0
+        assert heard[0].header.stamp.sec > 0
+        assert tree.run(tree.make("PublishPoint", point="{unwritten}"))[0] is FAILURE
+
+    def test_subscriber_and_its_age(self, tree, spinner2):
+        leaf = tree.make("DoorOpen", data="{open}")
+        status, reason = tree.run(leaf)
+        assert (status, "no message on /door yet" in reason) == (FAILURE, True)
+        publisher = spinner2.node("door").create_publisher(Bool, "/door", 10)
+        until(lambda: publisher.get_subscription_count() == 2)
+        publisher.publish(Bool(data=False))
+        until(lambda: "is False, not True" in tree.run(leaf)[1])
+        publisher.publish(Bool(data=True))
+        until(lambda: tree.run(leaf)[0] is SUCCESS)
+        assert tree.value(leaf, "open") is True
+        until(lambda: "old, more than 0.3 s" in tree.run(leaf)[1])
+
+    def test_waiting_for_a_message(self, tree, spinner2):
+        leaf = tree.make("WaitForDoor")
+        status, reason = tree.run(leaf)
+        assert (status, reason.startswith("waited 0.5 s: no message")) == (FAILURE, True)
+        publisher = spinner2.node("door").create_publisher(Bool, "/door", 10)
+        until(lambda: publisher.get_subscription_count() == 2)
+        assert tree.tick(leaf) is RUNNING
+        publisher.publish(Bool(data=True))
+        assert tree.run(leaf) == (SUCCESS, "")
+
+
+def test_look_up_frame(tree, spinner2):
+    import numpy as np
+
+    leaf = tree.make("LookUpFrame", frame="red_block", pose="{pose}")
+    status, reason = tree.run(leaf)
+    assert (status, "'world' is unknown" in reason) == (FAILURE, True)
+    sender = spinner2.do(lambda: create_static_transform_broadcaster(spinner2.node("sender")))
+    matrix = np.eye(4)
+    matrix[2, 3] = 0.5
+    message = TransformStamped(child_frame_id="red_block", transform=matrix_to_transform(matrix))
+    message.header.frame_id = "world"
+    sender.send([message])
+    until(lambda: tree.buffer.can_transform("world", "red_block"))
+    assert tree.run(leaf) == (SUCCESS, "")
+    pose = tree.value(leaf, "pose")
+    assert (pose.header.frame_id, pose.pose.position.z) == ("world", 0.5)
+
+
+class TestModels:
+    def test_file(self, tmp_path):
+        path = tmp_path / "nodes.yaml"
+        entry = "{node: Pick, action: /pick, type: behavior_msgs/action/Pick, timeout: 5}"
+        path.write_text(f"- {entry}\n")
+        assert load_node_models(path) == [
+            NodeModel("Pick", "action", "/pick", "behavior_msgs/action/Pick", timeout=5.0)
+        ]
+
+    @pytest.mark.parametrize(
+        ("entry", "text"),
+        [
+            ({"node": "A", "type": "x"}, "give one of action"),
+            ({"node": "A", "action": "/a"}, "type is missing"),
+            ({"node": "A", "action": "/a", "type": "x", "timout": 1}, "did you mean timeout"),
+            ({"node": "A", "action": "/a", "type": "x", "timeout": -1}, "positive number"),
+            ("A", "no mapping"),
+        ],
+    )
+    def test_mistakes_are_named(self, entry, text):
+        with pytest.raises(NodeModelError, match=text):
+            load_node_models({"nodes": [entry]})
+
+    def test_all_mistakes_at_once(self, spinner):
+        entries = [
+            {"node": "A", "action": "/a", "type": "behavior_msgs/action/Pikc"},
+            {"node": "B", "action": "/b", "type": "behavior_msgs/action/Pick", "required": ["x"]},
+        ]
+        models, node = load_node_models({"nodes": entries}), spinner.node("n")
+        with pytest.raises(NodeModelError) as info:
+            register_ros_nodes(BehaviorTreeFactory(), node, models)
+        assert "node A: behavior_msgs/action/Pikc: no such type" in str(info.value)
+        assert "node B: no port 'x'" in str(info.value)
+
+    def test_missing_file_and_twice_the_same(self, tmp_path):
+        with pytest.raises(NodeModelError, match=r"nodes\.yaml"):
+            load_node_models(tmp_path / "nodes.yaml")
+        entry = {"node": "A", "action": "/a", "type": "x"}
+        with pytest.raises(NodeModelError, match="node A twice"):
+            load_node_models({"nodes": [entry, entry]})
