@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.compiled import FIXED, PRISMATIC, REVOLUTE, solve_ik_along, solve_ik_many
+from behavior_motion.compiled import FIXED, PRISMATIC, REVOLUTE, solve_ik
 from behavior_motion.robot import RobotModel
+
+MOST_ITERATIONS = 80
+"""Steps from one start vector before it is given up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,6 @@ class InverseKinematics:
         # Compile (or load) now: the first use must not eat up a planning time.
         here = robot.forward_kinematics(robot.lower, frame)[None]
         self.solve(here, np.array(robot.lower)[None, None])
-        self.follow(here, np.array(robot.lower), 0.1)
 
     def travel(self, joints: Matrix, seed: Vector) -> Vector:
         """Cost of moving from ``seed`` to each of (N, dof) joints, about the time it takes [s]."""
@@ -105,32 +107,39 @@ class InverseKinematics:
         )
         return result
 
-    def solve(self, targets: Matrix, seeds: Matrix, iterations: int = 80) -> tuple[Matrix, Matrix]:
+    def solve(self, targets: Matrix, seeds: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
         """Joints (N, K, dof) for targets (N, 4, 4) from seeds (N, K, dof), and which converged."""
-        joints, done = solve_ik_many(
-            *self._chain,
-            self._lower,
-            self._upper,
-            np.ascontiguousarray(targets),
-            np.ascontiguousarray(seeds),
-            iterations,
-            self.TOLERANCE,
-        )
+        joints = np.array(seeds)
+        done = np.zeros(joints.shape[:2], dtype=bool)
+        # Only the innermost function is compiled: loops about it would double the compile time.
+        for i, target in enumerate(np.ascontiguousarray(targets)):
+            for k in range(joints.shape[1]):
+                done[i, k] = self._solve(target, joints[i, k], self._lower, self._upper)
         return joints, done
 
     def follow(self, targets: Matrix, start: Vector, jump: float) -> tuple[Matrix, int]:
-        """Joints along targets (N, 4, 4) close to each other, and how many were reached."""
-        joints, reached = solve_ik_along(
-            *self._chain,
-            np.minimum(self._lower, start),
-            np.maximum(self._upper, start),
-            np.ascontiguousarray(targets),
-            start,
-            60,
-            self.TOLERANCE,
-            jump,
+        """Joints (N, dof) along targets (N, 4, 4), each solved from the one before.
+
+        Also the number of targets reached before one was missed or a joint moved more than
+        ``jump`` [rad].
+        """
+        lower, upper = np.minimum(self._lower, start), np.maximum(self._upper, start)
+        joints = np.empty((len(targets), len(start)))
+        q = np.array(start)
+        for i, target in enumerate(np.ascontiguousarray(targets)):
+            joints[i] = q
+            if not self._solve(target, joints[i], lower, upper):
+                return joints, i
+            if np.abs(joints[i] - q).max() > jump:
+                return joints, i
+            q = joints[i]
+        return joints, len(targets)
+
+    def _solve(self, target: Matrix, q: Vector, lower: Vector, upper: Vector) -> bool:
+        """Move ``q`` in place to the target; True on success."""
+        return bool(
+            solve_ik(*self._chain, lower, upper, target, q, MOST_ITERATIONS, self.TOLERANCE)
         )
-        return joints, int(reached)
 
     def limit_margin(self, q: Vector) -> float:
         """Distance to the nearest limit as a fraction of half that joint's range, 0 to 1."""
