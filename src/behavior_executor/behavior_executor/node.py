@@ -221,8 +221,12 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
             return
         self._gates.pop(mission.action_id, None)
         succeeded = mission.state is State.FINISHED
-        log = self.get_logger().info if succeeded else self.get_logger().warning
-        log(f"mission '{mission.request.name}' {mission.state.name}: {mission.text}")
+        text = f"mission '{mission.request.name}' {mission.state.name}: {mission.text}"
+        # Two calls, since rclpy refuses another severity from the same line.
+        if succeeded:
+            self.get_logger().info(text)
+        else:
+            self.get_logger().warning(text)
         _, ended = self._goals.get(mission.action_id, (None, None))
         if ended is not None and not ended.done():
             ended.set_result(mission)
