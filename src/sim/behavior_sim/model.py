@@ -137,8 +137,8 @@ def _add_surroundings(spec: Any) -> None:
         type=mujoco.mjtTexture.mjTEXTURE_2D,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
         mark=mujoco.mjtMark.mjMARK_EDGE,
-        rgb1=[0.66, 0.70, 0.73],
-        markrgb=[0.58, 0.62, 0.66],
+        rgb1=[0.74, 0.77, 0.80],
+        markrgb=[0.65, 0.69, 0.73],
         width=512,
         height=512,
     )

@@ -108,7 +108,16 @@ class _Due:
 
 
 class SimulationNode(Node):  # type: ignore[misc]
-    """The simulated world as a ROS node (topics, services, actions: see the README)."""
+    """The simulated world as a ROS node.
+
+    Args:
+        node_name: its name.
+        **kwargs: passed on to ``rclpy.node.Node``.
+
+    Raises:
+        FileNotFoundError: no such world, or the robot's model is not installed.
+        WorldError: the world's description is wrong.
+    """
 
     def __init__(self, node_name: str = "simulation", **kwargs: Any) -> None:
         super().__init__(node_name, **kwargs)

@@ -169,8 +169,10 @@ class World:
         start = self._start(name)
         q = self.data.qpos[start : start + 7]
         pose = np.eye(4)
+        rotation = np.empty(9)
+        mujoco.mju_quat2Mat(rotation, q[3:])
+        pose[:3, :3] = rotation.reshape(3, 3)
         pose[:3, 3] = q[:3]
-        pose[:3, :3] = Rotation.from_quat(q[[4, 5, 6, 3]]).as_matrix()
         return pose
 
     def object_poses(self) -> dict[str, Pose]:
