@@ -203,9 +203,11 @@ class StackClient:
 
     def missing(self, ready: Readiness) -> list[str]:
         """What is not there yet of what a stack must offer."""
-        services = {name for name, _ in self._node.get_service_names_and_types()}
-        missing = [name for name in ready.services if name not in services]
-        missing += [x for x in ready.actions if f"{x}/_action/send_goal" not in services]
+        # Names alone do not tell: a service that only has clients is listed too.
+        missing = [x for x in ready.services if not self._node.count_services(x)]
+        missing += [
+            x for x in ready.actions if not self._node.count_services(f"{x}/_action/send_goal")
+        ]
         if ready.objects is not None and not self.scene:
             missing.append(f"objects on {ready.objects}")
         return missing
