@@ -28,7 +28,8 @@ def tree_lines(xml: str) -> list[TreeLine]:
     """The nodes of a tree document in the order of ticking, subtrees in their places.
 
     Args:
-        xml: a document in BehaviorTree.CPP's format whose nodes bear `_uid`.
+        xml: a document in BehaviorTree.CPP's format, best with `_uid` on its nodes and `_fullpath`
+            on its subtrees.
 
     Returns:
         The lines; none when the text is no such document.
@@ -37,7 +38,10 @@ def tree_lines(xml: str) -> list[TreeLine]:
         root = ElementTree.fromstring(xml)
     except ElementTree.ParseError:
         return []
-    trees = {tree.get("ID", ""): tree for tree in root.iter("BehaviorTree")}
+    trees: dict[str, ElementTree.Element] = {}
+    for tree in root.iter("BehaviorTree"):
+        trees.setdefault(tree.get("ID", ""), tree)
+        trees[_address(tree)] = tree
     main = root.get("main_tree_to_execute") or next(iter(trees), "")
     if main not in trees:
         return []
@@ -75,11 +79,16 @@ def _walk(
         uid = element.get("_uid")
         yield TreeLine(depth, _title(element), int(uid) if uid and uid.isdigit() else None)
         yield from _walk(element, trees, depth=depth + 1, seen=seen)
-        subtree = element.get("ID", "")
+        subtree = _address(element)
         if element.tag == "SubTree" and not len(element) and subtree not in seen:
             inner = trees.get(subtree)
             if inner is not None:
                 yield from _walk(inner, trees, depth=depth + 1, seen=(*seen, subtree))
+
+
+def _address(element: ElementTree.Element) -> str:
+    """What leads from a SubTree to its tree: the instance's path, else the tree's ID."""
+    return element.get("_fullpath", "") or element.get("ID", "")
 
 
 def _title(element: ElementTree.Element) -> str:

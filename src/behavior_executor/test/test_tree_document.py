@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from behavior_executor.tree_document import tree_document
+
+from behavior_tree import BehaviorTreeFactory
+
+XML = """
+<root BTCPP_format="4" main_tree_to_execute="main">
+  <BehaviorTree ID="main">
+    <Sequence name="both">
+      <SubTree ID="inner" name="one" key="{value}"/>
+      <SubTree ID="inner"/>
+    </Sequence>
+  </BehaviorTree>
+  <BehaviorTree ID="inner"><Fallback><Script code="a:=1" _skipIf="false"/></Fallback></BehaviorTree>
+</root>"""
+
+
+def test_every_node_of_the_running_tree_bears_its_number() -> None:
+    tree = BehaviorTreeFactory().create_tree_from_text(XML)
+    root = ElementTree.fromstring(tree_document(tree, "main"))
+    assert root.get("main_tree_to_execute") == "main"
+    numbers = {int(e.get("_uid", "0")) for t in root for e in t.iter() if e.tag != "BehaviorTree"}
+    assert numbers == {node.uid() for node in tree.nodes()}
+    assert root.find(".//Script").attrib == {  # type: ignore[union-attr]
+        "name": "Script",
+        "_uid": "4",
+        "code": "a:=1",
+        "_skipIf": "false",
+    }
+
+
+def test_instances_of_a_subtree_are_found_by_their_paths() -> None:
+    tree = BehaviorTreeFactory().create_tree_from_text(XML)
+    root = ElementTree.fromstring(tree_document(tree, "main"))
+    paths = [element.get("_fullpath") for element in root.iter("SubTree")]
+    assert [tree.get("_fullpath") for tree in root.iter("BehaviorTree")] == ["", *paths]
