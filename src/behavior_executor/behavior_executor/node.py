@@ -61,11 +61,14 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+from behavior_executor.tree_document import tree_document
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
 STANDSTILL = 2.0
 """[s] wall time without a tick after which the node's clock counts as standing still."""
+FAREWELL = 0.2
+"""[s] wall time that the last result gets to reach its client when the node is closed."""
 
 
 def _share(*parts: str) -> str:
@@ -167,6 +170,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         )
         self._gates: dict[str, FeedbackGate] = {}
         self._goals: dict[str, tuple[Any, Future]] = {}
+        self._last_goal = -math.inf
         self._closing = False
         self._make_interfaces(1.0 / values["tick_rate"])
         register_closable(self, self)
@@ -203,8 +207,10 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
             self.core.shut_down()
 
     def closed(self) -> bool:
-        """Whether the results of all missions have been given."""
-        return not self._goals
+        """Whether the results of all missions have been given, and had a moment to get out."""
+        if self._goals:
+            self._last_goal = time.monotonic()
+        return time.monotonic() - self._last_goal > FAREWELL
 
     def destroy_node(self) -> None:
         """End all missions and destroy the node."""
@@ -220,10 +226,9 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         if not mission.is_final:
             return
         self._gates.pop(mission.action_id, None)
-        succeeded = mission.state is State.FINISHED
         text = f"mission '{mission.request.name}' {mission.state.name}: {mission.text}"
-        # Two calls, since rclpy refuses another severity from the same line.
-        if succeeded:
+        # rclpy ties a severity to the line of the call.
+        if mission.state is State.FINISHED:
             self.get_logger().info(text)
         else:
             self.get_logger().warning(text)
@@ -400,7 +405,8 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         for key, value in values.items():
             blackboard.set(key, value)
         tree = self._factory.create_tree_from_file(entry.path, blackboard)
-        return TreeRun(tree, tree_id=entry.main_tree or entry.name, xml=entry.path.read_text())
+        tree_id = entry.main_tree or entry.name
+        return TreeRun(tree, tree_id=tree_id, xml=tree_document(tree, tree_id))
 
     def _now(self) -> float:
         """Node time [s]."""

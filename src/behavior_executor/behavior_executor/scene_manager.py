@@ -92,6 +92,7 @@ def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene)
         scene_nodes.ObserveTower,
         scene_nodes.ChooseBlock,
         scene_nodes.WaitUntilHeld,
+        scene_nodes.WaitUntilReleased,
         scene_nodes.TowerPlace,
         scene_nodes.SampleFreeSpot,
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from geometry_msgs.msg import PoseStamped
 
@@ -209,8 +209,11 @@ class ReviewChoice(SyncActionNode):
         return NodeStatus.SUCCESS
 
 
-class WaitUntilHeld(StatefulActionNode):
-    """Waits until the scene says that an object moves with the gripper."""
+class _WaitForGripper(StatefulActionNode):
+    """Waits until the scene says the right thing about an object and the gripper."""
+
+    wanted: ClassVar[bool]
+    """Whether the object shall be held."""
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -235,13 +238,29 @@ class WaitUntilHeld(StatefulActionNode):
         """Look again."""
         name, snapshot = self.get_input("object_name"), self._scene.snapshot
         held = snapshot.held if snapshot is not None else None
-        if held is not None and held.name == name:
+        is_held = held is not None and held.name == name
+        if snapshot is not None and is_held is self.wanted:
             return NodeStatus.SUCCESS
         if self._scene.now - self._since <= self.get_input("timeout"):
             return NodeStatus.RUNNING
-        instead = f"; it holds {held.name}" if held is not None else ""
-        self.set_failure_reason(f"{name} was picked but is not in the gripper{instead}")
+        done, but = ("picked", "not in") if self.wanted else ("placed", "still in")
+        instead = f", which holds {held.name}" if held is not None and not is_held else ""
+        self.set_failure_reason(
+            f"{name} was {done}, but the scene says it is {but} the gripper{instead}"
+        )
         return NodeStatus.FAILURE
+
+
+class WaitUntilHeld(_WaitForGripper):
+    """Waits until the scene says that an object moves with the gripper."""
+
+    wanted = True
+
+
+class WaitUntilReleased(_WaitForGripper):
+    """Waits until the scene says that an object does not move with the gripper."""
+
+    wanted = False
 
 
 class BelongsOnTop(ConditionNode):

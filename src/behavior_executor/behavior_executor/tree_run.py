@@ -61,7 +61,9 @@ class TreeRun:
         """Nodes that were ticked or changed in the last tick: uid to the result of its tick, or its
         status if it was only halted or reset; and whether it was ticked."""
         self.lost_server: str | None = None
-        """Reason of the newest loss of a server that was not made good since."""
+        """Why the newest lost server was lost; None once the skill that missed it has ended in
+        another way, or any skill has told its phase."""
+        self._lost_by = ""
         self._tree = tree
         self._blackboard: Blackboard = tree.root_blackboard()
         self._running: dict[int, TreeNode] = {}
@@ -119,9 +121,14 @@ class TreeRun:
             self._watch_action(node, after)
 
     def _watch_action(self, node: TreeNode, status: NodeStatus) -> None:
-        if status is NodeStatus.RUNNING and PHASE_KEY in self._blackboard:
+        """Notice lost servers, and those that came back."""
+        if status is not NodeStatus.IDLE and PHASE_KEY in self._blackboard:
             self._blackboard.set(PHASE_KEY, "")
-        elif status is NodeStatus.FAILURE:
-            reason = node.failure_reason()
-            if any(part in reason for part in SERVER_LOST):
-                self.lost_server = reason
+        if status is NodeStatus.FAILURE and _tells_of_lost_server(node.failure_reason()):
+            self.lost_server, self._lost_by = node.failure_reason(), node.registration_id()
+        elif status.completed and node.registration_id() == self._lost_by:
+            self.lost_server = None
+
+
+def _tells_of_lost_server(reason: str) -> bool:
+    return any(part in reason for part in SERVER_LOST)

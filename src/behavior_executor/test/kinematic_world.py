@@ -7,6 +7,7 @@ detaches it when it opens and then retreats, and each says why it failed.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,6 +53,7 @@ class World:
 
     noise: float = 0.0
     attach_delay: float = 0.1
+    """[s] from the event until the scene tells of an attached or detached block."""
     blocks: dict[str, Place] = field(default_factory=dict)
     time: float = 10.0
     grasped: str = ""
@@ -66,7 +68,8 @@ class World:
     """Skill to the messages with which its next goals fail."""
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     snapshot: SceneSnapshot | None = None
-    _attach_at: float = 0.0
+    _attach_at: float = math.inf
+    _detach_at: float = math.inf
 
     def __post_init__(self) -> None:
         spawn = zip(("red_block", *ORDER[:3]), (0.3, 0.4333, 0.5667, 0.7), strict=True)
@@ -84,13 +87,18 @@ class World:
     def attach_soon(self) -> None:
         self._attach_at = self.time + self.attach_delay
 
+    def detach_soon(self) -> None:
+        self._detach_at = self.time + self.attach_delay
+
     def release(self) -> None:
         self.grasped = self.held = ""
 
     def step(self, dt: float = DT) -> None:
         self.time += dt
-        if self.grasped and not self.held and self._attach_at and self.time >= self._attach_at:
-            self.held, self._attach_at = self.grasped, 0.0
+        if self.time >= self._attach_at:
+            self.held, self._attach_at = self.grasped, math.inf
+        if self.time >= self._detach_at:
+            self.held, self._detach_at = self.grasped, math.inf
         self.snapshot = None if self.blind else SceneSnapshot(self.time, "world", self._see())
 
     def _see(self) -> dict[str, SeenObject]:
@@ -215,7 +223,8 @@ class PlaceBlock(Skill):
                 return self.fail(f"{self.block} left the gripper on the way")
             if part >= 0.6:
                 self.released = True
-                world.release()
+                world.grasped = ""
+                world.detach_soon()
                 world.blocks[self.block] = Place(*self.target)
         return NodeStatus.RUNNING if part < 1.0 else self.succeed()
 

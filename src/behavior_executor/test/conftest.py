@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS domains of these tests, and nodes that spin in a thread."""
+
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+
+class Spinner:
+    """Nodes in one executor that spins in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.executor = SingleThreadedExecutor()
+        self.nodes: list[Node] = []
+        self.error: BaseException | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+
+    def start(self, *nodes: Node) -> None:
+        for node in nodes:
+            self.nodes.append(node)
+            self.executor.add_node(node)
+        self._thread.start()
+
+    def do(self, function: Callable, *args: object) -> object:
+        """Call a function in the executor's thread and return what it returns."""
+        done, box = threading.Event(), []
+
+        def call() -> None:
+            try:
+                box.append(function(*args))
+            finally:
+                done.set()
+
+        self.executor.create_task(call)
+        assert done.wait(5.0), "the executor is blocked"
+        return box[0]
+
+    def _spin(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self.executor.spin_once(timeout_sec=0.1)
+            except BaseException as error:
+                self.error = error
+                raise
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join(5.0)
+        for node in self.nodes:
+            node.destroy_node()
+        self.executor.shutdown(timeout_sec=0.0)
+        assert self.error is None, f"a callback raised {self.error!r}"
+
+
+def until(predicate: Callable, timeout: float = 10.0, what: str = "condition") -> object:
+    """Wait until a predicate holds, and fail after the timeout."""
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        value = predicate()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not come true within {timeout} s")
+
+
+# Each test has a domain of its own: a killed process haunts its domain for 20 s.
+DOMAINS = itertools.cycle(range(40, 50))
+for _ in range(os.getpid() % 10):
+    next(DOMAINS)
+
+
+@pytest.fixture
+def ros(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(next(DOMAINS)))
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+@pytest.fixture
+def spinner(ros: None) -> Iterator[Spinner]:
+    made = Spinner()
+    yield made
+    made.stop()

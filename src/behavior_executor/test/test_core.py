@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executor without ROS, on small trees."""
+
+from pathlib import Path
+
+import pytest
+from behavior_executor.catalogue import MissionCatalogue, MissionEntry
+from behavior_executor.core import ExecutorCore, Settings
+from behavior_executor.feedback import FeedbackGate, progress_of
+from behavior_executor.mission_queue import MissionQueue
+from behavior_executor.missions import (
+    Code,
+    Kind,
+    Mission,
+    MissionError,
+    MissionRequest,
+    Policy,
+    State,
+)
+from behavior_executor.tree_run import Activity, TreeRun
+
+from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus, TreeNode
+
+TREE = """<!-- {about} -->
+<root BTCPP_format="4" main_tree_to_execute="main">
+  <BehaviorTree ID="main">{body}</BehaviorTree>
+</root>
+"""
+TREES = {
+    "good": "<Sequence><Sleep msec='1000'/><AlwaysSuccess/></Sequence>",
+    "fails": "<Sequence><Work name='lathe' fails='too hot'/></Sequence>",
+    "raises": "<Sequence><AlwaysSuccess/><Raise name='bad one'/></Sequence>",
+    "skipped": "<AlwaysSuccess _skipIf='true'/>",
+    "forever": "<Sequence><Wait/></Sequence>",
+    "unknown_node": "<Sequence>\n<Pikc/>\n</Sequence>",
+    "missing_tree": "<SubTree ID='elsewhere'/>",
+    "missing_include": "<AlwaysSuccess/>",
+    "server": "<RetryUntilSuccessful num_attempts='2'><Server/></RetryUntilSuccessful>",
+    "stubborn": "<Sequence><Stubborn/></Sequence>",
+}
+
+
+class Bench:
+    """A core with a clock, recorded events and nodes that do as told."""
+
+    def __init__(self, folder: Path, policy: Policy = Policy.REJECT, **settings: float) -> None:
+        for name, body in TREES.items():
+            (folder / f"{name}.xml").write_text(TREE.format(about=f"Tree {name}", body=body))
+        (folder / "not_xml.xml").write_text("<!-- Broken -->\n<root>\n<oops></root>")
+        text = TREE.format(about="", body="<AlwaysSuccess/>")
+        include = text.replace("<BehaviorTree", "<include path='nowhere.xml'/><BehaviorTree", 1)
+        (folder / "missing_include.xml").write_text(include)
+        self.time = 0.0
+        self.events: list[tuple[str, State]] = []
+        self.problems: list[str] = []
+        self.halted = 0
+        self.server: str | None = None
+        self.folder = folder
+        self.factory = self._factory()
+        self.core = ExecutorCore(
+            catalogue=MissionCatalogue([folder]),
+            queue=MissionQueue(default_policy=policy),
+            load=self._load,
+            managers=[],
+            listener=self,
+            now=lambda: self.time,
+            wall=lambda: self.time,
+            settings=Settings(**settings),
+        )
+
+    def _factory(self) -> BehaviorTreeFactory:
+        factory = BehaviorTreeFactory(clock=lambda: self.time)
+
+        def fail(node: TreeNode) -> NodeStatus:
+            node.set_failure_reason("too hot")
+            return NodeStatus.FAILURE
+
+        def explode(node: TreeNode) -> NodeStatus:
+            raise ValueError("boom")
+
+        def halted(node: TreeNode) -> None:
+            self.halted += 1
+
+        def serve(node: TreeNode) -> NodeStatus:
+            if self.server is not None:
+                node.set_failure_reason(self.server)
+                return NodeStatus.FAILURE
+            return NodeStatus.SUCCESS
+
+        def run(node: TreeNode) -> NodeStatus:
+            return NodeStatus.RUNNING
+
+        from behavior_tree import InputPort
+
+        factory.register_simple_action("Work", fail, [InputPort("fails", str)])
+        factory.register_simple_action("Raise", explode)
+        factory.register_simple_action("Server", serve)
+        factory.register_simple_stateful_action("Wait", run, run, halted)
+        factory.register_simple_stateful_action("Stubborn", run, run, explode)
+        return factory
+
+    def _load(self, entry: MissionEntry, values: dict) -> TreeRun:
+        self.factory.clear_registered_behavior_trees()
+        blackboard = Blackboard.create()
+        for key, value in values.items():
+            blackboard.set(key, value)
+        tree = self.factory.create_tree_from_file(entry.path, blackboard)
+        return TreeRun(tree, tree_id=entry.main_tree, xml="")
+
+    def mission_changed(self, mission: Mission) -> None:
+        self.events.append((mission.action_id, mission.state))
+
+    def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
+        pass
+
+    def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
+        self.last_run = run
+
+    def problem(self, text: str) -> None:
+        self.problems.append(text)
+
+    def submit(self, name: str, action_id: str = "a", **kwargs: object) -> Mission:
+        return self.core.submit(MissionRequest(action_id, name=name, **kwargs))
+
+    def tick(self, seconds: float = 0.05) -> None:
+        self.time += seconds
+        self.core.tick()
+
+    def run(self, name: str, limit: int = 1000) -> Mission:
+        mission = self.submit(name)
+        for _ in range(limit):
+            self.tick()
+            if mission.is_final:
+                return mission
+        raise AssertionError(f"{name} did not end")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_a_good_mission_passes_through_its_states(bench: Bench) -> None:
+    mission = bench.run("good")
+    assert (mission.code, mission.state) == (Code.SUCCESS, State.FINISHED)
+    assert [state for _, state in bench.events] == [
+        State.WAITING,
+        State.INITIALIZING,
+        State.RUNNING,
+        State.FINISHED,
+    ]
+    assert mission.elapsed(99.0) == pytest.approx(1.0, abs=0.06)
+    names = {metric.name: metric.value for metric in bench.core.metrics()}
+    assert names["missions_success"] == 1.0
+    assert names["tick_duration"].samples >= 20
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("fails", Code.TREE_FAILED, ["too hot", "lathe"]),
+        ("raises", Code.TREE_ERROR, ["bad one", "boom"]),
+        ("skipped", Code.TREE_FAILED, ["skipped"]),
+        ("unknown_node", Code.INVALID_TREE, ["unknown_node.xml:4", "Pikc"]),
+        ("missing_tree", Code.INVALID_TREE, ["missing_tree.xml:3", "elsewhere"]),
+        ("missing_include", Code.INVALID_TREE, ["missing_include.xml:3", "nowhere.xml"]),
+        ("not_xml", Code.INVALID_TREE, ["not_xml.xml:3"]),
+    ],
+)
+def test_bad_missions_end_with_their_reason_and_the_next_one_runs(
+    bench: Bench, name: str, code: Code, words: list[str]
+) -> None:
+    mission = bench.run(name)
+    assert mission.code is code
+    assert mission.state is State.FAILED
+    for word in words:
+        assert word in mission.text
+    bench.events.clear()
+    assert bench.run("good").code is Code.SUCCESS
+
+
+def test_file_that_vanished_between_request_and_start(bench: Bench) -> None:
+    mission = bench.submit("good")
+    (bench.folder / "good.xml").unlink()
+    bench.tick()
+    assert mission.code is Code.UNKNOWN_MISSION
+    assert mission.state is State.FAILED
+
+
+def test_mended_file_counts_at_once(bench: Bench) -> None:
+    assert bench.run("unknown_node").code is Code.INVALID_TREE
+    text = (bench.folder / "unknown_node.xml").read_text()
+    (bench.folder / "unknown_node.xml").write_text(text.replace("<Pikc/>", "<AlwaysSuccess/>"))
+    assert bench.run("unknown_node").code is Code.SUCCESS
+
+
+def test_unknown_mission_and_unserved_kinds_are_refused(bench: Bench) -> None:
+    with pytest.raises(MissionError, match="did you mean 'good'") as error:
+        bench.submit("goood")
+    assert error.value.code is Code.UNKNOWN_MISSION
+    with pytest.raises(MissionError, match="NAVIGATE_TO_POSE") as error:
+        bench.submit("good", kind=Kind.NAVIGATE_TO_POSE)
+    assert error.value.code is Code.INVALID_REQUEST
+    assert bench.events == []
+
+
+def test_second_mission_rejected(bench: Bench) -> None:
+    first = bench.submit("forever")
+    bench.tick()
+    with pytest.raises(MissionError, match="'forever' runs") as error:
+        bench.submit("good", "b")
+    assert error.value.code is Code.BUSY
+    bench.tick()
+    assert first.state is State.RUNNING
+    assert bench.halted == 0
+
+
+def test_second_mission_queued(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Policy.QUEUE)
+    bench.submit("forever")
+    bench.tick()
+    second = bench.submit("good", "b")
+    bench.tick()
+    assert second.state is State.WAITING
+    bench.core.cancel("a")
+    assert bench.halted == 1
+    for _ in range(40):
+        bench.tick()
+    assert second.code is Code.SUCCESS
+    assert second.state is State.FINISHED
+
+
+def test_second_mission_replaces_the_first_by_its_own_policy(bench: Bench) -> None:
+    first = bench.submit("forever")
+    bench.tick()
+    second = bench.submit("good", "b", policy=Policy.REPLACE)
+    # Halted at once, not at the next tick.
+    assert bench.halted == 1
+    assert (first.state, first.code) == (State.CANCELED, Code.REPLACED)
+    assert ("a", State.CANCELED) in bench.events
+    bench.tick()
+    assert second.state is State.RUNNING
+
+
+@pytest.mark.parametrize("ticks", [0, 1, 2, 10])
+def test_cancel_at_every_phase(bench: Bench, ticks: int) -> None:
+    mission = bench.submit("forever")
+    for _ in range(ticks):
+        bench.tick()
+    assert bench.core.cancel("a") is mission
+    assert (mission.state, mission.code) == (State.CANCELED, Code.CANCELED_BY_CLIENT)
+    assert bench.halted == (1 if ticks else 0)
+    bench.tick()
+    assert bench.events[-1] == ("a", State.CANCELED)
+    with pytest.raises(MissionError):
+        bench.core.cancel("a")
+    assert bench.run("good").code is Code.SUCCESS
+
+
+def test_cancel_by_request_of_type_cancel(bench: Bench) -> None:
+    mission = bench.submit("forever")
+    bench.tick()
+    bench.submit("", "", kind=Kind.CANCEL)
+    assert mission.code is Code.CANCELED_BY_CLIENT
+
+
+def test_node_that_raises_while_halted_does_no_harm(bench: Bench) -> None:
+    mission = bench.submit("stubborn")
+    bench.tick()
+    bench.core.cancel("")
+    assert mission.state is State.CANCELED
+    assert "boom" in bench.problems[-1]
+    assert bench.run("good").code is Code.SUCCESS
+
+
+def test_pause_halts_the_tree_and_resume_ticks_it_again(bench: Bench) -> None:
+    mission = bench.submit("forever")
+    bench.tick()
+    bench.submit("", "a", kind=Kind.PAUSE)
+    assert (mission.state, bench.halted) == (State.PAUSED, 1)
+    ticks = bench.last_run.ticks
+    bench.tick()
+    assert bench.last_run.ticks == ticks
+    bench.submit("", "", kind=Kind.RESUME)
+    bench.tick()
+    assert mission.state is State.RUNNING
+    assert bench.last_run.ticks == ticks + 1
+    bench.submit("", "", kind=Kind.PAUSE)
+    bench.core.cancel("")
+    assert mission.state is State.CANCELED
+
+
+def test_shutdown_halts_and_ends_all(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Policy.QUEUE)
+    missions = [bench.submit("forever"), bench.submit("good", "b")]
+    bench.tick()
+    bench.core.shut_down()
+    assert bench.halted == 1
+    assert [m.code for m in missions] == [Code.SHUTDOWN] * 2
+    bench.core.shut_down()
+
+
+def test_mission_timeout(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, mission_timeout=2.0)
+    mission = bench.run("forever")
+    assert mission.code is Code.TIMED_OUT
+    assert mission.elapsed(0.0) == pytest.approx(2.0, abs=0.1)
+    assert bench.halted == 1
+
+
+def test_lost_server_is_waited_for_then_named(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = "action /pick: server lost: the server of /pick is gone"
+    mission = bench.submit("server")
+    bench.tick()
+    assert mission.state is State.RUNNING
+    assert "waiting for a server" in mission.text
+    while not mission.is_final:
+        bench.tick()
+    assert mission.code is Code.SERVER_LOST
+    assert "/pick is gone" in mission.text
+    assert mission.elapsed(0.0) == pytest.approx(1.0, abs=0.1)
+
+
+def test_server_that_returns_goes_on_with_the_mission(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = "action /pick: server lost: the server of /pick is gone"
+    mission = bench.submit("server")
+    for _ in range(10):
+        bench.tick()
+    bench.server = None
+    bench.tick()
+    assert mission.code is Code.SUCCESS
+    assert mission.state is State.FINISHED
+
+
+def test_server_that_returns_and_fails_for_another_reason(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, server_lost_grace=1.0)
+    bench.server = "action /pick: server lost: the server of /pick is gone"
+    mission = bench.submit("server")
+    for _ in range(10):
+        bench.tick()
+    bench.server = "no grasp"
+    while not mission.is_final:
+        bench.tick()
+    assert mission.code is Code.TREE_FAILED
+    assert "no grasp" in mission.text
+
+
+def test_tick_tells_which_nodes_it_touched(bench: Bench) -> None:
+    bench.submit("good")
+    bench.tick()
+    assert bench.last_run.changes == {1: (NodeStatus.RUNNING, True), 2: (NodeStatus.RUNNING, True)}
+    bench.tick()
+    assert bench.last_run.changes == {1: (NodeStatus.RUNNING, True), 2: (NodeStatus.RUNNING, True)}
+    assert bench.core.activity.active_path == "Sleep::2"
+    while bench.core.queue.running:
+        bench.tick()
+    assert bench.last_run.changes[3] == (NodeStatus.SUCCESS, True)
+    assert bench.last_run.changes[2] == (NodeStatus.SUCCESS, True)
+
+
+def test_feedback_gate_lets_changes_and_periods_through() -> None:
+    gate = FeedbackGate(period=0.2)
+    mission = Mission(MissionRequest("a", name="n"), accepted_at=0.0)
+    first = progress_of(mission, Activity(), 0.0)
+    assert gate.lets_through(first, 10.0)
+    assert not gate.lets_through(first, 10.1)
+    assert gate.lets_through(first, 10.25)
+    changed = progress_of(mission, Activity(active_path="x"), 0.0)
+    assert gate.lets_through(changed, 10.26)
+    assert not gate.lets_through(changed, 10.3)
