@@ -142,7 +142,8 @@ class _StopSignals:
             self._descriptor = signal.set_wakeup_fd(
                 self._writer.fileno(), warn_on_full_buffer=False
             )
-            threading.Thread(target=self._watch, name="stop_signals", daemon=True).start()
+            self._watcher = threading.Thread(target=self._watch, name="stop_signals", daemon=True)
+            self._watcher.start()
         return self
 
     def __exit__(
@@ -155,7 +156,8 @@ class _StopSignals:
             signal.set_wakeup_fd(self._descriptor)
             for number, handler in self._handlers.items():
                 signal.signal(number, handler)
-            self._writer.close()  # ends the thread
+            self._writer.close()  # ends the watcher
+            self._watcher.join(1.0)
 
     def interrupting(self) -> _Interrupting:
         """Return a context in which a signal raises _Stopped."""

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 from rclpy.node import Node
@@ -120,5 +122,20 @@ def main(args: Sequence[str] | None = None) -> int:
     return run(factories, arguments)
 
 
+def leave(code: int) -> NoReturn:
+    """End the process, also where worker threads did not end.
+
+    A daemon thread that comes back from C++ while the interpreter is being torn down aborts the
+    process, which would turn a clean stop into a crash.
+    """
+    left = [thread.name for thread in threading.enumerate() if thread.daemon]
+    if left:
+        print(f"ending although threads still work: {', '.join(left)}", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -60,6 +60,32 @@ def rotation_to_quaternion(rotation: Matrix) -> Quaternion:
     return float(q[0]), float(q[1]), float(q[2]), float(q[3])
 
 
+def multiply(first: Quaternion, second: Quaternion) -> Quaternion:
+    """Return the quaternion that turns by the second, then by the first."""
+    ax, ay, az, aw = first
+    bx, by, bz, bw = second
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def conjugate(rotation: Quaternion) -> Quaternion:
+    """Return the inverse of a unit quaternion."""
+    x, y, z, w = rotation
+    return -x, -y, -z, w
+
+
+def rotate(rotation: Quaternion, vector: Vector) -> Vector:
+    """Return a vector turned by a unit quaternion: v + 2 w (r x v) + 2 r x (r x v)."""
+    x, y, z, w = rotation
+    a, b, c = vector
+    u, v, t = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
+    return a + w * u + y * t - z * v, b + w * v + z * u - x * t, c + w * t + x * v - y * u
+
+
 def slerp(first: Quaternion, second: Quaternion, share: float) -> Quaternion:
     """Return the unit quaternion at a share u in 0..1 of the shorter turn from the first.
 

@@ -20,7 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from behavior_ros.rotations import Matrix, Quaternion, Vector, quaternion_to_rotation, slerp
+from behavior_ros.rotations import (
+    Matrix,
+    Quaternion,
+    Vector,
+    conjugate,
+    multiply,
+    quaternion_to_rotation,
+    rotate,
+    slerp,
+)
 
 _SECOND = 1_000_000_000
 _MAX_DEPTH = 1000
@@ -34,11 +43,26 @@ class _Sample(NamedTuple):
     position: Vector
     rotation: Quaternion
 
+    def then(self, other: _Sample) -> _Sample:
+        """Return ``a_T_c`` where this is ``a_T_b`` and the other ``b_T_c``."""
+        x, y, z = rotate(self.rotation, other.position)
+        a, b, c = self.position
+        return _Sample((a + x, b + y, c + z), multiply(self.rotation, other.rotation))
+
+    def inverse(self) -> _Sample:
+        """Return ``b_T_a`` where this is ``a_T_b``."""
+        rotation = conjugate(self.rotation)
+        x, y, z = rotate(rotation, self.position)
+        return _Sample((-x, -y, -z), rotation)
+
     def matrix(self) -> Matrix:
         matrix = np.eye(4)
         matrix[:3, :3] = quaternion_to_rotation(*self.rotation)
         matrix[:3, 3] = self.position
         return matrix
+
+
+_IDENTITY = _Sample((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
 @dataclass
@@ -69,15 +93,15 @@ class _Link:
         expired = bisect.bisect_left(self.stamps, self.stamps[-1] - cache)
         del self.stamps[:expired], self.samples[:expired]
 
-    def at(self, stamp: int) -> Matrix:
+    def at(self, stamp: int) -> _Sample:
         if self.static:
-            return self.samples[0].matrix()
+            return self.samples[0]
         index = bisect.bisect_left(self.stamps, stamp)
         if self.stamps[index] == stamp:
-            return self.samples[index].matrix()
+            return self.samples[index]
         earlier, later = self.stamps[index - 1], self.stamps[index]
         share = (stamp - earlier) / (later - earlier)
-        return interpolate(self.samples[index - 1], self.samples[index], share).matrix()
+        return interpolate(self.samples[index - 1], self.samples[index], share)
 
 
 def interpolate(first: _Sample, second: _Sample, share: float) -> _Sample:
@@ -192,7 +216,8 @@ class TransformTree:
                 stamp = min(self._links[frame].stamps[-1] for frame in moving)
             for frame in moving:
                 self._check_time(frame, stamp, target, source)
-            return _invert(self._compose(up, stamp)) @ self._compose(down, stamp), stamp
+            found = self._compose(up, stamp).inverse().then(self._compose(down, stamp))
+            return found.matrix(), stamp
 
     def _check_known(self, frame: str, target: str, source: str) -> None:
         if frame in self._frames:
@@ -246,12 +271,12 @@ class TransformTree:
             + ("wait for it, or ask for time 0 (the latest)" if future else "ask for a later time")
         )
 
-    def _compose(self, frames: list[str], stamp: int) -> Matrix:
+    def _compose(self, frames: list[str], stamp: int) -> _Sample:
         """Return ``ancestor_T_frame`` of the first of the frames."""
-        matrix: Matrix = np.eye(4)
+        composed = _IDENTITY
         for frame in frames:
-            matrix = self._links[frame].at(stamp) @ matrix
-        return matrix
+            composed = self._links[frame].at(stamp).then(composed)
+        return composed
 
 
 def _name(frame: str) -> str:
@@ -259,10 +284,3 @@ def _name(frame: str) -> str:
     if not name:
         raise TransformError("a frame's name is empty: give the name of a frame")
     return name
-
-
-def _invert(matrix: Matrix) -> Matrix:
-    inverse = np.eye(4)
-    inverse[:3, :3] = matrix[:3, :3].T
-    inverse[:3, 3] = -matrix[:3, :3].T @ matrix[:3, 3]
-    return inverse

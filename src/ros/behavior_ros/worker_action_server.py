@@ -71,7 +71,7 @@ class WorkerActionServer:
         self._work_on = execute
         self._accept = accept
         self._logger = node.get_logger()
-        self._closing = False
+        self._closing_since: float | None = None
         self._goals: dict[bytes, _Work] = {}
         self._server = ActionServer(
             node,
@@ -90,7 +90,8 @@ class WorkerActionServer:
 
     def begin_close(self) -> None:
         """Refuse new goals and cancel those that run."""
-        self._closing = True
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
         for work in list(self._goals.values()):
             work.context.cancel("the server is closing")
 
@@ -99,9 +100,10 @@ class WorkerActionServer:
         return not self._goals
 
     def destroy(self) -> None:
-        """Cancel what runs, wait up to 2 s for it, and stop serving."""
+        """Cancel what runs, wait for it up to 2 s from the first cancellation, stop serving."""
         self.begin_close()
-        deadline = time.monotonic() + 2.0
+        assert self._closing_since is not None
+        deadline = self._closing_since + 2.0
         for work in list(self._goals.values()):
             work.thread.join(max(0.0, deadline - time.monotonic()))
             if work.thread.is_alive():
@@ -111,7 +113,7 @@ class WorkerActionServer:
 
     def _decide(self, goal: Any) -> GoalResponse:
         reason: str | None = "the server is closing"
-        if not self._closing:
+        if self._closing_since is None:
             try:
                 reason = None if self._accept is None else self._accept(goal)
             except Exception as error:
@@ -139,10 +141,9 @@ class WorkerActionServer:
         if handle.is_cancel_requested:
             context.cancel("cancelled by the client")
         thread.start()
-        try:
-            succeeded, result = await outcome
-        finally:
-            self._goals.pop(key, None)
+        succeeded, result = await outcome
+        # Not in a finally: where the executor is gone before, destroy() still joins the thread.
+        del self._goals[key]
         if succeeded:
             handle.succeed()
         elif handle.is_cancel_requested:

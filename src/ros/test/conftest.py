@@ -2,8 +2,11 @@
 """Nodes for tests, in a ROS domain of their own."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 os.environ["ROS_DOMAIN_ID"] = str(10 + os.getpid() % 10)
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -12,6 +15,35 @@ import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+
+HERE = Path(__file__).parent
+
+
+class Process:
+    """A process that hosts nodes of hosted_nodes.py."""
+
+    def __init__(self, *arguments):
+        environment = dict(os.environ, PYTHONPATH=f"{HERE}:{os.environ.get('PYTHONPATH', '')}")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "behavior_ros.host", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def wait_for(self, text):
+        for line in self.process.stdout:
+            if text in line:
+                return line
+        raise AssertionError(f"{text!r} never came; stderr: {self.process.stderr.read()}")
+
+    def stop(self, number):
+        """Return exit code, output, errors and how long it took."""
+        begin = time.monotonic()
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=10.0)
+        return self.process.returncode, out, err, time.monotonic() - begin
 
 
 class Spinner:
@@ -99,3 +131,18 @@ def spinner2():
     yield made
     made.stop()
     assert made.error is None, f"a callback raised {made.error!r}"
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def make(*arguments):
+        started.append(Process(*arguments))
+        return started[-1]
+
+    yield make
+    for entry in started:
+        if entry.process.poll() is None:
+            entry.process.kill()
+        entry.process.communicate()

@@ -54,6 +54,43 @@ class Raising(Node):
         raise RuntimeError("in a callback")
 
 
+class Stubborn(Node):
+    """Serves an action without ever looking whether it was cancelled, and runs a goal of it."""
+
+    def __init__(self, **kwargs):
+        super().__init__("stubborn", **kwargs)
+        self.server = WorkerActionServer(self, Pick, "/hosted_pick", self.serve)
+        self.runner = GoalRunner(self, Pick, "/hosted_pick")
+        self.timer = self.create_timer(0.05, self.begin)
+
+    def begin(self):
+        if self.runner.ready():
+            self.timer.cancel()
+            self.runner.start(Pick.Goal())
+
+    def serve(self, context):
+        print("working", flush=True)
+        time.sleep(30.0)
+        return Pick.Result()
+
+    def destroy_node(self):
+        self.server.destroy()
+        super().destroy_node()
+
+
+class Serving(Node):
+    """Serves an action whose goals take a minute."""
+
+    def __init__(self, **kwargs):
+        super().__init__("serving", **kwargs)
+        self.server = WorkerActionServer(self, Pick, "/killed_pick", self.serve)
+
+    def serve(self, context):
+        print("working", flush=True)
+        context.sleep(60.0)
+        return Pick.Result()
+
+
 class Working(Node):
     """Serves an action and runs a goal of it, so that both have to end with the process."""
 

@@ -3,6 +3,7 @@
 
 from types import SimpleNamespace
 
+import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
 from behavior_ros.action_leaf import action_leaf
@@ -170,6 +171,24 @@ class LeafMachine(RuleBasedStateMachine):
             goal.accept()
             goal.finish(GoalStatus.STATUS_CANCELED, Pick.Result())
         assert self.hub.closed()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "expected"),
+    [
+        (GoalStatus.STATUS_SUCCEEDED, 0, NodeStatus.SUCCESS),
+        (GoalStatus.STATUS_SUCCEEDED, 211, NodeStatus.FAILURE),
+        (GoalStatus.STATUS_ABORTED, 0, NodeStatus.FAILURE),
+        (GoalStatus.STATUS_CANCELED, 0, NodeStatus.FAILURE),
+    ],
+)
+def test_success_takes_status_and_code(status, code, expected):
+    machine = LeafMachine()
+    machine.tick()
+    machine.goals()[0].accept()
+    machine.goals()[0].finish(status, Pick.Result(code=code))
+    machine.tick()
+    assert machine.leaf.status is expected
 
 
 LeafMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

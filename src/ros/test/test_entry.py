@@ -1,58 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes: how they start, stop and fail."""
 
-import os
 import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 from behavior_ros import run
 from behavior_ros.host import HostedNode, HostError, main
-
-HERE = Path(__file__).parent
-
-
-class Process:
-    def __init__(self, *arguments):
-        environment = dict(os.environ, PYTHONPATH=f"{HERE}:{os.environ.get('PYTHONPATH', '')}")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "behavior_ros.host", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-
-    def wait_for(self, text):
-        for line in self.process.stdout:
-            if text in line:
-                return line
-        raise AssertionError(f"{text!r} never came; stderr: {self.process.stderr.read()}")
-
-    def stop(self, number):
-        """Return exit code, output, errors and how long it took."""
-        begin = time.monotonic()
-        self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=10.0)
-        return self.process.returncode, out, err, time.monotonic() - begin
-
-
-@pytest.fixture
-def start():
-    started = []
-
-    def make(*arguments):
-        started.append(Process(*arguments))
-        return started[-1]
-
-    yield make
-    for entry in started:
-        if entry.process.poll() is None:
-            entry.process.kill()
-        entry.process.communicate()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -75,6 +28,14 @@ def test_goals_are_cancelled_before_the_process_ends(start):
     assert (code, elapsed < 3.0) == (0, True)
     assert "stopped: " in out
     assert "Traceback" not in err
+
+
+def test_work_that_does_not_end_does_not_hold_the_process(start):
+    process = start("--node", "hosted_nodes:Stubborn")
+    process.wait_for("working")
+    code, _, err, elapsed = process.stop(signal.SIGINT)
+    assert (code, elapsed < 3.0) == (0, True)
+    assert "did not end within 2 s" in err
 
 
 def test_signal_while_a_node_is_being_made(start):

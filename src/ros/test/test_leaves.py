@@ -45,6 +45,12 @@ MODELS = [
         "timeout": 0.3,
     },
     {
+        "node": "KilledPick",
+        "action": "/killed_pick",
+        "type": "behavior_msgs/action/Pick",
+        "server_timeout": 1.0,
+    },
+    {
         "node": "MoveArm",
         "action": "/move_arm",
         "type": "behavior_msgs/action/MoveArm",
@@ -419,6 +425,18 @@ class TestActionLeaf:
         assert "server lost: the server of /pick has not answered" in reason
         assert 0.5 < elapsed < 2.0
         until(lambda: servers.ended == ["cancelled by the client"], what="the late cancellation")
+
+    def test_killed_process(self, tree, start):
+        process = start("--node", "hosted_nodes:Serving")
+        leaf = tree.make("KilledPick")  # its ghost haunts the graph for 20 s
+        while tree.tick(leaf) is RUNNING and leaf._sent is None:
+            time.sleep(0.05)
+        process.wait_for("working")
+        process.process.kill()
+        begin = time.monotonic()
+        status, reason = tree.run(leaf)
+        assert (status, "server lost" in reason) == (FAILURE, True)
+        assert time.monotonic() - begin < 2.0
 
     def test_silent_server_that_answers_questions_is_not_lost(self, tree, servers):
         servers.serve(linger)
