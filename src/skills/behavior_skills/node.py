@@ -35,6 +35,7 @@ from visualization_msgs.msg import MarkerArray
 
 from behavior_skills import conversion
 from behavior_skills.controllers import ArmClient, GripperClient, RobotState
+from behavior_skills.execution import wait_for
 from behavior_skills.goal_runtime import GoalRuntime
 from behavior_skills.gripper_skill import GripperSkill
 from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
@@ -44,6 +45,9 @@ from behavior_skills.place_skill import PlaceParameters, PlaceSkill
 from behavior_skills.planning import PlanningWorld, Speeds
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
+
+START_PATIENCE = 2.0
+"""[s] that a goal waits for the first snapshot of the scene."""
 
 PARAMETERS = [
     ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
@@ -230,6 +234,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             )
         runtime = GoalRuntime(self, self._state, context, kind.Feedback)
         try:
+            # Right after the start the scene or its frame may not have arrived yet.
+            wait_for(runtime, self._scene.usable, START_PATIENCE)
             result = work(runtime, SceneClient(self._scene, runtime, self))
         except SkillFailure as failure:
             result = conversion.fail(kind.Result(), failure.failure, str(failure))

@@ -85,10 +85,9 @@ class PlanningWorld:
         self.planner = planner
         self.ground = ground
         robot = planner.robot
-        below = np.eye(4)
-        # A block on the ground must not seem to touch it when detections are a little low.
-        below[2, 3] = ground - 0.004
-        planner.scene.add_object(GROUND, HalfSpace(), below, padding=0.0)
+        surface = np.eye(4)
+        surface[2, 3] = ground
+        planner.scene.add_object(GROUND, HalfSpace(), surface)
         planner.scene.allow_collision(GROUND, robot.base_frame)
 
     def warm_up(self) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from behavior_motion import RobotModel, load_robot
 from behavior_ros import (
     QOS_LATCHED,
-    QOS_SENSOR,
     ParameterSpec,
     create_transform_broadcaster,
     declare_all,
@@ -24,11 +23,16 @@ from behavior_ros import (
 from geometry_msgs.msg import TransformStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 
 from behavior_skills.conversion import joint_state
 from behavior_skills.robot_file import default_robot_file
+
+QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+"""Deep: while the process is busy planning, joint states wait. Were they dropped, the frames of
+that time would be interpolated over a gap, centimetres off in fast motion."""
 
 PARAMETERS = [
     ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
@@ -52,7 +56,9 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
             self._description = self.create_publisher(String, "/robot_description", QOS_LATCHED)
             urdf = self._robot.urdf_path.read_text(encoding="utf-8")
             self._description.publish(String(data=urdf))
-        self.create_subscription(JointState, "/joint_states", self._on_joints, QOS_SENSOR)
+        self.create_subscription(
+            JointState, "/joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
+        )
 
     def _on_joints(self, message: JointState) -> None:
         stamp = seconds(message.header.stamp)

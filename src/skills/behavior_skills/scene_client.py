@@ -60,9 +60,22 @@ class SceneTopic:
                 "detector again.",
             )
         if self._views[0] is not message:
-            frame = self._base_T_frame(message.header.frame_id)
+            try:
+                frame = self._base_T_frame(message.header.frame_id)
+            except SkillFailure as failure:
+                raise SkillFailure(
+                    Failure.SERVER_LOST, f"The scene is useless: {failure}"
+                ) from None
             self._views = (message, conversion.object_views(message, frame))
         return self._views[1]
+
+    def usable(self) -> bool:
+        """Tell whether there is a snapshot, in a frame that is known."""
+        try:
+            self.objects()
+        except SkillFailure:
+            return False
+        return True
 
     def revision(self) -> int:
         """Revision of the newest snapshot."""

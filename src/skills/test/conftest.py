@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+from behavior_motion import create_planner
+from behavior_skills.interfaces import Hand
+from behavior_skills.planning import PlanningWorld
+from behavior_skills.robot_file import default_robot_file
+from fakes import FakeWorld
+
+
+@pytest.fixture(scope="session")
+def planner():
+    return create_planner(default_robot_file())
+
+
+@pytest.fixture
+def rig(planner):
+    """World, planning world and hand of one test."""
+    planner.scene.clear()
+    world = FakeWorld(planner.robot)
+    return world, PlanningWorld(planner, 0.0), Hand()

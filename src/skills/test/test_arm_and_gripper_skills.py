@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+from behavior_motion import Trajectory
+from behavior_skills.gripper_skill import GripperMode, GripperRequest, GripperSkill
+from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
+from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest, MoveArmSkill
+from behavior_skills.planning import Speeds
+
+
+def move(rig, mode, **request):
+    world, planning, hand = rig
+    skill = MoveArmSkill(
+        world, world, world, planning, hand, Speeds(0.8, 0.5, 0.25), MoveArmRequest(mode, **request)
+    )
+    skill.run()
+    return skill
+
+
+def grip(rig, mode, **request):
+    world, _, hand = rig
+    return GripperSkill(
+        world, world, world, world, hand, 0.08, 40.0, GripperRequest(mode, **request)
+    ).run()
+
+
+def failure_of(action, *args, **kwargs):
+    with pytest.raises(SkillFailure) as caught:
+        action(*args, **kwargs)
+    assert not args[0][0].arm_moves
+    assert str(caught.value).endswith(".")
+    return caught.value.failure
+
+
+def tool(rig, x, y, z):
+    pose = np.diag([1.0, -1.0, -1.0, 1.0])
+    pose[:3, 3] = (x, y, z)
+    return pose
+
+
+def recorded(rig, end, duration=2.0):
+    world = rig[0]
+    times = np.linspace(0, duration, 11)
+    part = times / duration
+    positions = world.q + (end - world.q) * (3 * part**2 - 2 * part**3)[:, None]
+    velocities = (end - world.q) * ((6 * part - 6 * part**2) / duration)[:, None]
+    return Trajectory(
+        world.robot.joint_names, times, positions, velocities, np.zeros_like(positions)
+    )
+
+
+def test_joints_and_named(rig):
+    world = rig[0]
+    goal = world.robot.named["ready"]
+    move(rig, ArmMode.JOINTS, joints=tuple(goal))
+    np.testing.assert_allclose(world.q, goal, atol=1e-6)
+    move(rig, ArmMode.NAMED, named_target="home")
+    np.testing.assert_allclose(world.q, world.robot.named["home"], atol=1e-6)
+
+
+def test_pose_lines_and_waypoints(rig):
+    world = rig[0]
+
+    def at():
+        return world.robot.forward_kinematics(world.q)[:3, 3]
+
+    move(rig, ArmMode.POSE, base_T_tool=(tool(rig, 0.5, 0.1, 0.4),))
+    np.testing.assert_allclose(at(), (0.5, 0.1, 0.4), atol=1e-4)
+    corners = (tool(rig, 0.5, 0.1, 0.3), tool(rig, 0.5, -0.1, 0.3))
+    assert move(rig, ArmMode.CARTESIAN, base_T_tool=corners).fraction == 1.0
+    np.testing.assert_allclose(at(), (0.5, -0.1, 0.3), atol=1e-4)
+    move(rig, ArmMode.WAYPOINTS, base_T_tool=corners)
+    np.testing.assert_allclose(at(), (0.5, -0.1, 0.3), atol=1e-4)
+
+
+def test_recorded_trajectory_slowed_down_and_approached(rig):
+    world = rig[0]
+    way = recorded(rig, world.robot.named["ready"])
+    begun = world.time
+    move(rig, ArmMode.TRAJECTORY, trajectory=way, velocity_scaling=0.5)
+    assert world.time - begun == pytest.approx(4.0, abs=0.2)
+    move(rig, ArmMode.TRAJECTORY, trajectory=way)
+    np.testing.assert_allclose(world.q, world.robot.named["ready"], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mode", "request_"),
+    [
+        (9, {}),
+        (ArmMode.JOINTS, {"joints": (0.0,)}),
+        (ArmMode.JOINTS, {"joints": (math.nan,) * 7}),
+        (ArmMode.NAMED, {"named_target": "nowhere"}),
+        (ArmMode.POSE, {}),
+        (ArmMode.POSE, {"base_T_tool": (np.full((4, 4), math.nan),)}),
+        (ArmMode.TRAJECTORY, {}),
+        (ArmMode.NAMED, {"named_target": "home", "velocity_scaling": -0.1}),
+        (ArmMode.NAMED, {"named_target": "home", "acceleration_scaling": 1.1}),
+        (ArmMode.JOINTS, {"joints": (9.0,) * 7}),
+    ],
+)
+def test_invalid_requests(rig, mode, request_):
+    assert failure_of(move, rig, mode, **request_) is Failure.INVALID_REQUEST
+
+
+def test_unreachable_collision_and_lines_that_end(rig):
+    far = (tool(rig, 1.5, 0.0, 0.3),)
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=far) is Failure.UNREACHABLE
+    assert failure_of(move, rig, ArmMode.CARTESIAN, base_T_tool=far) is Failure.UNREACHABLE
+    rig[0].add("box", 0.5, 0.2, z=0.2, size=(0.2, 0.2, 0.4))
+    inside = (tool(rig, 0.5, 0.2, 0.2),)
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is Failure.GOAL_IN_COLLISION
+
+
+def test_recording_through_an_obstacle(rig):
+    world = rig[0]
+    way = recorded(rig, world.robot.named["ready"])
+    world.add("box", 0.4, 0.0, z=0.5, size=(0.3, 0.3, 0.5))
+    assert failure_of(move, rig, ArmMode.TRAJECTORY, trajectory=way) is Failure.GOAL_IN_COLLISION
+    move(rig, ArmMode.TRAJECTORY, trajectory=way, avoid_collisions=False)
+
+
+def test_controller_failure_and_cancel(rig):
+    world = rig[0]
+    world.arm_fails = True
+    named = {"named_target": "ready"}
+    assert failure_of(move, rig, ArmMode.NAMED, **named) is Failure.EXECUTION_FAILED
+    world.arm_fails = False
+    world.cancel_in = "move"
+    with pytest.raises(Cancelled):
+        move(rig, ArmMode.NAMED, **named)
+    assert not world.arm_moves
+
+
+def test_gripper_moves_and_reports(rig):
+    world = rig[0]
+    shut = grip(rig, GripperMode.CLOSE)
+    assert shut.width == pytest.approx(0.0)
+    assert not shut.holding
+    assert grip(rig, GripperMode.WIDTH, width=0.03).width == pytest.approx(0.03)
+    assert grip(rig, GripperMode.OPEN).width == pytest.approx(0.08)
+    tool_at = world.robot.forward_kinematics(world.q)[:3, 3]
+    world.add("blue", *tool_at)
+    closed = grip(rig, GripperMode.CLOSE)
+    assert closed.holding
+    assert closed.width == pytest.approx(0.0515)
+
+
+def test_opening_tells_the_scene(rig):
+    world = rig[0]
+    world.add("blue", *world.robot.forward_kinematics(world.q)[:3, 3])
+    grip(rig, GripperMode.CLOSE)
+    world.attach("blue", "panda_hand")
+    grip(rig, GripperMode.OPEN)
+    assert world.attached == {}
+
+
+@pytest.mark.parametrize(
+    ("mode", "request_"),
+    [
+        (7, {}),
+        (GripperMode.WIDTH, {"width": 0.2}),
+        (GripperMode.WIDTH, {"width": math.nan}),
+        (GripperMode.CLOSE, {"max_effort": -1.0}),
+    ],
+)
+def test_invalid_gripper_requests(rig, mode, request_):
+    assert failure_of(grip, rig, mode, **request_) is Failure.INVALID_REQUEST
+
+
+def test_gripper_troubles(rig):
+    world = rig[0]
+    world.gripper_fails = True
+    assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.EXECUTION_FAILED
+    world.gripper_fails, world.gripper_stuck = False, True
+    assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.TIMED_OUT
+    world.controllers_lost = True
+    assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.SERVER_LOST

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
+from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
+from fakes import EDGE, replaced
+from scipy.spatial.transform import Rotation
+
+
+def pick(rig, name="blue", parameters=None, **request):
+    world, planning, hand = rig
+    skill = PickSkill(
+        world,
+        world,
+        world,
+        world,
+        planning,
+        hand,
+        parameters or PickParameters(),
+        PickRequest(name, **request),
+    )
+    return skill.run()
+
+
+def fails_with(failure, rig, *args, **kwargs):
+    with pytest.raises(SkillFailure) as caught:
+        pick(rig, *args, **kwargs)
+    assert caught.value.failure is failure
+    assert not rig[0].arm_moves
+    message = str(caught.value)
+    assert message[0].isupper() or message[0] in "'vmo"
+    assert message.endswith(".")
+    return message
+
+
+@pytest.fixture
+def block(rig):
+    rig[0].add("blue", 0.45, -0.3)
+    return rig
+
+
+def test_pick_lifts_the_block_and_tells_the_scene(block):
+    world, _, hand = block
+    grasp = pick(block)
+    assert world.phases == ["select", "reach", "approach", "grasp", "verify", "lift"]
+    assert world.held == "blue"
+    assert world.attached == {"blue": "panda_hand"}
+    assert world.poses["blue"][2, 3] == pytest.approx(EDGE / 2 + 0.1, abs=2e-3)
+    assert hand.held.name == "blue"
+    np.testing.assert_allclose(hand.held.tool_T_object, np.linalg.inv(grasp), atol=2e-3)
+    assert world.time < 4.0
+
+
+def test_given_grasp_and_lift_height_are_used(block):
+    world = block[0]
+    pose = np.diag([1.0, -1.0, -1.0, 1.0])
+    pose[:3, 3] = (0, 0, 0.005)
+    grasp = pick(block, grasps=(pose,), lift_height=0.15)
+    np.testing.assert_array_equal(grasp, pose)
+    assert world.poses["blue"][2, 3] == pytest.approx(EDGE / 2 + 0.15, abs=2e-3)
+
+
+def test_far_block_is_reached_with_a_leaning_hand(rig):
+    rig[0].add("blue", 0.7, -0.4)
+    pick(rig)
+    assert rig[0].held == "blue"
+
+
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        ("", {}),
+        ("blue", {"max_tilt": math.nan}),
+        ("blue", {"lift_height": -0.1}),
+        ("blue", {"velocity_scaling": -1.0}),
+        ("blue", {"velocity_scaling": 1.1}),
+        ("blue", {"grasps": (np.full((4, 4), math.nan),)}),
+    ],
+)
+def test_invalid_request(block, name, request_):
+    fails_with(Failure.INVALID_REQUEST, block, name, **request_)
+    assert block[0].time == 0.0
+
+
+def test_unknown_object(block):
+    message = fails_with(Failure.UNKNOWN_OBJECT, block, "green")
+    assert "'blue'" in message
+
+
+def test_lost_object(block):
+    block[0].time = 10.0
+    fails_with(Failure.UNKNOWN_OBJECT, block)
+
+
+@pytest.mark.parametrize("at", [(0.2, 0.0), (0.9, 0.0)])
+def test_out_of_workspace(rig, at):
+    rig[0].add("blue", *at)
+    fails_with(Failure.OUT_OF_WORKSPACE, rig)
+
+
+def test_gripper_not_free(block):
+    block[0].add("red", 0.5, 0.2)
+    block[0].attached["red"] = "panda_hand"
+    fails_with(Failure.GRIPPER_NOT_FREE, block)
+
+
+def test_stale_memory_of_a_held_object_does_not_hinder(block):
+    block[2].held = HeldObject("red", np.eye(4), EDGE)
+    pick(block)
+
+
+def test_no_grasp_of_a_tilted_block(rig):
+    rig[0].add("blue", 0.45, -0.3, rotation=Rotation.from_euler("x", 40, True))
+    fails_with(Failure.NO_GRASP, rig)
+
+
+def test_no_grasp_of_a_thick_block(rig):
+    rig[0].add("blue", 0.45, -0.3, z=0.1, size=(0.2, 0.2, 0.2))
+    fails_with(Failure.NO_GRASP, rig)
+
+
+def test_unreachable(rig):
+    rig[0].add("blue", 0.98, 0.0)
+    far = replaced(PickParameters(), workspace=Workspace(outer=2.0))
+    fails_with(Failure.UNREACHABLE, rig, parameters=far)
+
+
+def test_planning_failed_when_everything_collides(block):
+    block[0].add("red", 0.45, -0.3, z=1.5 * EDGE)
+    message = fails_with(Failure.PLANNING_FAILED, block)
+    assert "red" in message
+
+
+def test_execution_failed(block):
+    block[0].arm_fails = True
+    message = fails_with(Failure.EXECUTION_FAILED, block)
+    assert "path tolerance" in message
+
+
+def test_gripper_fault(block):
+    block[0].when("approach", lambda: setattr(block[0], "gripper_fails", True))
+    fails_with(Failure.EXECUTION_FAILED, block)
+
+
+def test_moved_block_is_followed(block):
+    world = block[0]
+    world.when("reach", lambda: world.move_object("blue", 0.5, -0.15))
+    pick(block)
+    assert world.held == "blue"
+    np.testing.assert_allclose(world.poses["blue"][:2, 3], (0.5, -0.15), atol=3e-3)
+
+
+def test_block_moved_under_the_approaching_hand_is_followed(block):
+    world = block[0]
+    world.when("approach", lambda: world.move_object("blue", 0.5, -0.15))
+    pick(block)
+    assert world.held == "blue"
+
+
+def test_block_that_never_rests(block):
+    world = block[0]
+
+    def flee():
+        world.move_object("blue", 0.95 - world.poses["blue"][0, 3], -0.3)
+        world.when("approach", flee)
+
+    world.when("approach", flee)
+    few = replaced(PickParameters(), replans=2)
+    fails_with(Failure.OBJECT_MOVED, block, parameters=few)
+
+
+def test_block_moved_out_of_the_workspace(block):
+    world = block[0]
+    world.when("reach", lambda: world.move_object("blue", 1.5, 0.0))
+    fails_with(Failure.OUT_OF_WORKSPACE, block)
+
+
+def test_small_noise_does_not_stop_the_arm(block):
+    world = block[0]
+    world.when("reach", lambda: world.move_object("blue", 0.452, -0.301))
+    pick(block)
+    assert world.phases.count("reach") == 1
+    assert world.time < 4.0
+
+
+def test_grasp_missed_opens_the_gripper_again(block):
+    world = block[0]
+    world.when("grasp", lambda: world.move_object("blue", 0.6, 0.3))
+    fails_with(Failure.GRASP_MISSED, block)
+    for _ in range(30):
+        world.tick()
+    assert world.width == pytest.approx(0.08)
+    assert world.attached == {}
+    assert block[2].held is None
+
+
+def test_block_stolen_while_lifted(block):
+    world = block[0]
+    world.when("lift", lambda: world.steal("blue"))
+    fails_with(Failure.GRASP_MISSED, block)
+    assert world.attached == {}
+
+
+@pytest.mark.parametrize("phase", ["reach", "approach", "grasp"])
+def test_cancel_before_the_grasp(block, phase):
+    world = block[0]
+    world.cancel_in = phase
+    with pytest.raises(Cancelled):
+        pick(block)
+    assert not world.arm_moves
+    assert world.attached == {}
+    assert block[2].held is None
+
+
+def test_cancel_in_the_lift_leaves_the_scene_true(block):
+    world = block[0]
+    world.cancel_in = "lift"
+    with pytest.raises(Cancelled):
+        pick(block)
+    assert not world.arm_moves
+    assert world.held == "blue"
+    assert world.attached == {"blue": "panda_hand"}
+    assert block[2].held.name == "blue"
+
+
+def test_stuck_arm_times_out(block):
+    block[0].arm_stuck = True
+    fails_with(Failure.TIMED_OUT, block)
+
+
+def test_stuck_gripper_times_out(block):
+    block[0].when("approach", lambda: setattr(block[0], "gripper_stuck", True))
+    fails_with(Failure.TIMED_OUT, block)
+
+
+@pytest.mark.parametrize("what", ["controllers_lost", "scene_lost"])
+def test_server_lost(block, what):
+    block[0].when("reach", lambda: setattr(block[0], what, True))
+    fails_with(Failure.SERVER_LOST, block)
