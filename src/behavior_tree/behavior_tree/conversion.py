@@ -245,7 +245,11 @@ def accepts(port_type: Any, value: Any) -> bool:
 
 def number_to_text(value: float) -> str:
     """Text of a number as C++ ``std::to_string`` writes it: 1.5 becomes ``1.500000``."""
-    return str(int(value)) if isinstance(value, int) else f"{value:f}"
+    if isinstance(value, int):
+        return str(int(value))
+    if math.isnan(value):
+        return "-nan" if math.copysign(1.0, value) < 0 else "nan"
+    return f"{value:f}"
 
 
 def _is_enum(port_type: Any) -> bool:

@@ -25,7 +25,7 @@ from behavior_tree.runtime import Runtime
 from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import TreeBuilder
 from behavior_tree.xml.loader import DocumentSet, Loader, SubTreePort, TreeDefinition
-from behavior_tree.xml.validator import EXPLICIT_TAGS, Validator
+from behavior_tree.xml.validator import EXPLICIT_TAGS, Validator, subtree_ids
 
 __all__ = ["BehaviorTreeFactory"]
 
@@ -255,6 +255,8 @@ class BehaviorTreeFactory:
             raise _load_error(
                 f"Can't find a tree with name: {tree_id}", f"registered: {self._known_trees()}"
             )
+        if self._quirks.unused_trees_unchecked:
+            self._check_used_trees(tree_id)
         runtime = Runtime(self._clock, quirks=self._quirks, types=self._types)
         board = blackboard if blackboard is not None else Blackboard(types=self._types)
         board.types = self._types
@@ -303,20 +305,44 @@ class BehaviorTreeFactory:
     def _register(self, documents: DocumentSet, *, closed: bool) -> None:
         trees = {**self._trees, **documents.trees}
         models = {**self._models, **documents.models}
-        validator = Validator(self._manifests, self._types, self._quirks, models, trees, closed)
+        late = self._quirks.unused_trees_unchecked
+        validator = self._validator(trees, models, closed=closed and not late, structure_only=late)
         problems = list(documents.problems)
         for definition in documents.trees.values():
             problems.extend(validator.check(definition))
-        if problems:
-            raise LoadError(
-                sorted(problems, key=lambda problem: (problem.file, problem.line, problem.column))
-            )
+        _raise_sorted(problems)
         if not documents.trees and closed:
             raise _load_error("the document defines no tree", 'write <BehaviorTree ID="...">')
         self._trees = trees
         self._models = models
         if self._main_tree is None:
             self._main_tree = documents.main_tree
+
+    def _validator(
+        self,
+        trees: dict[str, TreeDefinition],
+        models: dict[str, dict[str, SubTreePort]],
+        *,
+        closed: bool,
+        structure_only: bool,
+    ) -> Validator:
+        return Validator(
+            self._manifests, self._types, self._quirks, models, trees, closed, structure_only
+        )
+
+    def _check_used_trees(self, tree_id: str) -> None:
+        """Full check of a tree and the SubTrees it reaches."""
+        validator = self._validator(self._trees, self._models, closed=True, structure_only=False)
+        problems: list[XmlProblem] = []
+        todo, seen = [tree_id], {tree_id}
+        while todo:
+            definition = self._trees[todo.pop()]
+            problems.extend(validator.check(definition))
+            for used in subtree_ids(definition.element):
+                if used in self._trees and used not in seen:
+                    seen.add(used)
+                    todo.append(used)
+        _raise_sorted(problems)
 
     def _default_tree(self) -> str:
         if self._main_tree is not None:
@@ -333,6 +359,11 @@ class BehaviorTreeFactory:
 
     def _substitute(self, registration_id: str, name: str, path: str) -> NodeBuilder | None:
         return None
+
+
+def _raise_sorted(problems: list[XmlProblem]) -> None:
+    if problems:
+        raise LoadError(sorted(problems, key=lambda each: (each.file, each.line, each.column)))
 
 
 def _load_error(message: str, remedy: str) -> BehaviorTreeError:

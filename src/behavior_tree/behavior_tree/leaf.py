@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.node import IDLE, RUNNING, NodeConfig, TreeNode
+from behavior_tree.node import IDLE, RUNNING, SKIPPED, NodeConfig, TreeNode
 
 __all__ = [
     "ActionNodeBase",
@@ -42,18 +42,7 @@ class ActionNodeBase(LeafNode):
 class SyncActionNode(ActionNodeBase):
     """Does its work within one tick: define ``tick()``, never return RUNNING."""
 
-    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
-        super().__init__(name, config)
-        self._sync_body = self._body
-        self._body = self._tick_sync
-
-    def _tick_sync(self) -> NodeStatus:
-        status = self._sync_body()
-        if status is RUNNING:
-            raise LogicError(
-                "SyncActionNode MUST never return RUNNING: derive from StatefulActionNode"
-            )
-        return status
+    synchronous = True
 
 
 class StatefulActionNode(ActionNodeBase):
@@ -112,6 +101,8 @@ class SimpleActionNode(ActionNodeBase):
             raise LogicError(
                 "a simple action must not return RUNNING: use register_simple_stateful_action"
             )
+        if status is SKIPPED and self._rt.quirks.simple_action_stores_skipped:
+            self.set_status(SKIPPED)
         return status
 
 

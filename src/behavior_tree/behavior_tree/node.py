@@ -114,6 +114,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     """
 
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
+    synchronous: ClassVar[bool] = False
+    """True if a tick never gives RUNNING."""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
 
     @classmethod
@@ -216,7 +218,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             raise self._execution_error(error) from error
         current = self.status
         if status is not current:
-            if status is SUCCESS or status is FAILURE or status is RUNNING:
+            if (
+                status is SUCCESS
+                or status is FAILURE
+                or (status is RUNNING and not self.synchronous)
+            ):
                 self.status = status
                 if self._watch is not None:
                     self._watch(self, current, status)
@@ -251,9 +257,10 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             override = self._post_tick(self, status)
             if override is SUCCESS or override is FAILURE:
                 status = override
-        if status is not SUCCESS and status is not FAILURE and status is not RUNNING:
+        if status is SUCCESS or status is FAILURE or (status is RUNNING and not self.synchronous):
+            self.set_status(status)
+        else:
             return self._not_stored(before, status)
-        self.set_status(status)
         if status is FAILURE and self.parent is not None:
             self.parent._failed_child = self
         return status
@@ -267,13 +274,17 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             return SKIPPED
         if status is IDLE:
             raise self._execution_error(LogicError("tick() must not return IDLE"))
+        if status is RUNNING:
+            raise self._execution_error(
+                LogicError("SyncActionNode MUST never return RUNNING: use a StatefulActionNode")
+            )
         raise self._execution_error(
             LogicError(f"tick() must return a NodeStatus, it returned {status!r}")
         )
 
     def _check_before(self, conditions: Conditions) -> NodeStatus | None:
         """Status that the pre-conditions impose, None to go on with the tick."""
-        if self.status is IDLE:
+        if self.status is IDLE or self.status is SKIPPED:
             for script, status in conditions.before:
                 if script.test(self._bb):
                     if status is FAILURE:

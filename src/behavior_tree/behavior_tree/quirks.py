@@ -13,24 +13,29 @@ from dataclasses import dataclass, fields
 __all__ = ["MENDED", "UPSTREAM_4_8", "Quirks", "quirks_for"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared and hashed by identity: it is a key of hot caches
 class Quirks:
     """True means: behave like BehaviorTree.CPP 4.8."""
 
     skipped_stays_running: bool = False
     """A. A control or decorator that starts and is SKIPPED in the same tick keeps the status RUNNING, so
     it is halted later and its ``_onHalted`` runs. Mended: it silently returns to IDLE."""
+    simple_action_stores_skipped: bool = False
+    """A SKIPPED simple action keeps this status until its parent resets it. Mended: SKIPPED is never stored."""
     subtree_root_remap_is_literal: bool = False
     """B. A SubTree remap to ``{@key}`` makes an entry named ``@key`` in the parent. Mended: it addresses
     the root blackboard."""
     precondition_latch_survives_halt: bool = False
     """E. After being halted, Precondition does not check its condition again. Mended: it does."""
     set_blackboard_literal_lost: bool = False
-    """F. SetBlackboard of a literal into an existing untyped entry stores an empty value. Mended: stored."""
+    """F. SetBlackboard of a literal into an existing untyped entry stores an empty value, and raises
+    the next time. Mended: stored."""
     halt_tree_halts_all: bool = False
     """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once, running only."""
     number_concat_is_empty: bool = False
     """H. ``1 .. 2`` in a script gives an empty value. Mended: the text ``12``."""
+    nan_compares_true: bool = False
+    """In scripts every comparison with nan but ``==`` is true, and inf differs from inf. Mended: IEEE 754."""
     if_then_else_strict: bool = False
     """IfThenElse and WhileDoElse raise when their condition is SKIPPED, and a two-child IfThenElse leaves its
     failed condition un-reset. Mended: the node is SKIPPED; the condition is reset."""
@@ -40,6 +45,11 @@ class Quirks:
     """LoopX on an existing but empty queue entry raises. Mended: `if_empty`."""
     missing_ports_at_tick: bool = False
     """Missing mandatory ports and bad enum literals raise at the first tick. Mended: reported at load."""
+    unused_trees_unchecked: bool = False
+    """Ports and scripts of trees that are not built are not looked at. Mended: all trees are checked at load."""
+    set_blackboard_keeps_type: bool = False
+    """SetBlackboard raises when it copies a number into an entry of another number type. Mended: numbers that
+    fit are converted."""
     lenient_numbers: bool = False
     """``12abc`` converts to 12, ``1.5`` to the integer 1. Mended: the whole text must be a number."""
     script_grammar_4_8: bool = False

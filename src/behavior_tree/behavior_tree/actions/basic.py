@@ -10,7 +10,7 @@ from behavior_tree.leaf import ConditionNode, StatefulActionNode, SyncActionNode
 from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 from behavior_tree.runtime import Timer
-from behavior_tree.script import compile_script
+from behavior_tree.script import Script, compile_script
 
 __all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "Sleep"]
 
@@ -38,10 +38,18 @@ class ScriptNode(SyncActionNode):
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(InputPort("code", str, description="script to run"))
 
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._source: str | None = None
+        self._script: Script | None = None
+
     def tick(self) -> NodeStatus:
         source: str = self.get_input("code")
-        if source:
-            compile_script(source, self._rt.quirks)(self._bb)
+        if source is not self._source:
+            self._source = source
+            self._script = compile_script(source, self._rt.quirks) if source else None
+        if self._script is not None:
+            self._script(self._bb)
         return SUCCESS
 
 
@@ -54,13 +62,21 @@ class ScriptCondition(ConditionNode):
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(InputPort("code", str, description="script that is true or false"))
 
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._source: str | None = None
+        self._script: Script | None = None
+
     def tick(self) -> NodeStatus:
         source: str = self.get_input("code")
-        if not source:
+        if source is not self._source:
+            self._source = source
+            self._script = compile_script(source, self._rt.quirks) if source else None
+        if self._script is None:
             raise LogicError("[code] of ScriptCondition is empty: write a script")
-        if compile_script(source, self._rt.quirks).test(self._bb):
+        if self._script.test(self._bb):
             return SUCCESS
-        self._reason = f"condition is false: {source}"
+        self._reason = "condition is false: " + source
         return FAILURE
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.updated import UpdateWatch
-from behavior_tree.errors import BlackboardError, PortError
+from behavior_tree.blackboard import Entry
+from behavior_tree.errors import BlackboardError, LogicError, PortError
 from behavior_tree.leaf import SyncActionNode
 from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
 from behavior_tree.ports import BidirectionalPort, InputPort, PortInfo, pointer_key, ports_list
@@ -43,17 +44,9 @@ class SetBlackboard(SyncActionNode):
     def _write_literal(self, key: str, text: str) -> NodeStatus:
         entry = self._bb.entry(key)
         if entry is None:
-            self._bb.set(key, text)
-            return SUCCESS
-        if entry.type is Any and self._rt.quirks.set_blackboard_literal_lost:
-            entry.store(None)
-        elif entry.type is Any or entry.type is str:
-            entry.store(text)
+            self._bb.create_entry(key, str).store(text)
         else:
-            entry.store(self._rt.types.from_text(text, entry.type))
-        if entry.value is None:
-            self._reason = f"entry [{key}] is untyped, the literal is lost"
-            return FAILURE
+            self._store(key, entry, text)
         return SUCCESS
 
     def _copy(self, source_key: str, key: str) -> NodeStatus:
@@ -66,11 +59,23 @@ class SetBlackboard(SyncActionNode):
         if target is None:
             target = self._bb.create_entry(key, source.type)
         if source.value is None:
-            target.store(None)
             self._reason = f"entry [{source_key}] is empty"
             return FAILURE
-        self._bb.write(key, target, source.value)
+        self._store(key, target, source.value)
         return SUCCESS
+
+    def _store(self, key: str, entry: Entry, value: Any) -> None:
+        if isinstance(value, str) and entry.type is Any:
+            lost = self._rt.quirks.set_blackboard_literal_lost
+            if lost and entry.value is None and entry.seq:
+                raise LogicError(f"Can't convert string [{value}] to type [BT::Any]")
+            entry.store(None if lost else value)
+        elif self._rt.quirks.set_blackboard_keeps_type and entry.type not in (Any, type(value)):
+            if not isinstance(value, str):
+                raise LogicError(f"Blackboard::set({key}): the type of a port shall not change")
+            self._bb.write(key, entry, value)
+        else:
+            self._bb.write(key, entry, value)
 
 
 class UnsetBlackboard(SyncActionNode):

@@ -24,6 +24,8 @@ class _Conditional(ControlNode):
 
     def _skipped_condition(self) -> NodeStatus:
         if self._rt.quirks.if_then_else_strict:
+            if isinstance(self, WhileDoElse):
+                self.reset_children()
             raise LogicError(
                 f"Something unexpected happened in {self.registration_id()}: condition SKIPPED"
             )

@@ -51,7 +51,20 @@ class Fallback(ControlNode):
                 self._skipped += 1
             else:
                 raise self._bad_child()
-        return self._finish(len(runs))
+        skipped = self._skipped
+        self._index = 0
+        self._skipped = 0
+        for child in self.children:  # reset_children(), inlined: this is the hottest line of all
+            status = child.status
+            if status is not IDLE:
+                if status is RUNNING:
+                    child.halt_node()
+                    child.reset_status()
+                else:
+                    child.status = IDLE
+                    if child._watch is not None:
+                        child._watch(child, status, IDLE)
+        return SKIPPED if skipped and skipped == len(runs) else FAILURE
 
     def _finish(self, count: int) -> NodeStatus:
         skipped = self._skipped

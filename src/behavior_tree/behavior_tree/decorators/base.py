@@ -44,12 +44,15 @@ class DecoratorNode(TreeNode):
 
     def reset_child(self) -> None:
         """Halt the child if it runs, and make it IDLE."""
-        if not self.children:
-            return
-        child = self.children[0]
-        if child.status is RUNNING:
-            child.halt_node()
-        child.reset_status()
+        for child in self.children:
+            status = child.status
+            if status is RUNNING:
+                child.halt_node()
+                child.reset_status()
+            elif status is not IDLE:
+                child.status = IDLE
+                if child._watch is not None:
+                    child._watch(child, status, IDLE)
 
     def halt(self) -> None:
         self.reset_child()
@@ -85,6 +88,15 @@ class DecoratorNode(TreeNode):
 
     def _bad_child(self) -> LogicError:
         return LogicError(f"[{self.name}]: A children should not return IDLE")
+
+
+class SelfResettingDecorator(DecoratorNode):
+    """Decorator whose ``tick()`` itself resets a completed child, and that forgets the failed child when it
+    fails for another reason: nothing is left to do after the tick.
+    """
+
+    _execute_plain = TreeNode._execute_plain
+    _execute_full = TreeNode._execute_full
 
 
 class SimpleDecoratorNode(DecoratorNode):

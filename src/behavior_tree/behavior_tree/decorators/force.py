@@ -4,21 +4,25 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
 __all__ = ["ForceFailure", "ForceSuccess", "Inverter", "KeepRunningUntilFailure", "RunOnce"]
 
 
-class Inverter(DecoratorNode):
+class Inverter(SelfResettingDecorator):
     """SUCCESS becomes FAILURE and the reverse."""
 
     def tick(self) -> NodeStatus:
-        self._start()
+        status = self.status
+        if status is not RUNNING:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, status, RUNNING)
         status = self._tick_child()
         if status is SUCCESS:
-            self._reason = f"inverted SUCCESS of '{self.child.full_path()}'"
+            self._failed_child = None
             self.reset_child()
             return FAILURE
         if status is FAILURE:
@@ -28,12 +32,19 @@ class Inverter(DecoratorNode):
             return status
         raise self._bad_child()
 
+    def failure_reason(self) -> str:
+        return f"inverted SUCCESS of '{self.child.full_path()}'"
 
-class ForceSuccess(DecoratorNode):
+
+class ForceSuccess(SelfResettingDecorator):
     """SUCCESS whenever the child completes."""
 
     def tick(self) -> NodeStatus:
-        self._start()
+        status = self.status
+        if status is not RUNNING:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, status, RUNNING)
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
             self.reset_child()
@@ -41,20 +52,28 @@ class ForceSuccess(DecoratorNode):
         return status
 
 
-class ForceFailure(DecoratorNode):
+class ForceFailure(SelfResettingDecorator):
     """FAILURE whenever the child completes."""
 
     def tick(self) -> NodeStatus:
-        self._start()
+        status = self.status
+        if status is not RUNNING:
+            self.status = RUNNING
+            if self._watch is not None:
+                self._watch(self, status, RUNNING)
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
-            self._reason = f"forced FAILURE, '{self.child.full_path()}' returned {status.name}"
+            if status is SUCCESS:
+                self._failed_child = None
             self.reset_child()
             return FAILURE
         return status
 
+    def failure_reason(self) -> str:
+        return f"forced FAILURE, '{self.child.full_path()}' had succeeded"
 
-class KeepRunningUntilFailure(DecoratorNode):
+
+class KeepRunningUntilFailure(SelfResettingDecorator):
     """RUNNING until the child fails."""
 
     def tick(self) -> NodeStatus:
@@ -68,7 +87,7 @@ class KeepRunningUntilFailure(DecoratorNode):
         return RUNNING
 
 
-class RunOnce(DecoratorNode):
+class RunOnce(SelfResettingDecorator):
     """The child runs to its end once in the lifetime of the node; afterwards SKIPPED, or with
     ``then_skip="false"`` the result it had.
     """
@@ -86,11 +105,16 @@ class RunOnce(DecoratorNode):
     def tick(self) -> NodeStatus:
         skip = self.get_input("then_skip")
         if self._result is not None:
-            self._reason = "the one run of RunOnce failed"
-            return SKIPPED if skip else self._result
+            if skip:
+                return SKIPPED
+            self._failed_child = None
+            return self._result
         self._start()
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
             self._result = status
             self.reset_child()
         return status
+
+    def failure_reason(self) -> str:
+        return "its one run failed"

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import LogicError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, NodeConfig
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.ports import (
     BidirectionalPort,
     InputPort,
@@ -23,7 +23,7 @@ from behavior_tree.ports import (
 __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
 
 
-class Loop(DecoratorNode):
+class Loop(SelfResettingDecorator):
     """Write the next item of ``queue`` to ``value`` and tick the child, until the queue is empty.
 
     A `collections.deque` on the blackboard is shared: items are taken out of it. A list is copied when the
@@ -53,6 +53,7 @@ class Loop(DecoratorNode):
             if self._queue is None:
                 self._queue = self._open_queue()
             if not self._queue:
+                self._failed_child = None
                 self._reason = "the queue is empty"
                 result: NodeStatus = self.get_input("if_empty")
                 return result
@@ -62,7 +63,7 @@ class Loop(DecoratorNode):
         if status is FAILURE:
             self.reset_child()
             return FAILURE
-        if status is not RUNNING:
+        if status is SUCCESS:
             self.reset_child()
         return RUNNING
 

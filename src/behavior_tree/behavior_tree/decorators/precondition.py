@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
@@ -13,7 +13,7 @@ from behavior_tree.script import compile_script
 __all__ = ["Precondition"]
 
 
-class Precondition(DecoratorNode):
+class Precondition(SelfResettingDecorator):
     """Tick the child if the script ``if`` is true, else return ``else``. The script is not evaluated again
     while the child runs.
     """
@@ -39,7 +39,8 @@ class Precondition(DecoratorNode):
             if script is None:
                 raise LogicError("[if] of Precondition is empty: write a script")
             if not script.test(self._bb):
-                self._reason = f"precondition is false: {source}"
+                self._failed_child = None
+                self._reason = "precondition is false: " + source
                 return otherwise
         self._child_started = True
         status = self._tick_child()

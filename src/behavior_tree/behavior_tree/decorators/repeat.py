@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
 __all__ = ["Repeat", "RetryUntilSuccessful"]
 
 
-class _Again(DecoratorNode):
+class _Again(SelfResettingDecorator):
     _limit_port: str
     _again: NodeStatus
     """Result of the child that counts and lets it run again."""
@@ -29,6 +29,8 @@ class _Again(DecoratorNode):
     def tick(self) -> NodeStatus:
         more = self._more()
         self._start()
+        if not more:
+            self._failed_child = None
         while more:
             before = self.child.status
             status = self._tick_child()
@@ -51,6 +53,9 @@ class _Again(DecoratorNode):
                 return RUNNING
         self._count = 0
         return self._again
+
+    def failure_reason(self) -> str:
+        return f"no run allowed by [{self._limit_port}]"
 
     def halt(self) -> None:
         self._count = 0

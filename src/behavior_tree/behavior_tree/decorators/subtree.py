@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.ports import PortInfo
 
 __all__ = ["SubTreeNode"]
 
 
-class SubTreeNode(DecoratorNode):
+class SubTreeNode(SelfResettingDecorator):
     """Passes its child's result through. Its pre- and post-conditions see the parent's blackboard."""
 
     node_type = NodeType.SUBTREE

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.conversion import Unsigned
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 from behavior_tree.runtime import Timer
@@ -13,7 +13,7 @@ from behavior_tree.runtime import Timer
 __all__ = ["Delay", "Timeout"]
 
 
-class Timeout(DecoratorNode):
+class Timeout(SelfResettingDecorator):
     """FAILURE, and the child halted, if it runs longer than ``msec``; 0 means no limit."""
 
     @classmethod
@@ -37,6 +37,7 @@ class Timeout(DecoratorNode):
             self._stop_timer()
             if self.child.status is RUNNING:
                 self._started = False
+                self._failed_child = None
                 self._reason = f"timeout of {self.get_input('msec')} ms, '{self.child.full_path()}' was running"
                 self.reset_child()
                 return FAILURE
@@ -58,7 +59,7 @@ class Timeout(DecoratorNode):
         super().halt()
 
 
-class Delay(DecoratorNode):
+class Delay(SelfResettingDecorator):
     """RUNNING for ``delay_msec``, then the child; at least one tick of delay."""
 
     @classmethod

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -25,6 +26,8 @@ from behavior_tree.script.parser import (
 from behavior_tree.script.values import (
     ARITHMETIC,
     COMPARE,
+    COMPARE_4_8,
+    EXACT,
     TEXT_COMPARE,
     as_bool,
     as_number,
@@ -37,6 +40,7 @@ from behavior_tree.script.values import (
 __all__ = ["Script", "compile_script"]
 
 Closure = Callable[[Blackboard], Any]
+CompareTable = dict[str, Callable[[float, float], bool]]
 
 
 class Script:
@@ -121,6 +125,13 @@ class _Compiler:
             return self._ternary(node)
         return self._assign(node)
 
+    def _number(self, node: Expr) -> Closure:
+        """Operand of arithmetic or comparison: integer literals are floats from the start."""
+        if isinstance(node, Constant) and isinstance(node.value, int) and node.value < EXACT:
+            number = float(node.value)
+            return lambda bb: number
+        return self.expr(node)
+
     def _unary(self, node: Unary) -> Closure:
         operand = self.expr(node.operand)
         op = node.op
@@ -134,6 +145,8 @@ class _Compiler:
             if op == "-":
                 return -number
             if op == "~":
+                if not math.isfinite(number):
+                    raise ScriptError("Number out of range for bitwise operation")
                 return float(~int(number))
             return 0.0 if number else 1.0
 
@@ -154,20 +167,21 @@ class _Compiler:
                 return concat(a, b, quirk)
 
             return join
-        return _arithmetic(op, left, right)
+        return _arithmetic(op, self._number(node.left), self._number(node.right))
 
     def _compare(self, node: Compare) -> Closure:
-        operands = tuple(self.expr(operand) for operand in node.operands)
+        operands = tuple(self._number(operand) for operand in node.operands)
         lenient = self._quirks.lenient_numbers
+        table = COMPARE_4_8 if self._quirks.nan_compares_true else COMPARE
         if len(operands) == 2:
-            return _single_comparison(node.ops[0], operands[0], operands[1], lenient)
+            return _single_comparison(node.ops[0], operands[0], operands[1], table, lenient)
         tests = tuple(zip(node.ops, operands[1:], strict=True))
 
         def run(bb: Blackboard) -> float:
             left = operands[0](bb)
             for op, operand in tests:
                 right = operand(bb)
-                if not _holds(op, left, right, bb, lenient):
+                if not _holds(op, left, right, table, bb, lenient):
                     return 0.0
                 left = right
             return 1.0
@@ -207,10 +221,12 @@ class _Compiler:
 
 def _load(name: str) -> Closure:
     def run(bb: Blackboard) -> Any:
-        entry = bb._entries.get(name) or bb.entry(name)
-        enums = bb.types.enums
+        entry = bb._entries.get(name)
+        enums = bb._types.enums
         if enums and name in enums:
             return float(enums[name])
+        if entry is None:
+            entry = bb.entry(name)
         if entry is None:
             raise ScriptError(f"Variable not found: {name}")
         return entry.value
@@ -229,8 +245,10 @@ def _arithmetic(op: str, left: Closure, right: Closure) -> Closure:
 
     def run(bb: Blackboard) -> Any:
         a, b = left(bb), right(bb)
-        if a.__class__ is float and b.__class__ is float:
-            return function(a, b)
+        if b.__class__ is float:
+            kind = a.__class__
+            if kind is float or (kind is int and -EXACT < a < EXACT):
+                return function(a, b)
         if isinstance(a, str) and isinstance(b, str) and op == "+":
             return a + b
         _initialized(op, a, b)
@@ -268,19 +286,25 @@ def _bits(op: str, left: Closure, right: Closure) -> Closure:
     return run
 
 
-def _single_comparison(op: str, left: Closure, right: Closure, lenient: bool) -> Closure:
-    function = COMPARE[op]
+def _single_comparison(
+    op: str, left: Closure, right: Closure, table: CompareTable, lenient: bool
+) -> Closure:
+    function = table[op]
 
     def run(bb: Blackboard) -> float:
         a, b = left(bb), right(bb)
-        if a.__class__ is float and b.__class__ is float:
-            return 1.0 if function(a, b) else 0.0
-        return 1.0 if _holds(op, a, b, bb, lenient) else 0.0
+        if b.__class__ is float:
+            kind = a.__class__
+            if kind is float or (kind is int and -EXACT < a < EXACT):
+                return 1.0 if function(a, b) else 0.0
+        return 1.0 if _holds(op, a, b, table, bb, lenient) else 0.0
 
     return run
 
 
-def _holds(op: str, left: Any, right: Any, bb: Blackboard, lenient: bool) -> bool:
+def _holds(
+    op: str, left: Any, right: Any, table: CompareTable, bb: Blackboard, lenient: bool
+) -> bool:
     _initialized(op, left, right)
     left_text, right_text = isinstance(left, str), isinstance(right, str)
     if left_text and right_text:
@@ -292,7 +316,7 @@ def _holds(op: str, left: Any, right: Any, bb: Blackboard, lenient: bool) -> boo
     elif not (is_number(left) and is_number(right)):
         kinds = f"[{type(left).__name__}] and [{type(right).__name__}]"
         raise ScriptError(f"Can't mix different types in Comparison '{op}': {kinds}")
-    return COMPARE[op](as_number(left), as_number(right))
+    return table[op](as_number(left), as_number(right))
 
 
 def _plain_assign(name: str, value: Closure, create: bool, lenient: bool) -> Closure:
@@ -346,6 +370,9 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
     kind = entry.type if old is None else type(old)
     if new.__class__ is kind:
         entry.store(new)
+        return
+    if kind is int and new.__class__ is float and new.is_integer() and -EXACT < new < EXACT:
+        entry.store(int(new))
         return
     if isinstance(new, str) and kind is not str:
         entry.store(_from_text(new, entry, kind, bb, lenient))

@@ -203,6 +203,19 @@ _MATH, _BITS, _CONCAT = "arithmetic", "bit", "'..'"
 class _Grammar48(_Parser):
     """The grammar of 4.8: arithmetic groups to the right, operator families do not mix."""
 
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        self._family: str | None = None
+
+    def _use(self, family: str) -> None:
+        """Only one family of operators may stand in an expression outside parentheses."""
+        if self._family not in (None, family):
+            raise ScriptError(
+                f"{family} and {self._family} operators cannot be mixed: use parentheses",
+                position=self.next.position,
+            )
+        self._family = family
+
     def statements(self) -> list[Expr]:
         result = [self.expression()]
         while self.next.kind != "end":
@@ -212,12 +225,14 @@ class _Grammar48(_Parser):
 
     def expression(self) -> Expr:
         self.enter()
+        outer, self._family = self._family, None
         left = self._ternary()
         if self.next.kind in _ASSIGNMENTS:
             op = self.take().kind
             left = Assign(op, left, self._ternary())
             if self.next.kind in _ASSIGNMENTS:
                 raise ScriptError("assignments cannot be chained", position=self.next.position)
+        self._family = outer
         self.leave()
         return left
 
@@ -253,33 +268,26 @@ class _Grammar48(_Parser):
         """One operator family up to the next comparison."""
         kind = self.next.kind
         if kind == "-":
-            return self._closed(self._sum(), _MATH)
+            return self._sum()
         if kind in ("~", "!"):
-            return self._closed(self._bit_or(self._bit_and(self._bit_prefix())), _BITS)
+            return self._bit_or(self._bit_and(self._bit_prefix()))
         first = self.atom()
         op = self.next.kind
         if op in ("+", "-", "*", "/"):
-            return self._closed(self._sum(first), _MATH)
+            return self._sum(first)
         if op in ("&", "|", "^"):
-            return self._closed(self._bit_or(self._bit_and(first)), _BITS)
-        if op == "..":
-            while self.next.kind == "..":
-                self.take()
-                first = Binary("..", first, self.atom())
-            return self._closed(first, _CONCAT)
+            return self._bit_or(self._bit_and(first))
+        while self.next.kind == "..":
+            self._use(_CONCAT)
+            self.take()
+            first = Binary("..", first, self.atom())
         return first
-
-    def _closed(self, expr: Expr, family: str) -> Expr:
-        if self.next.kind in _BINDING and self.next.kind not in ("&&", "||"):
-            raise ScriptError(
-                f"'{self.next.value}' cannot be mixed with {family} operators: use parentheses",
-                position=self.next.position,
-            )
-        return expr
 
     def _sum(self, first: Expr | None = None) -> Expr:
         self.enter()
         left = self._product(first)
+        if self.next.kind in ("+", "-"):
+            self._use(_MATH)
         if self.next.kind in ("+", "-"):
             left = Binary(self.take().kind, left, self._sum())
         self.leave()
@@ -289,6 +297,8 @@ class _Grammar48(_Parser):
         self.enter()
         left = self._negation() if first is None else first
         if self.next.kind in ("*", "/"):
+            self._use(_MATH)
+        if self.next.kind in ("*", "/"):
             left = Binary(self.take().kind, left, self._product())
         self.leave()
         return left
@@ -296,6 +306,7 @@ class _Grammar48(_Parser):
     def _negation(self) -> Expr:
         signs = 0
         while self.next.kind == "-":
+            self._use(_MATH)
             self.take()
             self.enter()
             signs += 1
@@ -308,6 +319,7 @@ class _Grammar48(_Parser):
     def _bit_prefix(self) -> Expr:
         ops = []
         while self.next.kind in ("~", "!"):
+            self._use(_BITS)
             ops.append(self.take().kind)
             self.enter()
         expr = self.atom()
@@ -318,12 +330,14 @@ class _Grammar48(_Parser):
 
     def _bit_and(self, left: Expr) -> Expr:
         while self.next.kind == "&":
+            self._use(_BITS)
             self.take()
             left = Binary("&", left, self._bit_prefix())
         return left
 
     def _bit_or(self, left: Expr) -> Expr:
         while self.next.kind in ("|", "^"):
+            self._use(_BITS)
             op = self.take().kind
             left = Binary(op, left, self._bit_and(self._bit_prefix()))
         return left

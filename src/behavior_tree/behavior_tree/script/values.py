@@ -16,6 +16,8 @@ from behavior_tree.errors import ScriptError
 __all__ = [
     "ARITHMETIC",
     "COMPARE",
+    "COMPARE_4_8",
+    "EXACT",
     "as_bool",
     "as_number",
     "bit_operand",
@@ -23,11 +25,12 @@ __all__ = [
     "number_from_text",
 ]
 
-_EXACT = 2**53
+EXACT = 2**53
+"""Integers from here on are not exact as floats."""
 _EPSILON = 1.1920929e-07
 """Numbers closer than this are equal (float epsilon)."""
 _PREFIX = re.compile(
-    r"\s*[+-]?(?:inf(?:inity)?|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
+    r"\s*[+-]?(?:0x[0-9a-f]+|inf(?:inity)?|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
 )
 
 
@@ -36,7 +39,7 @@ def as_number(value: Any) -> float:
     if value.__class__ is float:
         return float(value)
     if isinstance(value, int):
-        if -_EXACT < value < _EXACT:
+        if -EXACT < value < EXACT:
             return float(value)
         raise ScriptError(
             f"Loss of precision when converting a large integer number to floating point:{value}"
@@ -82,7 +85,8 @@ def number_from_text(text: str, enums: dict[str, int], lenient: bool) -> float:
         return float(enums[text])
     found = _PREFIX.match(text)
     if found and (lenient or found.end() == len(text.rstrip())):
-        return float(found.group())
+        digits = found.group()
+        return float(int(digits, 16)) if "x" in digits.lower() else float(digits)
     raise ScriptError(f"Any failed string to number conversion: '{text}' is not a number")
 
 
@@ -121,7 +125,7 @@ def divide(left: float, right: float) -> float:
     if right != 0:
         return left / right
     if left == 0 or math.isnan(left):
-        return math.nan
+        return -math.nan  # the sign that x86 gives it
     return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
@@ -140,6 +144,15 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
+COMPARE_4_8: dict[str, Callable[[float, float], bool]] = {
+    "==": lambda left, right: abs(left - right) <= _EPSILON,
+    "!=": lambda left, right: not abs(left - right) <= _EPSILON,
+    "<": lambda left, right: not left >= right,
+    ">": lambda left, right: not left <= right,
+    "<=": lambda left, right: not left > right,
+    ">=": lambda left, right: not left < right,
+}
+"""Order holds unless its opposite does: with nan everything but ``==`` is true; inf does not equal inf."""
 TEXT_COMPARE: dict[str, Callable[[str, str], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,

@@ -24,7 +24,14 @@ from behavior_tree.script import compile_script
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
 
-__all__ = ["CONDITION_ATTRIBUTES", "EXPLICIT_TAGS", "Validator", "resolve_type", "subtree_ports"]
+__all__ = [
+    "CONDITION_ATTRIBUTES",
+    "EXPLICIT_TAGS",
+    "Validator",
+    "resolve_type",
+    "subtree_ids",
+    "subtree_ports",
+]
 
 EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
 CONDITION_ATTRIBUTES = (
@@ -50,6 +57,16 @@ def subtree_ports(element: Element) -> dict[str, str]:
     }
 
 
+def subtree_ids(element: Element) -> list[str]:
+    """IDs of the SubTrees below an element."""
+    found: list[str] = []
+    for child in element.children:
+        if child.tag == "SubTree":
+            found.append(child.get("ID") or "")
+        found.extend(subtree_ids(child))
+    return found
+
+
 @dataclass
 class Validator:
     """Checks trees against what a factory knows."""
@@ -62,6 +79,8 @@ class Validator:
     """IDs of all known trees."""
     closed: bool
     """True if no further trees will come, so that a SubTree of unknown ID is a problem."""
+    structure_only: bool = False
+    """Leave out ports and scripts."""
 
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
         """All problems of one tree."""
@@ -92,7 +111,8 @@ class Validator:
         type_id = resolve_type(element)
         path = f"{parent_path}/{element.get('name') or type_id or element.tag}"
         self._name(element, path)
-        self._conditions(element, path)
+        if not self.structure_only:
+            self._conditions(element, path)
         if type_id is None:
             self._add(
                 element,
@@ -120,7 +140,7 @@ class Validator:
                     f"{type_id} is a {manifest.type.tag}, not a {element.tag}",
                     f'write <{manifest.type.tag} ID="{type_id}"> or <{type_id}>',
                 )
-        elif "ID" in element.attributes:
+        elif "ID" in element.attributes and not self.structure_only:
             self._add(
                 element,
                 path,
@@ -129,7 +149,8 @@ class Validator:
                 "ID",
             )
         self._children(element, manifest, path)
-        self._ports(element, manifest, path)
+        if not self.structure_only:
+            self._ports(element, manifest, path)
 
     def _unknown(self, element: Element, type_id: str, path: str) -> None:
         if type_id in self.trees:
@@ -307,8 +328,9 @@ class Validator:
                 f"<SubTree> with ID '{tree_id}' should not have any child",
                 "remove the children",
             )
-        self._autoremap(element, path)
-        self._model_ports(element, tree_id, path)
+        if not self.structure_only:
+            self._autoremap(element, path)
+            self._model_ports(element, tree_id, path)
 
     def _autoremap(self, element: Element, path: str) -> None:
         text = element.get("_autoremap")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random trees on this engine and on BehaviorTree.CPP 4.8.2: how many differ.
+
+    python benchmarks/tree_conformance.py --trees 20000 --seed 1 [--transitions]
+
+Exit code 0 if none differs. A case is reported by its own seed; ``--only SEED`` prints it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/behavior_tree/test"))
+
+from conformance_kit import Generator, difference, ours, run, upstream
+
+
+def show(seed: int) -> None:
+    """Print a case and both traces."""
+    case = Generator(seed).case()
+    print(case.xml.replace("><", ">\n<"), "\n", case.results, "\n", case.steps)
+    for module in (ours, upstream):
+        trace = run(case, module, transitions=True)
+        print(f"--- {module.__name__}\n{trace.events}\n{trace.blackboard}\n{trace.transitions}\n{trace.error}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trees", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="seed of the run; tree i has seed * 1000003 + i")
+    parser.add_argument("--transitions", action="store_true", help="compare all status transitions too (slower)")
+    parser.add_argument("--show", type=int, default=10, help="differences to print")
+    parser.add_argument("--only", type=int, help="print the case of this seed")
+    arguments = parser.parse_args()
+    if arguments.only is not None:
+        show(arguments.only)
+        return 0
+    start, found = time.monotonic(), 0
+    for index in range(arguments.trees):
+        seed = arguments.seed * 1000003 + index
+        what = difference(Generator(seed).case(), transitions=arguments.transitions)
+        if what is not None:
+            found += 1
+            if found <= arguments.show:
+                print(f"seed {seed}: {what}", flush=True)
+    seconds = time.monotonic() - start
+    print(f"{arguments.trees} trees, {found} differ, {seconds:.1f} s")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
