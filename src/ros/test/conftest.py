@@ -33,9 +33,14 @@ class Process:
         )
 
     def wait_for(self, text):
-        for line in self.process.stdout:
-            if text in line:
-                return line
+        timer = threading.Timer(15.0, self.process.kill)
+        timer.start()
+        try:
+            for line in self.process.stdout:
+                if text in line:
+                    return line
+        finally:
+            timer.cancel()
         raise AssertionError(f"{text!r} never came; stderr: {self.process.stderr.read()}")
 
     def stop(self, number):

@@ -429,8 +429,8 @@ class TestActionLeaf:
     def test_killed_process(self, tree, start):
         process = start("--node", "hosted_nodes:Serving")
         leaf = tree.make("KilledPick")  # its ghost haunts the graph for 20 s
-        while tree.tick(leaf) is RUNNING and leaf._sent is None:
-            time.sleep(0.05)
+        until(leaf.client.server_is_ready, timeout=15.0)
+        assert tree.tick(leaf) is RUNNING
         process.wait_for("working")
         process.process.kill()
         begin = time.monotonic()
