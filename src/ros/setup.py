@@ -21,5 +21,5 @@ setup(
     maintainer_email="maintainers@behavior-suite.invalid",
     description="Thin layer on rclpy: entry point, parameters, transforms, actions, tree leaves.",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["host = behavior_ros.host:main"]},
+    entry_points={"console_scripts": ["host = behavior_ros.host:script"]},
 )

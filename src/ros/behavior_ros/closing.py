@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
 from rclpy.node import Node
 
@@ -25,21 +24,23 @@ class Closable(Protocol):
         """Tell whether it has ended."""
 
 
-_registered: WeakKeyDictionary[Node, list[Closable]] = WeakKeyDictionary()
-
-
 def register_closable(node: Node, closable: Closable) -> None:
     """Have something closed before its node is destroyed."""
-    _registered.setdefault(node, []).append(closable)
+    _of(node).append(closable)
 
 
 def unregister_closable(node: Node, closable: Closable) -> None:
     """Forget something that was closed already."""
-    entries = _registered.get(node, [])
-    if closable in entries:
-        entries.remove(closable)
+    if closable in _of(node):
+        _of(node).remove(closable)
 
 
 def closables(nodes: Iterable[Node]) -> list[Closable]:
     """Return everything registered for some nodes."""
-    return [closable for node in nodes for closable in _registered.get(node, [])]
+    return [closable for node in nodes for closable in _of(node)]
+
+
+def _of(node: Node) -> list[Closable]:
+    # Kept in the node itself: what is registered refers to its node, and both shall go together.
+    entries: list[Closable] = vars(node).setdefault("_behavior_ros_closables", [])
+    return entries

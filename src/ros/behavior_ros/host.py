@@ -122,12 +122,13 @@ def main(args: Sequence[str] | None = None) -> int:
     return run(factories, arguments)
 
 
-def leave(code: int) -> NoReturn:
-    """End the process, also where worker threads did not end.
+def script() -> NoReturn:
+    """Host nodes, then end the process, also where worker threads did not end.
 
     A daemon thread that comes back from C++ while the interpreter is being torn down aborts the
     process, which would turn a clean stop into a crash.
     """
+    code = main()
     left = [thread.name for thread in threading.enumerate() if thread.daemon]
     if left:
         print(f"ending although threads still work: {', '.join(left)}", file=sys.stderr)
@@ -138,4 +139,4 @@ def leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    leave(main())
+    script()

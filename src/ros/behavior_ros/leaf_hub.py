@@ -16,9 +16,10 @@ from typing import Any
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from behavior_ros.closing import register_closable
+from behavior_ros.closing import closables, register_closable
 from behavior_ros.goal_exchange import GoalExchange, GoalOutcome
-from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED
+from behavior_ros.message_cache import MessageCache
+from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_SENSOR
 from behavior_ros.server_watch import ServerWatch
 
 
@@ -43,7 +44,9 @@ class SentGoal:
 
 
 class LeafHub:
-    """Shared by the leaves of one node; used in the executor's thread only.
+    """Shared by the leaves of one node; get it from :func:`leaf_hub`.
+
+    Used in the executor's thread only.
 
     Args:
         node: the node whose leaves these are
@@ -52,7 +55,7 @@ class LeafHub:
     def __init__(self, node: Node) -> None:
         self.node = node
         self._clock = node.get_clock()
-        self._clients: dict[tuple[str, str], Any] = {}
+        self._clients: dict[tuple[str, str, Any], Any] = {}
         self._running: list[SentGoal] = []
         self._closing: list[SentGoal] = []
         register_closable(node, self)
@@ -67,21 +70,39 @@ class LeafHub:
 
     def action_client(self, action_type: Any, name: str) -> Any:
         """Return the client of an action, one for all leaves."""
-        return self._shared("action", name, lambda: ActionClient(self.node, action_type, name))
+        return self._shared(
+            "action", name, action_type, lambda: ActionClient(self.node, action_type, name)
+        )
 
     def service_client(self, service_type: Any, name: str) -> Any:
         """Return the client of a service, one for all leaves."""
-        return self._shared("service", name, lambda: self.node.create_client(service_type, name))
+        return self._shared(
+            "service", name, service_type, lambda: self.node.create_client(service_type, name)
+        )
 
     def publisher(self, message_type: Any, topic: str, *, latched: bool) -> Any:
         """Return the publisher of a topic, one for all leaves."""
         qos = QOS_LATCHED if latched else QOS_COMMAND
         return self._shared(
-            "publisher", topic, lambda: self.node.create_publisher(message_type, topic, qos)
+            "publisher",
+            topic,
+            message_type,
+            lambda: self.node.create_publisher(message_type, topic, qos),
         )
 
-    def _shared(self, kind: str, name: str, make: Callable[[], Any]) -> Any:
-        key = (kind, name)
+    def message_cache(self, message_type: Any, topic: str, *, latched: bool) -> MessageCache[Any]:
+        """Return the newest message of a topic, one cache for all leaves."""
+        qos = QOS_LATCHED if latched else QOS_SENSOR
+        cache: MessageCache[Any] = self._shared(
+            "subscriber",
+            topic,
+            message_type,
+            lambda: MessageCache(self.node, message_type, topic, qos=qos),
+        )
+        return cache
+
+    def _shared(self, kind: str, name: str, interface: Any, make: Callable[[], Any]) -> Any:
+        key = (kind, name, interface)
         if key not in self._clients:
             self._clients[key] = make()
         return self._clients[key]
@@ -124,3 +145,11 @@ class LeafHub:
     def closed(self) -> bool:
         """Tell whether no goal is out any more."""
         return not self._running and not self.closing()
+
+
+def leaf_hub(node: Node) -> LeafHub:
+    """Return the node's hub: one, however many factories register leaves."""
+    for closable in closables([node]):
+        if isinstance(closable, LeafHub):
+            return closable
+    return LeafHub(node)

@@ -24,8 +24,8 @@ def register_ros_nodes(
 ) -> None:
     """Register one tree node per model, and LookUpFrame if there is a transform buffer.
 
-    Call it once per ROS node, in the thread of the node's executor, where trees are ticked and
-    halted too.
+    Call it in the thread of the node's executor, where trees are ticked and halted too. Leaves of
+    several factories share their clients.
 
     Args:
         factory: gets the tree nodes
@@ -38,7 +38,7 @@ def register_ros_nodes(
     """
     # Imported here: nodes without a tree need no tree engine.
     from behavior_ros.action_leaf import action_leaf
-    from behavior_ros.leaf_hub import LeafHub
+    from behavior_ros.leaf_hub import LeafHub, leaf_hub
     from behavior_ros.service_leaf import service_leaf
     from behavior_ros.topic_leaves import publisher_leaf, subscriber_leaf
     from behavior_ros.transform_leaf import LookUpFrame
@@ -50,7 +50,7 @@ def register_ros_nodes(
         "publisher": publisher_leaf,
         "subscriber": subscriber_leaf,
     }
-    hub = LeafHub(node)
+    hub = leaf_hub(node)
     problems: list[str] = []
     for model in models:
         try:

@@ -10,9 +10,7 @@ from behavior_ros.field_values import plain
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import load_interface
 from behavior_ros.leaf_hub import LeafHub
-from behavior_ros.message_cache import MessageCache
 from behavior_ros.node_models import NodeModel
-from behavior_ros.qos import QOS_LATCHED, QOS_SENSOR
 from behavior_tree import (
     ConditionNode,
     NodeStatus,
@@ -65,13 +63,7 @@ class Subscription:
         message_type, (section,) = load_interface(model.type, "msg")
         self.ports = OutputPorts(section, "message", set())
         self._model = model
-        self._cache: MessageCache[Any] = MessageCache(
-            hub.node,
-            message_type,
-            model.name,
-            max_age=model.max_age,
-            qos=QOS_LATCHED if model.latched else QOS_SENSOR,
-        )
+        self._cache = hub.message_cache(message_type, model.name, latched=model.latched)
 
     def problem(self, node: TreeNode) -> str | None:
         """Write a fresh message to the ports; return what is wrong with it, None if nothing is."""
@@ -79,8 +71,8 @@ class Subscription:
         message = self._cache.newest()
         if message is None:
             return f"no message on {name} yet: check that its publisher runs"
-        if not self._cache.fresh():
-            age, limit = self._cache.age(), self._model.max_age
+        age, limit = self._cache.age(), self._model.max_age
+        if age > limit:
             return f"the newest message on {name} is {age:.2f} s old, more than {limit:g} s"
         self.ports.write(node, message)
         for path, wanted in self._model.condition.items():

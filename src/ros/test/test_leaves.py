@@ -531,7 +531,7 @@ class TestTopicLeaves:
         status, reason = tree.run(leaf)
         assert (status, "no message on /door yet" in reason) == (FAILURE, True)
         publisher = spinner2.node("door").create_publisher(Bool, "/door", 10)
-        until(lambda: publisher.get_subscription_count() == 2)
+        until(lambda: publisher.get_subscription_count() == 1)
         publisher.publish(Bool(data=False))
         until(lambda: "is False, not True" in tree.run(leaf)[1])
         publisher.publish(Bool(data=True))
@@ -544,7 +544,7 @@ class TestTopicLeaves:
         status, reason = tree.run(leaf)
         assert (status, reason.startswith("waited 0.5 s: no message")) == (FAILURE, True)
         publisher = spinner2.node("door").create_publisher(Bool, "/door", 10)
-        until(lambda: publisher.get_subscription_count() == 2)
+        until(lambda: publisher.get_subscription_count() == 1)
         assert tree.tick(leaf) is RUNNING
         publisher.publish(Bool(data=True))
         assert tree.run(leaf) == (SUCCESS, "")
@@ -566,6 +566,14 @@ def test_look_up_frame(tree, spinner2):
     assert tree.run(leaf) == (SUCCESS, "")
     pose = tree.value(leaf, "pose")
     assert (pose.header.frame_id, pose.pose.position.z) == ("world", 0.5)
+
+
+def test_factories_share_clients(tree):
+    other = BehaviorTreeFactory()
+    before = len(list(tree.node.waitables)), len(list(tree.node.subscriptions))
+    models = load_node_models({"nodes": MODELS})
+    tree.spinner.do(lambda: register_ros_nodes(other, tree.node, models))
+    assert (len(list(tree.node.waitables)), len(list(tree.node.subscriptions))) == before
 
 
 class TestModels:
