@@ -23,14 +23,16 @@ from behavior_motion.sampling import SearchLimits, connect
 from behavior_motion.timing import TimingError, resting, time_curve, time_straight
 from behavior_motion.trajectory import Trajectory
 
-MOST_ROUNDS = 8
-"""How often a search is repeated where the final check refuses what was found."""
+MOST_ROUNDS = 10
+"""How often a search is begun anew: it found nothing within its checks, or the final check refused
+what it found."""
+FIRST_CHECKS = 4_000
+"""State checks of a search in the first round; each round doubles them. An unlucky tree may take a
+hundred times the usual effort, and starting over is cheaper than waiting for it."""
 SEARCHES_PER_ROUND = 4
 """Number of sampled paths of which the shortest is taken ..."""
 CHECKS_FOR_CHOICE = 3000
 """... as long as they took fewer state checks than this together."""
-MOST_CHECKS = 400_000
-"""States checked by one search before it gives up, whatever the time."""
 CONSTRAINED_STEP = 0.5
 """Longest extension of a tree under an orientation constraint [rad]: longer ones mostly leave
 the region that the constraint allows."""
@@ -54,7 +56,7 @@ def search(query: Query, goals: list[JointGoal]) -> tuple[JointGoal, Matrix, Tra
             trajectory = _timed(query, path)
             if trajectory is not None:
                 return goal, path, trajectory
-    # The near goals first; the farther ones get at least half of the time that is left.
+    # The near goals and all of them in turn; the near ones leave half of the time.
     groups = [goals] if len(near) == len(goals) else [near, goals]
     rng = np.random.default_rng([query.seed, 2])
     refused = 0
@@ -63,13 +65,17 @@ def search(query: Query, goals: list[JointGoal]) -> tuple[JointGoal, Matrix, Tra
         query.keep_clearance(query.clearance([g.q for g in group], at_start))
         now = time.monotonic()
         share = 1.0 if group is goals else 0.5
-        sampled = _sampled(query, group, rng, now + share * (query.deadline - now))
+        limits = SearchLimits(
+            now + share * (query.deadline - now),
+            FIRST_CHECKS * 2**round_,
+            step=CONSTRAINED_STEP if query.constrained else 0.0,
+        )
+        sampled = _sampled(query, group, rng, limits)
         if sampled is not None:
             path = _shortened(query, sampled, rng, query.options.smoothing)
             trajectory = _timed(query, path)
             if trajectory is not None:
-                end = min(group, key=lambda g: float(np.abs(g.q - path[-1]).max()))
-                return end, path, trajectory
+                return _reached(group, path[-1]), path, trajectory
             refused += 1
         if time.monotonic() > query.deadline:
             raise Failure(
@@ -79,8 +85,8 @@ def search(query: Query, goals: list[JointGoal]) -> tuple[JointGoal, Matrix, Tra
             )
     raise Failure(
         PlanCode.NO_PATH,
-        f"{MOST_ROUNDS} searches found {refused} paths, none of which kept clear when checked "
-        "densely; try another goal, or move what is in the way",
+        f"{MOST_ROUNDS} ever longer searches found {refused} paths, none of which kept clear when "
+        "checked densely; try another goal, or move what is in the way",
     )
 
 
@@ -89,12 +95,11 @@ def _reached(goals: list[JointGoal], q: Vector) -> JointGoal:
 
 
 def _sampled(
-    query: Query, goals: list[JointGoal], rng: np.random.Generator, deadline: float
+    query: Query, goals: list[JointGoal], rng: np.random.Generator, limits: SearchLimits
 ) -> Matrix | None:
     """Corners of the shortest of a few sampled paths, its worst detours cut; None: no path."""
     best: Matrix | None = None
     began = query.world.checks
-    step = CONSTRAINED_STEP if query.constrained else 0.0
     for _ in range(SEARCHES_PER_ROUND):
         path = connect(
             query.start,
@@ -102,7 +107,7 @@ def _sampled(
             lower=query.lower,
             upper=query.upper,
             blocked=query.blocked if query.constrained else query.world.collides,
-            limits=SearchLimits(deadline, MOST_CHECKS, step=step),
+            limits=limits,
             seed=int(rng.integers(1, 2**31 - 2)),
         )
         if path is None:
