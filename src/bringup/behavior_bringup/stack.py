@@ -180,7 +180,7 @@ def stop(stack: Stack) -> bool:
     state = read_state(folder)
     was_up = is_locked(folder)
     if was_up and state is not None:
-        _stop_supervisor(folder, state.supervisor_pid)
+        _stop_supervisor(state.supervisor_pid)
     leftovers = list(_living_children(state)) if state else []
     for process in leftovers:  # of a supervisor that was killed
         with contextlib.suppress(ProcessLookupError):
@@ -296,17 +296,18 @@ def last_lines(file: Path, count: int = _LAST_LINES) -> str:
     return "\n".join(f"  {line}" for line in lines[-count:]) or "  (no output)"
 
 
-def _stop_supervisor(folder: Path, pid: int) -> None:
+def _stop_supervisor(pid: int) -> None:
     """Ask the supervisor to stop; kill it when it does not."""
     grace = INTERRUPT_DEADLINE + 2 * TERMINATE_DEADLINE + 5.0
-    for number, deadline in ((signal.SIGINT, grace), (signal.SIGKILL, 5.0)):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-        end = time.monotonic() + deadline
-        while time.monotonic() < end:
-            if not is_locked(folder):
+    try:
+        supervisor = psutil.Process(pid)
+        for number, deadline in ((signal.SIGINT, grace), (signal.SIGKILL, 5.0)):
+            supervisor.send_signal(number)
+            _, alive = psutil.wait_procs([supervisor], timeout=deadline)
+            if not alive:
                 return
-            time.sleep(0.05)
+    except psutil.NoSuchProcess:
+        return
 
 
 def _living_children(state: StackState) -> Iterator[psutil.Process]:

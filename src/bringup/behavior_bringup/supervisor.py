@@ -192,6 +192,8 @@ class Supervisor:
 
 def _prepare_child() -> None:
     """In the child before its program starts: unblock signals, end with the supervisor."""
+    # A shell starts background jobs with SIGINT ignored, which programs would inherit.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _EVENTS)
     _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
 
