@@ -117,6 +117,7 @@ class Scene:
             self._records.setdefault(track.name, _Record(track))
         for record in self._records.values():
             self._note_detection(record, stamp)
+            self._complete_attachment(record)
             self._check_held(record)
         self._revision += 1
         self._remember(now)
@@ -133,13 +134,15 @@ class Scene:
             UnknownLinkError: the link's pose is not known.
         """
         record = self._record(name)
-        link_pose, object_pose = self._poses_of_one_time(record, link)
-        if link_pose is None:
+        newest = self._link_pose(link, None)
+        if newest is None:
             raise UnknownLinkError(link)
-        record.link = link
-        record.link_T_object = frozen(np.linalg.solve(link_pose, object_pose))
+        record.link, record.link_T_object = link, None
+        if record.frozen_pose is not None:
+            record.link_T_object = frozen(np.linalg.solve(newest, record.frozen_pose))
         record.frozen_pose, record.disagreements = None, 0
         record.unchecked.clear()
+        self._complete_attachment(record)
         self._revision += 1
 
     def detach(self, name: str) -> None:
@@ -167,6 +170,8 @@ class Scene:
 
     def snapshot(self, now: float) -> Snapshot:
         """All objects at `now` [s]."""
+        for record in self._records.values():
+            self._complete_attachment(record)
         objects = {name: self._object(record, now) for name, record in self._records.items()}
         return Snapshot(self._revision, now, MappingProxyType(objects))
 
@@ -218,14 +223,19 @@ class Scene:
             return Defect.FROM_THE_PAST
         return None
 
-    def _poses_of_one_time(self, record: _Record, link: str) -> tuple[Array | None, Array]:
-        """Pose of the link and of the object, from the newest image whose time is known of both."""
-        if record.frozen_pose is None:
-            for stamp, pose in reversed(record.seen):
-                link_then = self._link_pose(link, stamp)
-                if link_then is not None:
-                    return link_then, pose
-        return self._link_pose(link, None), self._pose(record)
+    def _complete_attachment(self, record: _Record) -> None:
+        """Find how an attached object sits in its link, from the newest image that tells.
+
+        Poses of links may arrive after the images: until both are known of one time, the object is
+        attached, but stays where it was seen.
+        """
+        if not record.link or record.link_T_object is not None:
+            return
+        for stamp, pose in reversed(record.seen):
+            link_then = self._link_pose(record.link, stamp)
+            if link_then is not None:
+                record.link_T_object = frozen(np.linalg.solve(link_then, pose))
+                return
 
     def _held_poses(self) -> dict[str, Array]:
         """Where links carry their objects now, for the tracker to look there."""

@@ -256,3 +256,26 @@ def test_held_object_in_fast_motion_is_recognised():
         held = world.see(blue=at, hand=at)["blue"]
         assert held.state is ObjectState.ATTACHED
         np.testing.assert_allclose(held.world_T_object[:3, 3], at)
+
+
+def test_link_poses_that_arrive_late_complete_the_attachment():
+    world = World()
+    known = {}
+    scene = world.scene = Scene(LIBRARY, lambda link, stamp: known.get(stamp))
+
+    def link_at(x, z):
+        pose = np.eye(4)
+        pose[:3, 3] = (x, 0, z)
+        return pose
+
+    world.see(blue=(0.5, 0, 0.0))
+    stamp = world.time
+    known[None] = link_at(0.5, -0.2)  # the newest that is known lags far behind
+    scene.attach("blue", "hand")
+    held = scene.snapshot(stamp).objects["blue"]
+    assert held.state is ObjectState.ATTACHED
+    np.testing.assert_allclose(held.world_T_object[:3, 3], (0.5, 0, 0))
+    known[stamp] = link_at(0.5, 0.1)
+    known[None] = link_at(0.3, 0.4)
+    held = scene.snapshot(stamp).objects["blue"]
+    np.testing.assert_allclose(held.world_T_object[:3, 3], (0.3, 0, 0.3))

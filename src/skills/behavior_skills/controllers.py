@@ -84,9 +84,10 @@ class ControllerCommand:
         *,
         outcome: Callable[[int, Any], Done],
         wake: Callable[[], None],
+        on_accept: Callable[[], None] = lambda: None,
     ) -> None:
         self._node, self._client, self._name = node, client, name
-        self._outcome, self._wake = outcome, wake
+        self._outcome, self._wake, self._on_accept = outcome, wake, on_accept
         self._done: Done | None = None
         self._handle: Any = None
         self._cancelled = False
@@ -123,6 +124,7 @@ class ControllerCommand:
         handle.get_result_async().add_done_callback(self._on_result)
         if self._cancelled:
             handle.cancel_goal_async()
+        self._on_accept()
 
     def _on_result(self, future: Any) -> None:
         response = future.result()
@@ -168,17 +170,15 @@ class ArmClient:
 
     def execute(self, trajectory: Trajectory) -> ControllerCommand:
         """Send a trajectory to the controller."""
-        command = ControllerCommand(
+        return ControllerCommand(
             self._node,
             self._client,
             self._action,
             conversion.trajectory_goal(trajectory),
             outcome=_trajectory_outcome,
             wake=lambda: _notify(self._state.condition),
+            on_accept=lambda: self._on_start(trajectory),
         )
-        if self._node.executor is not None:
-            self._node.executor.create_task(self._on_start, trajectory)
-        return command
 
 
 class GripperClient:

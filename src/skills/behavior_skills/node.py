@@ -7,7 +7,9 @@ runs in a worker thread (`behavior_ros.WorkerActionServer`) and ends with a code
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +37,6 @@ from visualization_msgs.msg import MarkerArray
 
 from behavior_skills import conversion
 from behavior_skills.controllers import ArmClient, GripperClient, RobotState
-from behavior_skills.execution import wait_for
 from behavior_skills.goal_runtime import GoalRuntime
 from behavior_skills.gripper_skill import GripperSkill
 from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
@@ -46,8 +47,10 @@ from behavior_skills.planning import PlanningWorld, Speeds
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
 
-START_PATIENCE = 2.0
-"""[s] that a goal waits for the first snapshot of the scene."""
+START_PATIENCE = 3.0
+"""[s] wall time that a goal waits for the first snapshot of the scene and its frame."""
+SWITCH_INTERVAL = 5e-4
+"""[s] after which a thread that computes lets another one go on."""
 
 PARAMETERS = [
     ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
@@ -71,6 +74,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(kwargs.pop("node_name", "skills"), **kwargs)
+        # The executor's thread gives up the interpreter at every message and would wait a whole
+        # interval for each while a worker plans; 5 ms, the default, would starve it.
+        sys.setswitchinterval(SWITCH_INTERVAL)
         values = declare_all(self, PARAMETERS)
         self._values = values
         planner = create_planner(values["robot"] or default_robot_file(), values["planner"])
@@ -234,8 +240,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             )
         runtime = GoalRuntime(self, self._state, context, kind.Feedback)
         try:
-            # Right after the start the scene or its frame may not have arrived yet.
-            wait_for(runtime, self._scene.usable, START_PATIENCE)
+            self._await_scene(runtime)
             result = work(runtime, SceneClient(self._scene, runtime, self))
         except SkillFailure as failure:
             result = conversion.fail(kind.Result(), failure.failure, str(failure))
@@ -253,6 +258,12 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 self._arm_lock.release()
         self._report(kind.__name__, result)
         return result
+
+    def _await_scene(self, runtime: GoalRuntime) -> None:
+        """Right after the start the scene or its frame may not have arrived yet."""
+        deadline = time.monotonic() + START_PATIENCE
+        while not self._scene.usable() and time.monotonic() < deadline:
+            runtime.tick()
 
     def _report(self, name: str, result: Any) -> None:
         ending = "succeeded" if result.code == 0 else "failed"
@@ -272,9 +283,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 Failure.UNKNOWN_FRAME,
                 f"The pose has no frame_id: give one such as '{self._values['world_frame']}'.",
             )
-        time = Time.from_msg(to_time(stamp)) if stamp > 0.0 else None
+        at = Time.from_msg(to_time(stamp)) if stamp > 0.0 else None
         try:
-            matrix: Array = self._transforms.lookup_matrix(self._robot.base_frame, frame, time)
+            matrix: Array = self._transforms.lookup_matrix(self._robot.base_frame, frame, at)
         except TransformError as error:
             raise SkillFailure(
                 Failure.UNKNOWN_FRAME,
