@@ -338,15 +338,16 @@ def test_any_disturbances_are_dealt_with(disturbances: list, seed: int) -> None:
 
 
 def test_a_tick_is_cheap() -> None:
+    """By the time that the thread itself worked: other processes' share is not the tree's."""
     world = World(noise=0.001)
     mission = Mission(world)
     durations = []
     status = NodeStatus.RUNNING
     while status is NodeStatus.RUNNING:
         world.step(DT)
-        start = time.perf_counter()
+        start = time.thread_time()
         status = mission.run.tick()
-        durations.append(time.perf_counter() - start)
+        durations.append(time.thread_time() - start)
     durations.sort()
     median, p99 = durations[len(durations) // 2], durations[int(0.99 * len(durations))]
     print(f"tick of stack_blocks: median {1e3 * median:.3f} ms, p99 {1e3 * p99:.3f} ms")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps the node models in the tree files true, so that Groot2 knows every node's ports.
+
+``python test/tree_models.py`` rewrites what stands after the marker in each ``TreeNodesModel``; a
+test compares.
+"""
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+import rclpy
+from behavior_executor.scene_manager import register_scene_nodes
+from behavior_ros import load_node_models, register_ros_nodes
+from behavior_tree.conversion import type_name
+from kinematic_world import World
+from rclpy.node import Node
+
+from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
+
+ROOT = Path(__file__).parents[3]
+TREE_FILES = sorted((ROOT / "trees").rglob("*.xml"))
+MARKER = "    <!-- Nodes used here, as their code declares them; written by tree_models.py. -->\n"
+END = "  </TreeNodesModel>\n"
+
+
+def real_factory(node: Node) -> BehaviorTreeFactory:
+    """A factory with all nodes that the executor has."""
+    factory = BehaviorTreeFactory()
+    register_scene_nodes(factory, World())
+    register_ros_nodes(factory, node, load_node_models(ROOT / "config" / "nodes.yaml"))
+    return factory
+
+
+def updated(text: str, factory: BehaviorTreeFactory) -> str:
+    """The text of a tree file with true node models."""
+    root = ElementTree.fromstring(text)
+    used = {element.tag for tree in root.iterfind("BehaviorTree") for element in tree.iter()}
+    manifests = factory.manifests()
+    own = [manifests[tag] for tag in sorted(used & set(manifests)) if not manifests[tag].builtin]
+    before, _, rest = text.partition(MARKER)
+    if not rest:
+        before, _, rest = text.partition(END)
+        rest = END + rest
+    after = rest[rest.index(END) :]
+    return before + MARKER + "".join(map(_model, own)) + after
+
+
+def _model(manifest: TreeNodeManifest) -> str:
+    tag = manifest.type.tag
+    lines = [f"    <{tag} ID={quoteattr(manifest.registration_id)}>\n"]
+    for port in manifest.ports.values():
+        kind = f"{port.direction.name.lower()}_port"
+        text = f"      <{kind} name={quoteattr(port.name)} type={quoteattr(type_name(port.type))}"
+        if port.default_text is not None:
+            text += f" default={quoteattr(port.default_text)}"
+        text += f">{escape(port.description)}</{kind}>\n" if port.description else "/>\n"
+        lines.append(text)
+    return "".join([*lines, f"    </{tag}>\n"])
+
+
+if __name__ == "__main__":
+    os.environ["ROS_DOMAIN_ID"] = "49"
+    rclpy.init()
+    REAL = real_factory(Node("tree_models"))
+    for path in TREE_FILES:
+        path.write_text(updated(path.read_text(), REAL))
+    rclpy.shutdown()
