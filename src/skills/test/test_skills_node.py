@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node with the simulated world: pick a block, place it on another; wrong goals; cancel."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("behavior_msgs.action")
+pytest.importorskip("control_msgs.action")
+needed = ("behavior_ros", "behavior_sim", "behavior_scene")
+if any(importlib.util.find_spec(name) is None for name in needed):
+    pytest.skip("needs the simulated world and the scene", allow_module_level=True)
+
+from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place  # noqa: E402
+from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
+from behavior_ros import QOS_LATCHED  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+
+DOMAIN = 35
+EDGE = 0.0515
+LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
+HOSTED = [
+    ["behavior_sim.node:SimulationNode:=speed=4.0:=seed=1"],
+    [
+        "behavior_skills.node:SkillsNode:=use_sim_time=true",
+        "behavior_skills.robot_state_publisher:RobotStatePublisher:=use_sim_time=true",
+        f"behavior_scene.node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
+    ],
+]
+
+
+class Rig:
+    """Processes of the stack and a client."""
+
+    def __init__(self):
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}
+        self.processes = []
+        for nodes in HOSTED:
+            arguments = [part for node in nodes for part in ("--node", node)]
+            command = [sys.executable, "-m", "behavior_ros.host", *arguments]
+            self.processes.append(subprocess.Popen(command, env=environment))
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=DOMAIN)
+        self.node = rclpy.create_node("client", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.scene = {}
+        self.phases = []
+        self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
+        types = {"/pick": Pick, "/place": Place, "/move_arm": MoveArm, "/gripper": MoveGripper}
+        self.clients = {name: ActionClient(self.node, kind, name) for name, kind in types.items()}
+        for client in self.clients.values():
+            self.until(client.server_is_ready, 60.0)
+        self.until(lambda: len(self.scene) == 4, 60.0)
+
+    def _keep(self, message):
+        self.scene = {thing.name: thing for thing in message.objects}
+
+    def until(self, condition, timeout=30.0):
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, "not within the time"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def start(self, name, goal):
+        self.phases = []
+        sent = self.clients[name].send_goal_async(
+            goal, feedback_callback=lambda message: self.phases.append(message.feedback.phase)
+        )
+        self.until(sent.done)
+        return sent.result()
+
+    def result(self, handle, timeout=60.0):
+        future = handle.get_result_async()
+        self.until(future.done, timeout)
+        return future.result().result
+
+    def run(self, name, goal):
+        handle = self.start(name, goal)
+        assert handle.accepted
+        return self.result(handle)
+
+    def close(self):
+        for process in self.processes:
+            process.send_signal(signal.SIGINT)
+        for process in self.processes:
+            try:
+                process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self.executor.shutdown(timeout_sec=1.0)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture(scope="module")
+def rig():
+    made = Rig()
+    yield made
+    made.close()
+
+
+def on_top_of(thing, *, levels=1):
+    goal = Place.Goal(any_yaw=True)
+    goal.target.header.frame_id = "world"
+    position = goal.target.pose.position
+    position.x, position.y = thing.pose.position.x, thing.pose.position.y
+    position.z = thing.pose.position.z + levels * EDGE
+    goal.target.pose.orientation.w = 1.0
+    return goal
+
+
+@pytest.mark.timeout(180)
+def test_pick_one_block_and_place_it_on_another(rig):
+    picked = rig.run("/pick", Pick.Goal(object_name="blue_block"))
+    assert picked.code == 0, picked.message
+    assert rig.phases[-1] == "lift"
+    rig.until(lambda: rig.scene["blue_block"].state == SceneObject.ATTACHED)
+    placed = rig.run("/place", on_top_of(rig.scene["green_block"]))
+    assert placed.code == 0, placed.message
+    assert placed.placed.pose.position.z == pytest.approx(1.5 * EDGE, abs=0.006)
+
+
+@pytest.mark.timeout(120)
+def test_wrong_goals_end_with_their_codes(rig):
+    assert rig.run("/pick", Pick.Goal(object_name="cat")).code == Pick.Result.UNKNOWN_OBJECT
+    nan = Pick.Goal(object_name="red_block", lift_height=float("nan"))
+    assert rig.run("/pick", nan).code == Pick.Result.INVALID_REQUEST
+    place = on_top_of(rig.scene["red_block"])
+    assert rig.run("/place", place).code == Place.Result.NOT_HELD
+    place.target.header.frame_id = "nowhere"
+    assert rig.run("/place", place).code == Place.Result.INVALID_REQUEST
+    move = MoveArm.Goal(mode=MoveArm.Goal.POSE, poses=[place.target])
+    assert rig.run("/move_arm", move).code == MoveArm.Result.UNKNOWN_FRAME
+    wide = MoveGripper.Goal(mode=MoveGripper.Goal.WIDTH, width=0.5)
+    assert rig.run("/gripper", wide).code == MoveGripper.Result.INVALID_REQUEST
+
+
+@pytest.mark.timeout(120)
+def test_second_goal_is_refused_and_cancel_stops_the_arm(rig):
+    slow = MoveArm.Goal(
+        mode=MoveArm.Goal.NAMED,
+        named_target="ready",
+        velocity_scaling=0.05,
+        avoid_collisions=True,
+    )
+    handle = rig.start("/move_arm", slow)
+    assert handle.accepted
+    rig.until(lambda: "move" in rig.phases)
+    assert not rig.start("/pick", Pick.Goal(object_name="red_block")).accepted
+    handle.cancel_goal_async()
+    assert rig.result(handle).code == MoveArm.Result.CANCELED
+    home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
+    assert rig.run("/move_arm", home).code == 0
+    assert rig.run("/gripper", MoveGripper.Goal(mode=MoveGripper.Goal.OPEN)).code == 0
