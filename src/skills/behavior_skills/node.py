@@ -47,8 +47,8 @@ from behavior_skills.planning import PlanningWorld, Speeds
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
 
-START_PATIENCE = 3.0
-"""[s] wall time that a goal waits for the first snapshot of the scene and its frame."""
+START_PATIENCE = 2.5
+"""[s] wall time that a goal waits for the first joint state and snapshot of the scene."""
 SWITCH_INTERVAL = 5e-4
 """[s] after which a thread that computes lets another one go on."""
 
@@ -240,7 +240,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             )
         runtime = GoalRuntime(self, self._state, context, kind.Feedback)
         try:
-            self._await_scene(runtime)
+            self._await_start(context)
             result = work(runtime, SceneClient(self._scene, runtime, self))
         except SkillFailure as failure:
             result = conversion.fail(kind.Result(), failure.failure, str(failure))
@@ -259,11 +259,12 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._report(kind.__name__, result)
         return result
 
-    def _await_scene(self, runtime: GoalRuntime) -> None:
-        """Right after the start the scene or its frame may not have arrived yet."""
+    def _await_start(self, context: GoalContext) -> None:
+        """Right after the start joint states, scene or frames may not have arrived yet."""
         deadline = time.monotonic() + START_PATIENCE
-        while not self._scene.usable() and time.monotonic() < deadline:
-            runtime.tick()
+        while self._state.silent or not self._scene.usable():
+            if context.cancelled.wait(0.02) or time.monotonic() > deadline:
+                return
 
     def _report(self, name: str, result: Any) -> None:
         ending = "succeeded" if result.code == 0 else "failed"

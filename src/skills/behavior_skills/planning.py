@@ -179,12 +179,23 @@ class PlanningWorld:
                 )
             back = checked(planner.plan_cartesian(found.q, [outside], options=straight))
         assert back.trajectory is not None
-        reach = checked(
-            planner.plan_to_joints(q_start, back.trajectory.positions[-1], options=free)
-        )
+        with planner.scene.allowing(self._present_contacts(q_start, free.gripper_width)):
+            reach = checked(
+                planner.plan_to_joints(q_start, back.trajectory.positions[-1], options=free)
+            )
         assert reach.trajectory is not None
         approach = back.trajectory.reversed()
         return Entry(reach.trajectory.concatenate(approach), reach.trajectory.duration, found.q)
+
+    def _present_contacts(self, q: Array, width: float | None) -> list[tuple[str, str]]:
+        """Objects that the robot is believed to touch already, with what touches them.
+
+        Fingers that let go of a block, or a block that fell beside the hand, must not keep the arm
+        from moving away.
+        """
+        objects = set(self.planner.scene.object_names()) - {GROUND}
+        pairs = self.planner.check_state(q, gripper_width=width).pairs
+        return [(a, b) for a, b, _ in pairs if a in objects or b in objects]
 
 
 def checked(plan: Plan) -> Plan:

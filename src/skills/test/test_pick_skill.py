@@ -239,3 +239,12 @@ def test_stuck_gripper_times_out(block):
 def test_server_lost(block, what):
     block[0].when("reach", lambda: setattr(block[0], what, True))
     fails_with(Failure.SERVER_LOST, block)
+
+
+def test_hand_that_touches_the_block_can_leave_and_take_it(block):
+    world = block[0]
+    tool = world.robot.forward_kinematics(world.q)[:3, 3]
+    world.add("red", *tool)  # believed between the fingers, as right after it was let go
+    world.width = 0.03
+    pick(block)
+    assert world.held == "blue"
