@@ -10,6 +10,8 @@ A tree tells of itself through entries of its root blackboard, if it writes them
 ``mission_phase``
     phase of the running skill: connect the port ``phase`` of skills with ``{@mission_phase}``. Any
     text in it also tells that the skill's server is alive.
+
+A skill is a node with an output port ``phase``.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ class TreeRun:
 
     def activity(self) -> Activity:
         """What the tree does now."""
-        skill = next((n for n in self._running.values() if n.type() is NodeType.ACTION), None)
+        skill = next((node for node in self._running.values() if _is_skill(node)), None)
         progress = self._blackboard.get(PROGRESS_KEY, None)
         return Activity(
             active_path=self._tree.active_path(),
@@ -117,17 +119,21 @@ class TreeRun:
             self.changes[uid] = (after, True)
         elif uid not in self.changes or before is NodeStatus.RUNNING:
             self.changes[uid] = (after, self.changes.get(uid, (after, False))[1])
-        if node.type() is NodeType.ACTION:
+        if node.type() is NodeType.ACTION and after is not NodeStatus.IDLE:
             self._watch_action(node, after)
 
     def _watch_action(self, node: TreeNode, status: NodeStatus) -> None:
         """Notice lost servers, and those that came back."""
-        if status is not NodeStatus.IDLE and PHASE_KEY in self._blackboard:
+        if PHASE_KEY in self._blackboard and _is_skill(node):
             self._blackboard.set(PHASE_KEY, "")
         if status is NodeStatus.FAILURE and _tells_of_lost_server(node.failure_reason()):
             self.lost_server, self._lost_by = node.failure_reason(), node.registration_id()
         elif status.completed and node.registration_id() == self._lost_by:
             self.lost_server = None
+
+
+def _is_skill(node: TreeNode) -> bool:
+    return "phase" in node.config().ports
 
 
 def _tells_of_lost_server(reason: str) -> bool:
