@@ -128,7 +128,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             config = NodeConfig()
         self.name = NodeName(name)
         self.status: NodeStatus = IDLE
-        self.parent: TreeNode | None = None
+        self.parent: Behaviour | None = None
+        self._up: TreeNode | None = None  # the parent, unless that is a foreign py_trees behaviour
         self.children: list[TreeNode] = []
         self._config = config
         if not config.registration_id:
@@ -202,8 +203,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             or self._rt.record is not None
         )
         self._run = self._execute_full if full else self._execute_plain
-        if self.parent is not None:
-            self.parent.children_changed()
+        if self._up is not None:
+            self._up.children_changed()
 
     def children_changed(self) -> None:
         """Refresh what a parent caches about its children."""
@@ -228,8 +229,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                     self._watch(self, current, status)
             else:
                 return self._not_stored(before, status)
-        if status is FAILURE and self.parent is not None:
-            self.parent._failed_child = self
+        if status is FAILURE and self._up is not None:
+            self._up._failed_child = self
         return status
 
     def _execute_full(self) -> NodeStatus:
@@ -261,8 +262,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             self.set_status(status)
         else:
             return self._not_stored(before, status)
-        if status is FAILURE and self.parent is not None:
-            self.parent._failed_child = self
+        if status is FAILURE and self._up is not None:
+            self._up._failed_child = self
         return status
 
     def _not_stored(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:

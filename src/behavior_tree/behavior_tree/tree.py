@@ -23,6 +23,8 @@ class Tree:
         self._runtime = runtime
         self._watchers: list[StatusCallback] = []
         self._halts = 0
+        self._sleeping = False
+        self._last = IDLE
         self.subtrees: list[Subtree] = subtrees
         """Instances of trees, the main one first."""
         for node in self.nodes():
@@ -85,7 +87,9 @@ class Tree:
         status = self.tick_once()
         while status is RUNNING:
             if sleep_ms > 0:
+                self._sleeping = True
                 self._runtime.wait(sleep_ms / 1000)
+                self._sleeping = False
             if halts != self._halts:
                 return IDLE
             status = self.tick_once()
@@ -114,11 +118,12 @@ class Tree:
                 if node.status is RUNNING:
                     node.halt_node()
                 node.reset_status()
-        self._runtime.emit_wake_up()
+        if self._sleeping:
+            self._runtime.emit_wake_up()
 
     def _tick(self) -> NodeStatus:
         root = self._root
-        status = root._run()
+        status = self._last = root._run()
         if status is SUCCESS or status is FAILURE:
             root.reset_status()
         return status
@@ -139,11 +144,11 @@ class Tree:
     def failure_reason(self) -> FailureReason | None:
         """Why the last completed tick was FAILURE: the deepest node that made the root fail.
 
-        Meaningful right after a tick that returned FAILURE; None if nothing has failed yet.
+        None unless the last tick of the tree was FAILURE.
         """
+        if self._last is not FAILURE:
+            return None
         node = self._root
-        if node._failed_child is None and not node.children and not node.failure_reason():
-            return FailureReason(node.full_path(), f"{node.registration_id()} returned FAILURE")
         while node._failed_child is not None:
             node = node._failed_child
         text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"

@@ -99,7 +99,10 @@ class Sleep(StatefulActionNode):
         return RUNNING
 
     def on_running(self) -> NodeStatus:
-        return SUCCESS if self._timer is None or self._timer.expired else RUNNING
+        if self._timer is not None and not self._timer.expired:
+            return RUNNING
+        self.on_halted()
+        return SUCCESS
 
     def on_halted(self) -> None:
         if self._timer is not None:

@@ -30,8 +30,8 @@ class SetBlackboard(SyncActionNode):
         )
 
     def tick(self) -> NodeStatus:
-        key = self.get_input("output_key")
-        if not isinstance(key, str) or not key:
+        key: str = self._rt.types.cast(self.get_input("output_key"), str)
+        if not key:
             raise PortError("missing port [output_key]: it names the entry to write")
         text = self.raw_port("value")
         if text is None:

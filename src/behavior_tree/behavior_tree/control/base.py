@@ -27,7 +27,7 @@ class ControlNode(TreeNode):
 
     def add_child(self, child: TreeNode) -> None:
         """Append a child."""
-        child.parent = self
+        child.parent = child._up = self
         self.children.append(child)
         self.children_changed()
 

@@ -35,7 +35,7 @@ class DecoratorNode(TreeNode):
 
     def set_child(self, child: TreeNode) -> None:
         """Give the node its child."""
-        child.parent = self
+        child.parent = child._up = self
         self.children[:] = [child]
         self.children_changed()
 

@@ -45,11 +45,13 @@ class Loop(SelfResettingDecorator):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._queue: deque[Any] | None = None
+        self._child_runs = False
 
     def tick(self) -> NodeStatus:
         if self.status is IDLE:
             self._queue = None
-        if self.child.status is not RUNNING:
+            self._child_runs = False
+        if not self._child_runs:
             if self._queue is None:
                 self._queue = self._open_queue()
             if not self._queue:
@@ -60,6 +62,7 @@ class Loop(SelfResettingDecorator):
             self.set_output("value", self._queue.popleft())
         self._start()
         status = self._tick_child()
+        self._child_runs = status is RUNNING
         if status is FAILURE:
             self.reset_child()
             return FAILURE

@@ -80,6 +80,7 @@ class Delay(SelfResettingDecorator):
             return RUNNING
         if not self._timer.expired:
             return RUNNING
+        self._timer.cancel()  # noticed: it need not wake the tree
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
             self._timer = None

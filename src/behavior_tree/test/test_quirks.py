@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each documented quirk in both settings; those of scripts and conditions are tested beside these."""
+
+import pytest
+from tree_kit import Rig, letter, xml
+
+from behavior_tree import BehaviorTreeFactory, BehaviorTreeError, LoadError
+from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
+
+BOTH = pytest.mark.parametrize("compat", [None, "4.8"])
+
+
+def result(rig, tree):
+    try:
+        return letter(tree.tick_exactly_once())
+    except BehaviorTreeError:
+        return "raised"
+
+
+def test_versions():
+    assert quirks_for(None) is MENDED
+    assert quirks_for("4.8") is UPSTREAM_4_8
+    with pytest.raises(ValueError, match="3.8"):
+        BehaviorTreeFactory(compat="3.8")
+
+
+@BOTH
+def test_b_subtree_remap_to_root(compat):
+    rig = Rig(compat)
+    tree = rig.tree(
+        '<SubTree ID="T" p="{@x}"/>', '<BehaviorTree ID="T"><Script code="p := 3"/></BehaviorTree>'
+    )
+    tree.tick_once()
+    assert tree.root_blackboard().get_keys() == (["@x"] if compat else ["x"])
+
+
+@BOTH
+def test_e_precondition_latch(compat):
+    rig = Rig(compat, A="R")
+    tree = rig.tree('<Precondition if="go"><A/></Precondition>')
+    tree.root_blackboard().set("go", True)
+    tree.tick_once()
+    tree.halt_tree()
+    tree.root_blackboard().set("go", False)
+    assert result(rig, tree) == ("R" if compat else "F")
+
+
+@BOTH
+def test_f_set_blackboard_literal(compat):
+    rig = Rig(compat)
+    tree = rig.tree(
+        '<Sequence><SetBlackboard output_key="a" value="42"/>'
+        '<SetBlackboard output_key="b" value="{a}"/></Sequence>'
+    )
+    assert result(rig, tree) == ("F" if compat else "S")
+
+
+@BOTH
+def test_if_then_else_with_a_skipped_condition(compat):
+    rig = Rig(compat, A="K", B="S")
+    assert result(rig, rig.tree("<IfThenElse><A/><B/></IfThenElse>")) == (
+        "raised" if compat else "K"
+    )
+    rig = Rig(compat, A="K", B="S")
+    assert result(rig, rig.tree("<WhileDoElse><A/><B/></WhileDoElse>")) == (
+        "raised" if compat else "K"
+    )
+
+
+@BOTH
+def test_parallel_with_all_children_skipped(compat):
+    rig = Rig(compat, A="K")
+    assert result(rig, rig.tree("<Parallel><A/></Parallel>")) == ("S" if compat else "K")
+
+
+@BOTH
+def test_loop_over_an_empty_entry(compat):
+    rig = Rig(compat, A="S")
+    assert result(rig, rig.tree('<LoopInt queue="{q}"><A/></LoopInt>')) == (
+        "raised" if compat else "S"
+    )
+
+
+@BOTH
+def test_missing_ports(compat):
+    rig = Rig(compat)
+    if compat:
+        assert result(rig, rig.tree("<Sleep/>")) == "raised"
+    else:
+        with pytest.raises(LoadError, match=r"Missing mandatory port \[msec\]"):
+            rig.tree("<Sleep/>")
+
+
+@BOTH
+def test_numbers_with_garbage_behind(compat):
+    rig = Rig(compat, A="S")
+    body = '<Repeat num_cycles="1x"><A/></Repeat>'
+    if compat:
+        assert result(rig, rig.tree(body)) == "S"
+    else:
+        with pytest.raises(LoadError, match="can not be converted"):
+            rig.tree(body)
+
+
+@BOTH
+def test_numbers_given_to_a_subtree(compat):
+    rig = Rig(compat)
+    tree = rig.tree(
+        '<SubTree ID="T" q="5"/>', '<BehaviorTree ID="T"><Script code="r := q + 1"/></BehaviorTree>'
+    )
+    assert result(rig, tree) == ("raised" if compat else "S")
+
+
+@BOTH
+def test_halting_an_update_decorator(compat):
+    rig = Rig(compat, A="S", B="R")
+    body = '<ReactiveSequence><P/><WaitValueUpdate entry="{x}"><B/></WaitValueUpdate></ReactiveSequence>'
+    rig = Rig(compat, P="SF", B="R")
+    tree = rig.tree(body)
+    tree.root_blackboard().set("x", 1)
+    tree.tick_exactly_once()
+    tree.tick_exactly_once()
+    assert rig.take_log() == ("P B P" if compat else "P B P !B")
+
+
+@BOTH
+def test_format_version_and_explicit_category(compat):
+    rig = Rig(compat)
+    texts = [
+        '<root BTCPP_format="3"><BehaviorTree ID="Main"><AlwaysSuccess/></BehaviorTree></root>',
+        xml('<Action ID="Sequence"><AlwaysSuccess/></Action>'),
+    ]
+    for text in texts:
+        if compat:
+            rig.factory.create_tree_from_text(text)
+        else:
+            with pytest.raises(LoadError):
+                rig.factory.create_tree_from_text(text)
+
+
+@BOTH
+def test_d_explicit_child_of_reactive_sequence(compat):
+    rig = Rig(compat)
+    body = '<ReactiveSequence><Action ID="AlwaysSuccess"/></ReactiveSequence>'
+    if compat:
+        with pytest.raises(LoadError, match="Unknown node type: Action"):
+            rig.tree(body)
+    else:
+        assert result(rig, rig.tree(body)) == "S"
+
+
+@BOTH
+def test_switch_prefixes(compat):
+    rig = Rig(compat, A="S", B="S", C="S")
+    tree = rig.tree('<Switch2 variable="1.0x" case_1="1" case_2="2"><A/><B/><C/></Switch2>')
+    tree.tick_once()
+    assert rig.take_log() == ("A" if compat else "C")
+
+
+@BOTH
+def test_problems_in_trees_that_are_not_used(compat):
+    rig = Rig(compat)
+    unused = '<BehaviorTree ID="Unused"><Script code="1 +"/></BehaviorTree>'
+    if compat:
+        rig.tree("<AlwaysSuccess/>", unused)
+    else:
+        with pytest.raises(LoadError, match="Unused/Script"):
+            rig.tree("<AlwaysSuccess/>", unused)
+
+
+@BOTH
+def test_set_blackboard_between_number_types(compat):
+    rig = Rig(compat)
+    tree = rig.tree('<SetBlackboard value="{i}" output_key="d"/>')
+    tree.root_blackboard().set("i", 2)
+    tree.root_blackboard().set("d", 0.5)
+    assert result(rig, tree) == ("raised" if compat else "S")
+
+
+@BOTH
+def test_skipped_simple_action(compat):
+    from behavior_tree import NodeStatus
+
+    seen = []
+    rig = Rig(compat)
+    rig.factory.register_simple_action(
+        "Work", lambda node: seen.append(node.status().name) or NodeStatus.SKIPPED
+    )
+    tree = rig.tree("<KeepRunningUntilFailure><Work/></KeepRunningUntilFailure>")
+    tree.tick_exactly_once()
+    tree.tick_exactly_once()
+    assert seen == ["RUNNING", "SKIPPED" if compat else "RUNNING"]

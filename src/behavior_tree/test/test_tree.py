@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ticking, halting, observing, failure reasons, time, and py_trees around a tree."""
+
+import threading
+import time
+
+import py_trees
+import pytest
+from tree_kit import Rig, letter, watch, xml
+
+from behavior_tree import (
+    BehaviorTreeFactory,
+    NodeStatus,
+    NodeType,
+    StatefulActionNode,
+    SyncActionNode,
+)
+
+
+def test_tick_once_goes_on_while_a_node_asks_for_it():
+    rig = Rig(A="S")
+    assert rig.tree('<Repeat num_cycles="5"><A/></Repeat>').tick_once() is NodeStatus.SUCCESS
+    assert rig.calls["A"] == 5
+
+
+def test_tick_while_running_sleeps_on_the_wall_clock():
+    factory = BehaviorTreeFactory()
+    tree = factory.create_tree_from_text(xml('<Sleep msec="30"/>'))
+    start = time.monotonic()
+    assert tree.tick_while_running(1000) is NodeStatus.SUCCESS
+    assert 0.03 <= time.monotonic() - start < 0.9
+
+
+def test_tick_while_running_on_a_clock_that_another_thread_moves():
+    rig = Rig()
+    tree = rig.tree('<Sleep msec="100000"/>')
+    mover = threading.Timer(0.05, lambda: setattr(rig.clock, "now", rig.clock.now + 200))
+    mover.start()
+    assert tree.tick_while_running() is NodeStatus.SUCCESS
+    mover.join()
+
+
+def test_halt_tree_from_another_thread_ends_tick_while_running():
+    factory = BehaviorTreeFactory()
+    tree = factory.create_tree_from_text(xml('<Sleep msec="100000"/>'))
+    halter = threading.Timer(0.05, tree.halt_tree)
+    halter.start()
+    assert tree.tick_while_running(60_000) is NodeStatus.IDLE
+    halter.join()
+
+
+def test_sleep_is_ended_by_a_wake_up_and_by_time():
+    tree = BehaviorTreeFactory().create_tree_from_text(xml("<AlwaysSuccess/>"))
+    assert tree.sleep(5) is False
+    waker = threading.Timer(0.02, tree.emit_wake_up)
+    waker.start()
+    assert tree.sleep(5000) is True
+    waker.join()
+
+
+def test_active_path_follows_the_running_leaf_into_subtrees():
+    rig = Rig(A="RS", B="R")
+    tree = rig.tree(
+        '<Sequence><A name="reach"/><SubTree ID="T" name="put"/></Sequence>',
+        '<BehaviorTree ID="T"><Inverter><B name="down"/></Inverter></BehaviorTree>',
+    )
+    assert tree.active_path() == ""
+    tree.tick_once()
+    assert tree.active_path() == "reach"
+    tree.tick_once()
+    assert tree.active_path() == "put/down"
+    tree.halt_tree()
+    assert tree.active_path() == ""
+
+
+class Fail(SyncActionNode):
+    def tick(self):
+        self.set_failure_reason(f"{self.name} is broken")
+        return NodeStatus.FAILURE
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "words"),
+    [
+        ('<Fail name="gripper"/>', "gripper", "gripper is broken"),
+        ('<Sequence><AlwaysSuccess/><Fail name="g"/></Sequence>', "g", "g is broken"),
+        ('<Fallback><Fail name="a"/><Fail name="b"/></Fallback>', "b", "b is broken"),
+        (
+            "<Sequence><Inverter><AlwaysSuccess/></Inverter></Sequence>",
+            "Inverter::2",
+            "inverted SUCCESS",
+        ),
+        ("<ForceFailure><AlwaysSuccess/></ForceFailure>", "ForceFailure::1", "had succeeded"),
+        ('<ForceFailure><Fail name="g"/></ForceFailure>', "g", "g is broken"),
+        ("<AlwaysFailure/>", "AlwaysFailure::1", "AlwaysFailure returned FAILURE"),
+        ('<ScriptCondition name="full" code="1 &gt; 2"/>', "full", "condition is false: 1 > 2"),
+        ('<AlwaysSuccess name="x" _failureIf="1 == 1"/>', "x", "_failureIf: 1 == 1"),
+        (
+            '<Precondition name="p" if="false"><AlwaysSuccess/></Precondition>',
+            "p",
+            "precondition is false",
+        ),
+        (
+            '<RetryUntilSuccessful num_attempts="2"><Fail name="g"/></RetryUntilSuccessful>',
+            "g",
+            "broken",
+        ),
+        (
+            '<ParallelAll><Fail name="a"/><Fallback><Fail name="b"/><AlwaysSuccess/></Fallback></ParallelAll>',
+            "a",
+            "a is broken",
+        ),
+        ('<SubTree ID="T" name="t"/>', "t/deep", "deep is broken"),
+        ('<TryCatch><Fail name="a"/><Fail name="cleanup"/></TryCatch>', "a", "a is broken"),
+    ],
+)
+def test_failure_reason_is_that_of_the_deepest_cause(body, path, words):
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Fail, "Fail")
+    more = '<BehaviorTree ID="T"><Sequence><Fail name="deep"/></Sequence></BehaviorTree>'
+    tree = factory.create_tree_from_text(xml(body, more))
+    for record in (False, True):
+        tree.record_ticks(record)
+        assert tree.tick_once() is NodeStatus.FAILURE
+        reason = tree.failure_reason()
+        assert reason.path == path
+        assert words in reason.text
+
+
+def test_a_cause_from_an_earlier_run_is_not_reported_again():
+    rig = Rig(A="FS", B="S")
+    tree = rig.tree("<Inverter><Fallback><A/><B/></Fallback></Inverter>")
+    for _ in range(2):
+        assert tree.tick_once() is NodeStatus.FAILURE
+        assert tree.failure_reason().path == "Inverter::1"
+
+
+def test_no_reason_before_a_failure():
+    assert Rig(A="S").tree("<Sequence><A/></Sequence>").failure_reason() is None
+
+
+def test_subscribers_come_and_go():
+    rig = Rig(A="S")
+    tree = rig.tree("<Sequence><A/></Sequence>")
+    first, second = [], []
+    stop_first = tree.subscribe_status_change(lambda node, old, new: first.append(node.name()))
+    stop_second = tree.subscribe_status_change(lambda node, old, new: second.append(new))
+    tree.tick_once()
+    stop_first()
+    stop_first()
+    tree.tick_once()
+    stop_second()
+    tree.tick_once()
+    assert (len(first), len(second)) == (5, 10)
+    assert all(node._watch is None for node in tree.nodes())
+
+
+def test_record_of_ticked_nodes():
+    rig = Rig(A="F", B="S", C="S")
+    tree = rig.tree("<Fallback><A/><B/><C/></Fallback>")
+    assert tree.ticked_nodes() == []
+    tree.record_ticks()
+    tree.tick_once()
+    tree.tick_once()
+    assert [node.name() for node in tree.ticked_nodes()] == ["Fallback", "A", "B"]
+    tree.record_ticks(False)
+    tree.tick_once()
+    assert tree.ticked_nodes() == []
+
+
+def test_accessors():
+    rig = Rig(A="R")
+    tree = rig.tree('<Sequence name="s"><A/></Sequence>')
+    tree.tick_once()
+    root = tree.root_node()
+    assert (root.name(), root.full_path(), root.uid(), root.status()) == (
+        "s",
+        "s",
+        1,
+        NodeStatus.RUNNING,
+    )
+    assert (root.type(), root.registration_id(), root.is_halted()) == (
+        NodeType.CONTROL,
+        "Sequence",
+        False,
+    )
+    assert tree.node_by_path("A::2").type() is NodeType.ACTION
+    assert root.config().blackboard is tree.root_blackboard()
+    with pytest.raises(KeyError):
+        tree.node_by_path("nowhere")
+
+
+def test_status_values():
+    assert [int(s) for s in NodeStatus] == [0, 1, 2, 3, 4]
+    assert NodeStatus.SUCCESS != 2
+    assert NodeStatus.SUCCESS() is NodeStatus.SUCCESS
+    assert NodeStatus.IDLE == py_trees.common.Status.INVALID
+    assert py_trees.common.Status.FAILURE == NodeStatus.FAILURE
+    assert {py_trees.common.Status.RUNNING: 1}[NodeStatus.RUNNING] == 1
+    assert NodeStatus.SKIPPED not in list(py_trees.common.Status)
+
+
+def test_a_node_is_a_py_trees_behaviour_and_can_be_drawn():
+    rig = Rig(A="R")
+    tree = rig.tree('<Sequence name="top"><Inverter><A name="leaf"/></Inverter></Sequence>')
+    tree.tick_once()
+    root = tree.root_node()
+    assert isinstance(root, py_trees.behaviour.Behaviour)
+    text = py_trees.display.unicode_tree(root, show_status=True)
+    assert "top [*]" in text
+    assert "leaf [*]" in text
+    assert "leaf" in py_trees.display.dot_tree(root).to_string()
+    assert root.tip() is tree.node_by_path("leaf")
+    assert len({node.id for node in root.iterate()}) == 3
+
+
+def test_py_trees_ticks_the_tree_and_visits_what_was_ticked():
+    rig = Rig(A="S", B="RS", C="S")
+    tree = rig.tree("<Sequence><A/><B/><C/></Sequence>")
+    visitor = py_trees.visitors.SnapshotVisitor()
+    outside = py_trees.trees.BehaviourTree(tree.root_node())
+    outside.visitors.append(visitor)
+    outside.tick()
+    names = {node.name for node in tree.nodes() if node.id in visitor.visited}
+    assert names == {"Sequence", "A", "B"}
+    assert outside.root.status == py_trees.common.Status.RUNNING
+    outside.tick()
+    assert outside.root.status == py_trees.common.Status.SUCCESS
+
+
+def test_our_tree_inside_a_py_trees_composite():
+    rig = Rig(A="RS", B="R")
+    inside = rig.tree("<Sequence><A/></Sequence>")
+    other = rig.factory.create_tree_from_text(xml("<B/>"))
+    root = py_trees.composites.Parallel(
+        "both",
+        py_trees.common.ParallelPolicy.SuccessOnOne(),
+        [inside.root_node(), other.root_node()],
+    )
+    root.tick_once()
+    assert root.status == py_trees.common.Status.RUNNING
+    root.tick_once()
+    assert root.status == py_trees.common.Status.SUCCESS
+    assert rig.take_log() == "A B a b !B"
+
+
+def test_hundred_thousand_ticks_do_not_grow():
+    import tracemalloc
+
+    rig = Rig()
+    tree = rig.tree(
+        '<Sequence><Script code="x := 1"/><Inverter><AlwaysFailure/></Inverter></Sequence>'
+    )
+    tree.tick_once()
+    tracemalloc.start()
+    for _ in range(2000):
+        tree.tick_once()
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert size < 20_000
+
+
+def test_the_deepest_tree_that_loads_can_be_ticked_and_halted():
+    class Wait(StatefulActionNode):
+        def on_start(self):
+            return NodeStatus.RUNNING
+
+        def on_running(self):
+            return NodeStatus.RUNNING
+
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Wait, "Wait")
+    more = "".join(
+        f'<BehaviorTree ID="T{i}">{"<Inverter>" * 49}<SubTree ID="T{i + 1}"/>{"</Inverter>" * 49}</BehaviorTree>'
+        for i in range(4)
+    )
+    more += f'<BehaviorTree ID="T4">{"<Inverter>" * 45}<Wait/>{"</Inverter>" * 45}</BehaviorTree>'
+    tree = factory.create_tree_from_text(xml('<SubTree ID="T0"/>', more))
+    watch(tree)
+    assert letter(tree.tick_once()) == "R"
+    tree.record_ticks()
+    assert letter(tree.tick_once()) == "R"
+    tree.halt_tree()
+    assert tree.active_path() == ""
