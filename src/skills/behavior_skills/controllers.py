@@ -21,7 +21,7 @@ from behavior_skills.interfaces import Done, Failure, JointState, SkillFailure
 
 ACCEPT_TIMEOUT = 2.0
 """[s] wall time for a controller to answer a goal."""
-SILENCE = 2.0
+SILENCE = 2.5
 """[s] wall time without joint states after which the robot counts as lost.
 
 Wall time: simulated time stands still when the simulation dies."""

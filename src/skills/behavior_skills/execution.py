@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from behavior_motion import Trajectory
 
 from behavior_skills.interfaces import Arm, Command, Failure, Runtime, SkillFailure
@@ -16,6 +17,8 @@ STILL_TIME = 0.06
 """[s] fingers that have moved less than ..."""
 STILL_RANGE = 5e-4
 """[m] ... this for so long rest."""
+REST_SPEED = 0.02
+"""[rad/s] a joint slower than this rests."""
 STOP_TIMEOUT = 3.0
 """[s] in which a cancelled motion must have stopped."""
 
@@ -56,7 +59,7 @@ def follow(
                     f"{elapsed:.1f} s. See whether something blocks it.",
                 )
     except BaseException:
-        stop(runtime, command)
+        stop(runtime, command, arm)
         raise
     if not done.ok:
         raise SkillFailure(
@@ -66,13 +69,20 @@ def follow(
         )
 
 
-def stop(runtime: Runtime, command: Command) -> None:
-    """Cancel a command and wait until it has stopped; raises nothing."""
+def stop(runtime: Runtime, command: Command, arm: Arm) -> None:
+    """Cancel a command and wait until the arm rests; raises nothing.
+
+    A controller may call a goal cancelled when it begins to brake, so the joints are looked at.
+    """
+
+    def rests() -> bool:
+        return command.done() is not None and float(np.abs(arm.state().qd).max()) < REST_SPEED
+
     runtime.shield(True)
     try:
         command.cancel()
         start = runtime.now()
-        while command.done() is None and runtime.now() - start < STOP_TIMEOUT:
+        while not rests() and runtime.now() - start < STOP_TIMEOUT:
             runtime.tick()
     except SkillFailure:
         pass  # The controller is gone: nothing more can be done, and the caller reports why.

@@ -90,7 +90,7 @@ class GripperSkill:
                 lambda elapsed: self.runtime.feedback("move", self._progress(start, target)),
             )
         except BaseException:
-            stop(self.runtime, command)
+            stop(self.runtime, command, self.arm)
             self._tell_scene(start)
             raise
         wait_for(self.runtime, stillness(self.runtime, self.arm), SETTLE_TIMEOUT)

@@ -17,7 +17,7 @@ import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 
 from behavior_skills.execution import follow, stillness, wait_for
-from behavior_skills.geometry import distance, levelled, present, raised
+from behavior_skills.geometry import distance, levelled, present
 from behavior_skills.grasp_candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps
 from behavior_skills.interfaces import (
     Arm,
@@ -32,7 +32,7 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import Entry, PlanningWorld, Speeds, checked, most_telling
+from behavior_skills.planning import Entry, PlanningWorld, Speeds, most_telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,16 +285,12 @@ class PickSkill:
 
     def _planner_of_lift(self, entry: Entry) -> Callable[[], None]:
         def plan() -> None:
-            tool = self.world.planner.robot.forward_kinematics(entry.q_end)
-            height = self.request.lift_height or DEFAULT_LIFT
-            with self.world.touching(self.request.name):
-                lift = self.world.planner.plan_cartesian(
-                    entry.q_end,
-                    [raised(tool, height)],
-                    options=self._options(2.0 * self.parameters.speeds.approach),
-                    min_fraction=0.3,
-                )
-            self._lift = checked(lift).trajectory
+            self._lift = self.world.straight_up(
+                entry.q_end,
+                self.request.lift_height or DEFAULT_LIFT,
+                self.request.name,
+                self._options(2.0 * self.parameters.speeds.approach),
+            )
 
         return plan
 

@@ -41,7 +41,7 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.pick_skill import Workspace
-from behavior_skills.planning import GROUND, Entry, PlanningWorld, Speeds, checked, most_telling
+from behavior_skills.planning import GROUND, Entry, PlanningWorld, Speeds, most_telling
 
 LIKELY_WAYS = 8
 """Number of orientations of the object that are tried."""
@@ -353,22 +353,16 @@ class PlaceSkill:
 
     def _planner_of_retreat(self, entry: Entry, held: HeldObject) -> Callable[[], None]:
         def plan() -> None:
-            planner = self.world.planner
-            tool = planner.robot.forward_kinematics(entry.q_end)
-            height = self.request.retreat_height or DEFAULT_RETREAT
-            planner.scene.detach_object(held.name, q=entry.q_end)
-            with self.world.touching(held.name):
-                self._retreat = checked(
-                    planner.plan_cartesian(
-                        entry.q_end,
-                        [raised(tool, height)],
-                        options=self._options(
-                            width=self._release_width(held),
-                            tool_speed=2.5 * self.parameters.speeds.approach,
-                        ),
-                        min_fraction=0.3,
-                    )
-                ).trajectory
+            self.world.planner.scene.detach_object(held.name, q=entry.q_end)
+            self._retreat = self.world.straight_up(
+                entry.q_end,
+                self.request.retreat_height or DEFAULT_RETREAT,
+                held.name,
+                self._options(
+                    width=self._release_width(held),
+                    tool_speed=2.5 * self.parameters.speeds.approach,
+                ),
+            )
 
         return plan
 

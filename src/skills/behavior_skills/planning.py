@@ -187,6 +187,29 @@ class PlanningWorld:
         approach = back.trajectory.reversed()
         return Entry(reach.trajectory.concatenate(approach), reach.trajectory.duration, found.q)
 
+    def straight_up(self, q: Array, height: float, name: str, options: PlanOptions) -> Trajectory:
+        """Raise the tool straight up, or as far as the arm can, at least a third of `height` [m].
+
+        Away from where the hand has just worked: when believed contacts are in the way, noise put
+        them there, and up is still the best way out.
+
+        Raises:
+            SkillFailure: the arm cannot.
+        """
+        target = self.planner.robot.forward_kinematics(q)
+        target[2, 3] += height
+
+        def plan() -> Plan:
+            return self.planner.plan_cartesian(q, [target], options=options, min_fraction=0.3)
+
+        with self.touching(name):
+            up = plan()
+        if not up.ok:
+            with self.planner.scene.allowing([("*", "*")]):
+                up = checked(plan())
+        assert up.trajectory is not None
+        return up.trajectory
+
     def _present_contacts(self, q: Array, width: float | None) -> list[tuple[str, str]]:
         """Objects that the robot is believed to touch already, with what touches them.
 
