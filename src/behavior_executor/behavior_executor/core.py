@@ -276,10 +276,11 @@ class ExecutorCore:
     def _close(self, mission: Mission) -> None:
         """Halt the tree of a mission that has ended, and tell of it."""
         self._halt()
-        self._run = None
         self._lost_since = None
         self._count(mission)
+        # With the tree still at hand, so that the last report tells how far it came.
         self._listener.mission_changed(mission)
+        self._run = None
 
     def _halt(self) -> None:
         if self._run is not None:

@@ -19,7 +19,7 @@ from behavior_executor.missions import (
 )
 from behavior_executor.tree_run import Activity, TreeRun
 
-from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus, TreeNode
+from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus, TreeNode
 
 TREE = """<!-- {about} -->
 <root BTCPP_format="4" main_tree_to_execute="main">
@@ -36,6 +36,7 @@ TREES = {
     "missing_tree": "<SubTree ID='elsewhere'/>",
     "missing_include": "<AlwaysSuccess/>",
     "server": "<RetryUntilSuccessful num_attempts='2'><Server/></RetryUntilSuccessful>",
+    "tells": "<Sequence><Script code=\"mission_detail:='half done'\"/><AlwaysFailure/></Sequence>",
     "stubborn": "<Sequence><Stubborn/></Sequence>",
 }
 
@@ -90,8 +91,6 @@ class Bench:
         def run(node: TreeNode) -> NodeStatus:
             return NodeStatus.RUNNING
 
-        from behavior_tree import InputPort
-
         factory.register_simple_action("Work", fail, [InputPort("fails", str)])
         factory.register_simple_action("Raise", explode)
         factory.register_simple_action("Server", serve)
@@ -109,6 +108,7 @@ class Bench:
 
     def mission_changed(self, mission: Mission) -> None:
         self.events.append((mission.action_id, mission.state))
+        self.last_detail = self.core.activity.detail
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         pass
@@ -177,6 +177,12 @@ def test_bad_missions_end_with_their_reason_and_the_next_one_runs(
         assert word in mission.text
     bench.events.clear()
     assert bench.run("good").code is Code.SUCCESS
+
+
+def test_last_report_tells_how_far_the_tree_came(bench: Bench) -> None:
+    assert bench.run("tells").code is Code.TREE_FAILED
+    assert bench.last_detail == "half done"
+    assert bench.core.activity == Activity()
 
 
 def test_file_that_vanished_between_request_and_start(bench: Bench) -> None:
