@@ -218,7 +218,7 @@ class PickSkill:
                 f"{math.degrees(max_tilt):.0f} degrees of straight above and fits the gripper of "
                 f"{self.parameters.max_width} m. Allow more tilt, or set the object upright.",
             )
-        return ranked
+        return ranked[:LIKELY_GRASPS]
 
     def _plan(self, thing: ObjectView) -> Entry:
         """A way to the best grasp that can be reached; remembers the grasp."""
@@ -372,6 +372,8 @@ class PickSkill:
 
 DEFAULT_LIFT = 0.1
 """[m]"""
+LIKELY_GRASPS = 16
+"""Number of grasps that are tried; those ranked behind them hardly ever do."""
 
 
 class _Moved(Exception):
