@@ -99,6 +99,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     _add_status(subparsers)
     _add_kill(subparsers)
     _add_mission(subparsers)
+    _add_disturb(subparsers)
     _add_demo(subparsers)
     _add_evaluate(subparsers)
 
@@ -173,6 +174,21 @@ def _add_mission(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     cancel.set_defaults(run=verbs.mission_cancel)
 
 
+def _add_disturb(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    disturb = subparsers.add_parser(
+        "disturb", help="interfere with the simulated world", description=verbs.disturb.__doc__
+    )
+    disturb.add_argument("object", help="e.g. blue_block")
+    disturb.add_argument(
+        "--to",
+        nargs=3,
+        type=_metres,
+        metavar=("X", "Y", "Z"),
+        help="[m] of its centre in the world frame; without it the object is taken away",
+    )
+    disturb.set_defaults(run=verbs.disturb)
+
+
 def _add_demo(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     demo = subparsers.add_parser(
         "demo", help="run a mission in a stack of its own", description=verbs.demo.__doc__
@@ -218,6 +234,10 @@ def _add_seed(parser: argparse.ArgumentParser) -> None:
 
 def _speed(text: str) -> float:
     return _number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
+
+
+def _metres(text: str) -> float:
+    return _number(text, float, lambda value: abs(value) <= 100.0, "a number of metres")
 
 
 def _positive(text: str) -> float:

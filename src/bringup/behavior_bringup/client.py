@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -161,6 +161,21 @@ class StackClient:
         name = "/simulation/disturb"
         client = self._clients.setdefault(name, self._node.create_client(DisturbWorld, name))
         return client.call_async(disturb_request(disturbance))
+
+    def displace(self, name: str, position: Sequence[float] | None) -> None:
+        """Put an object somewhere, out of the gripper too; None: outside the workspace.
+
+        Raises:
+            BringupError: the simulation refuses.
+        """
+        request = DisturbWorld.Request(object=name, kind=DisturbWorld.Request.TAKE_AWAY)
+        if position is not None:
+            request.kind = DisturbWorld.Request.MOVE
+            place = request.pose.position
+            place.x, place.y, place.z = position
+        answer = self.call(DisturbWorld, "/simulation/disturb", request)
+        if answer.code != 0:
+            raise BringupError(f"'{name}' stays where it is: {answer.message}")
 
     def save_recording(self) -> str:
         """Have the simulation write its recording; returns its words.

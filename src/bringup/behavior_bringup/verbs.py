@@ -144,6 +144,19 @@ def mission_cancel(options: argparse.Namespace) -> int:
     return 0
 
 
+def disturb(options: argparse.Namespace) -> int:
+    """Move an object of the simulated world, out of the gripper too, or take it away."""
+    from behavior_bringup.client import StackClient
+
+    state = Stack().state()
+    enter_domain(state.domain if state else None)
+    with StackClient() as client:
+        client.displace(options.object, options.to)
+    where = f"to {', '.join(f'{value:g}' for value in options.to)} m" if options.to else "away"
+    _say(Console(), f"Put '{options.object}' {where}")
+    return 0
+
+
 def demo(options: argparse.Namespace) -> int:
     """Bring a stack up, run a mission with live progress, judge it by the truth, and draw it."""
     mission = mission_named(options.name)

@@ -89,6 +89,8 @@ def test_missions_fail_when_the_skills_die_and_succeed_when_they_are_back(runtim
         unknown = behavior("mission", "run", "juggle")
         assert unknown.returncode == 1
         assert "no mission 'juggle'" in unknown.stdout
+        assert behavior("disturb", "red_block", "--to", "0.4", "-0.1", "0.05").returncode == 0
+        assert "stays where it is" in behavior("disturb", "pink_block").stderr
 
         mission = subprocess.Popen(
             [*BEHAVIOR, "mission", "run", "stack_blocks"],
