@@ -113,7 +113,9 @@ def _add_up(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     screen = up.add_mutually_exclusive_group()
     screen.add_argument("--viewer", action="store_true", help="serve a view for the browser")
     screen.add_argument("--headless", action="store_true", help="open no window at all")
-    up.add_argument("--port", type=_port, metavar="N", help="port of the viewer (8080)")
+    up.add_argument(
+        "--port", type=_port, default=8080, metavar="N", help="port of the viewer (8080)"
+    )
     _add_speed(up, default=1.0)
     _add_seed(up)
     up.add_argument("--respawn", action="store_true", help="restart processes that end")
@@ -253,7 +255,7 @@ def _count(text: str) -> int:
 
 
 def _port(text: str) -> int:
-    return _number(text, int, lambda value: 1 <= value < 2**16, "a port, 1 to 65535")
+    return _number(text, int, lambda value: 1024 <= value < 2**16, "a port, 1024 to 65535")
 
 
 def _number(

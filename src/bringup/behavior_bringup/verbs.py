@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,9 +41,10 @@ def up(options: argparse.Namespace) -> int:
         "seed": options.seed,
         "viewer": options.viewer,
         "headless": options.headless,
+        "viewer_port": options.port,
     }
-    if options.port is not None:
-        arguments["viewer_port"] = options.port
+    if options.viewer:
+        _check_port(options.port)
     begin = time.monotonic()
     bring_up(
         stack,
@@ -60,7 +62,7 @@ def up(options: argparse.Namespace) -> int:
         f" {', '.join(state.processes)}; ROS domain {state.domain}, logs in {state.log_dir}",
     )
     if options.viewer:
-        _say(console, f"Viewer: http://localhost:{arguments.get('viewer_port', 8080)}")
+        _say(console, f"Viewer: http://localhost:{options.port}")
     if options.foreground:
         return _foreground(stack, state, console)
     _say(console, "Next: 'behavior mission run stack_blocks'. 'behavior down' stops it.")
@@ -207,6 +209,17 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.json:
         report.write(options.json)
     return 0
+
+
+def _check_port(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise BringupError(
+                f"The viewer's port {port} is taken: choose another one with --port"
+            ) from error
 
 
 def _foreground(stack: Stack, state: StackState, console: Console) -> int:

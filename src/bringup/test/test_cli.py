@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import socket
 import subprocess
 import sys
 import types
@@ -63,6 +64,15 @@ def test_without_a_stack_down_and_status_say_so(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.strip() == "{}"
     assert main(["kill", "skills"]) == 1
     assert "No stack is up" in capsys.readouterr().err
+
+
+def test_a_taken_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["up", "--viewer", "--port", str(port)]) == 1
+    assert f"port {port} is taken" in capsys.readouterr().err
 
 
 def test_down_and_status_do_not_wait_for_ros() -> None:
