@@ -17,6 +17,7 @@ Where to read on: the tick kernel and the double nature of nodes in `behavior_tr
 `behavior_tree.ports`, scripts in `behavior_tree.script`, differences to upstream in `behavior_tree.quirks`.
 """
 
+from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection, to_string
 from behavior_tree.blackboard import Blackboard, Entry
 from behavior_tree.control import ControlNode
@@ -46,6 +47,7 @@ from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.ports import BidirectionalPort, InputPort, OutputPort, PortInfo, ports_list
 from behavior_tree.tree import Tree
+from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
 
 __all__ = [
     "ActionNodeBase",
@@ -75,6 +77,8 @@ __all__ = [
     "ScriptError",
     "StatefulActionNode",
     "SyncActionNode",
+    "TestNode",
+    "TestNodeConfig",
     "Tree",
     "TreeNode",
     "TreeNodeManifest",
@@ -84,4 +88,6 @@ __all__ = [
     "ports_list",
     "register_converter",
     "to_string",
+    "write_tree_nodes_model_xml",
+    "write_tree_to_xml",
 ]

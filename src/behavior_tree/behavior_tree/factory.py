@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.blackboard import Blackboard
-from behavior_tree.builtins import BUILTIN_NODES
+from behavior_tree.builtin_nodes import BUILTIN_NODES
 from behavior_tree.conversion import TypeRegistry
 from behavior_tree.decorators.base import SimpleDecoratorNode
 from behavior_tree.errors import BehaviorTreeError, LoadError, LogicError, XmlProblem
@@ -22,6 +23,7 @@ from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.ports import PortInfo, as_ports_list, model_name_mistake
 from behavior_tree.quirks import quirks_for
 from behavior_tree.runtime import Runtime
+from behavior_tree.substitution import SubstitutionRule, matching_rule, rules_from_json
 from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import TreeBuilder
 from behavior_tree.xml.loader import DocumentSet, Loader, SubTreePort, TreeDefinition
@@ -54,6 +56,7 @@ class BehaviorTreeFactory:
         self._models: dict[str, dict[str, SubTreePort]] = {}
         self._main_tree: str | None = None
         self._auto_ids = 0
+        self._rules: dict[str, SubstitutionRule] = {}
         for type_id, node_class in BUILTIN_NODES.items():
             self.register_builder(
                 TreeNodeManifest.of_class(node_class, type_id, builtin=True), node_class
@@ -357,8 +360,41 @@ class BehaviorTreeFactory:
     def _known_trees(self) -> str:
         return ", ".join(sorted(self._trees)) or "none"
 
+    # -- substitution ---------------------------------------------------------------------------
+
+    def add_substitution_rule(self, pattern: str, rule: SubstitutionRule) -> None:
+        """Build other nodes where ``pattern`` matches a node's name, type or (with ``*``, ``?``) full path.
+
+        Args:
+            pattern: which nodes; the first rule that matches counts
+            rule: ID of a registered node type, or a `TestNodeConfig`
+        """
+        self._rules[pattern] = rule
+
+    def load_substitution_rules_from_json(self, text: str) -> None:
+        """Add the rules of a JSON document; see `behavior_tree.substitution`."""
+        self._rules.update(rules_from_json(text))
+
+    def clear_substitution_rules(self) -> None:
+        """Build all nodes as the XML says again."""
+        self._rules.clear()
+
+    def substitution_rules(self) -> dict[str, SubstitutionRule]:
+        """The rules, in the order in which they are tried."""
+        return dict(self._rules)
+
     def _substitute(self, registration_id: str, name: str, path: str) -> NodeBuilder | None:
-        return None
+        rule = matching_rule(self._rules, registration_id, name, path)
+        if rule is None:
+            return None
+        if isinstance(rule, TestNodeConfig):
+            return lambda node_name, config: TestNode(node_name, config, rule)
+        builder = self._builders.get(rule)
+        if builder is None:
+            raise LogicError(
+                f"substitution rule for '{path}' names the node type [{rule}], which is not registered"
+            )
+        return builder
 
 
 def _raise_sorted(problems: list[XmlProblem]) -> None:

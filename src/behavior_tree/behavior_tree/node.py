@@ -18,8 +18,8 @@ py_trees' own tick machinery (generators, a logger and a UUID per node) costs 50
 constructor of ``Behaviour`` is not run; what it would create is created when first looked at.
 
 The kernel. `TreeNode._run` is the bound method through which a parent ticks a child. It is
-`_execute_plain` for a node without conditions and hooks, else `_execute_full`; `select_kernel` chooses,
-so nothing is looked up per tick that a node does not have. Order of a full tick: pre-conditions, pre-tick
+`_execute_plain` for a node without conditions and hooks (or the body itself, see `TreeNode.can_fuse`),
+else `_execute_full`; `select_kernel` chooses, so nothing is looked up per tick that a node does not have. Order of a full tick: pre-conditions, pre-tick
 hook, body, post-conditions, post-tick hook, status change.
 """
 
@@ -81,9 +81,10 @@ class Conditions:
     """``_failureIf _successIf _skipIf`` in this order, with the status each one gives."""
     while_: Script | None = None
     on_halted: Script | None = None
-    on_success: Script | None = None
-    on_failure: Script | None = None
-    post: Script | None = None
+    after_success: tuple[Script, ...] = ()
+    """``_onSuccess`` and ``_post``."""
+    after_failure: tuple[Script, ...] = ()
+    """``_onFailure`` and ``_post``."""
 
 
 @dataclass(eq=False)
@@ -114,6 +115,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     """
 
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
+    can_fuse: ClassVar[bool] = False
+    """True if ``tick()`` itself stores the status and reports its failure when ``self._fused`` is set; saves
+    a call for the most frequent built-in nodes."""
     synchronous: ClassVar[bool] = False
     """True if a tick never gives RUNNING."""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
@@ -145,6 +149,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self._post_tick: PostTickHook | None = None
         self._failed_child: TreeNode | None = None
         self._reason: str = ""
+        self._fused = False
         self._body: Callable[[], NodeStatus] = self.tick
         self._run: Callable[[], NodeStatus] = self._execute_plain
         self.select_kernel()
@@ -202,7 +207,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             or self._post_tick is not None
             or self._rt.record is not None
         )
-        self._run = self._execute_full if full else self._execute_plain
+        self._fused = self.can_fuse and not full
+        if self._fused:
+            self._run = self._body
+        else:
+            self._run = self._execute_full if full else self._execute_plain
         if self._up is not None:
             self._up.children_changed()
 
@@ -240,7 +249,23 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         before = self.status
         conditions = self._conditions
         try:
-            status = self._check_before(conditions) if conditions is not None else None
+            status = None
+            if conditions is not None:
+                if before is RUNNING:
+                    if conditions.while_ is not None and not conditions.while_.test(self._bb):
+                        self.halt_node()
+                        status = SKIPPED
+                elif before is IDLE or before is SKIPPED:
+                    for script, imposed in conditions.before:
+                        if script.test(self._bb):
+                            status = imposed
+                            if imposed is FAILURE:
+                                self._failed_child = None
+                                self._reason = "_failureIf: " + script.source
+                            break
+                    else:
+                        if conditions.while_ is not None and not conditions.while_.test(self._bb):
+                            status = SKIPPED
             if status is None and self._pre_tick is not None and not before.completed:
                 override = self._pre_tick(self)
                 if override is SUCCESS or override is FAILURE:
@@ -248,8 +273,13 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                     self._failed_child = None
             if status is None:
                 status = self._body()
-            if conditions is not None and (status is SUCCESS or status is FAILURE):
-                self._run_after(conditions, status)
+            if conditions is not None:
+                if status is SUCCESS:
+                    for script in conditions.after_success:
+                        script.run(self._bb)
+                elif status is FAILURE:
+                    for script in conditions.after_failure:
+                        script.run(self._bb)
         except NodeExecutionError:
             raise
         except Exception as error:
@@ -259,7 +289,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             if override is SUCCESS or override is FAILURE:
                 status = override
         if status is SUCCESS or status is FAILURE or (status is RUNNING and not self.synchronous):
-            self.set_status(status)
+            current = self.status
+            if status is not current:
+                self.status = status
+                if self._watch is not None:
+                    self._watch(self, current, status)
         else:
             return self._not_stored(before, status)
         if status is FAILURE and self._up is not None:
@@ -283,33 +317,6 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             LogicError(f"tick() must return a NodeStatus, it returned {status!r}")
         )
 
-    def _check_before(self, conditions: Conditions) -> NodeStatus | None:
-        """Status that the pre-conditions impose, None to go on with the tick."""
-        if self.status is IDLE or self.status is SKIPPED:
-            for script, status in conditions.before:
-                if script.test(self._bb):
-                    if status is FAILURE:
-                        self._failed_child = None
-                        self._reason = f"_failureIf: {script.source}"
-                    return status
-            if conditions.while_ is not None and not conditions.while_.test(self._bb):
-                return SKIPPED
-        elif (
-            self.status is RUNNING
-            and conditions.while_ is not None
-            and not conditions.while_.test(self._bb)
-        ):
-            self.halt_node()
-            return SKIPPED
-        return None
-
-    def _run_after(self, conditions: Conditions, status: NodeStatus) -> None:
-        script = conditions.on_success if status is SUCCESS else conditions.on_failure
-        if script is not None:
-            script(self._bb)
-        if conditions.post is not None:
-            conditions.post(self._bb)
-
     def _execution_error(self, error: Exception) -> NodeExecutionError:
         message = (
             str(error)
@@ -322,7 +329,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Halt and run ``_onHalted``."""
         self.halt()
         if self._conditions is not None and self._conditions.on_halted is not None:
-            self._conditions.on_halted(self._bb)
+            self._conditions.on_halted.run(self._bb)
 
     def set_status(self, status: NodeStatus) -> None:
         """Store a status and tell the watchers if it changed."""

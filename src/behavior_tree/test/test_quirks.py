@@ -2,10 +2,10 @@
 """Each documented quirk in both settings; those of scripts and conditions are tested beside these."""
 
 import pytest
+from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 from tree_kit import Rig, letter, xml
 
-from behavior_tree import BehaviorTreeFactory, BehaviorTreeError, LoadError
-from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
+from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
 
 BOTH = pytest.mark.parametrize("compat", [None, "4.8"])
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.conversion import Unsigned
 from behavior_tree.errors import LogicError
-from behavior_tree.leaf import ConditionNode, StatefulActionNode, SyncActionNode
+from behavior_tree.leaf import ConditionNode, LeafNode, StatefulActionNode, SyncActionNode
 from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.ports import InputPort, PortInfo, pointer_key, ports_list
 from behavior_tree.runtime import Timer
 from behavior_tree.script import Script, compile_script
 
@@ -29,55 +29,62 @@ class AlwaysFailure(SyncActionNode):
         return FAILURE
 
 
-class ScriptNode(SyncActionNode):
-    """Run the script ``code``, SUCCESS."""
+class _Scripted(LeafNode):
+    """Keeps the script of port ``code`` compiled, and reads the port again only if it can have changed."""
 
     script_ports = ("code",)
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._source: str | None = None
+        self._script: Script | None = None
+        self._fixed = False
+
+    def set_port(self, name: str, text: str) -> None:
+        super().set_port(name, text)
+        self._fixed = False
+
+    def _read_script(self) -> None:
+        source: str = self.get_input("code")
+        if source != self._source:
+            self._script = compile_script(source, self._rt.quirks) if source else None
+            self._source = source
+        self._fixed = pointer_key(self.raw_port("code") or "", "code") is None
+
+
+class ScriptNode(_Scripted, SyncActionNode):
+    """Run the script ``code``, SUCCESS."""
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(InputPort("code", str, description="script to run"))
 
-    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
-        super().__init__(name, config)
-        self._source: str | None = None
-        self._script: Script | None = None
-
     def tick(self) -> NodeStatus:
-        source: str = self.get_input("code")
-        if source is not self._source:
-            self._source = source
-            self._script = compile_script(source, self._rt.quirks) if source else None
+        if not self._fixed:
+            self._read_script()
         if self._script is not None:
-            self._script(self._bb)
+            self._script.run(self._bb)
         return SUCCESS
 
 
-class ScriptCondition(ConditionNode):
+class ScriptCondition(_Scripted, ConditionNode):
     """SUCCESS if the script ``code`` is true."""
-
-    script_ports = ("code",)
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(InputPort("code", str, description="script that is true or false"))
 
-    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
-        super().__init__(name, config)
-        self._source: str | None = None
-        self._script: Script | None = None
-
     def tick(self) -> NodeStatus:
-        source: str = self.get_input("code")
-        if source is not self._source:
-            self._source = source
-            self._script = compile_script(source, self._rt.quirks) if source else None
+        if not self._fixed:
+            self._read_script()
         if self._script is None:
             raise LogicError("[code] of ScriptCondition is empty: write a script")
         if self._script.test(self._bb):
             return SUCCESS
-        self._reason = "condition is false: " + source
         return FAILURE
+
+    def failure_reason(self) -> str:
+        return f"condition is false: {self._source}"
 
 
 class Sleep(StatefulActionNode):

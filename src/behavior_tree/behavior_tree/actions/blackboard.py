@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.updated import UpdateWatch
 from behavior_tree.blackboard import Entry
+from behavior_tree.decorators.updated import UpdateWatch
 from behavior_tree.errors import BlackboardError, LogicError, PortError
 from behavior_tree.leaf import SyncActionNode
 from behavior_tree.node import FAILURE, SUCCESS, NodeConfig

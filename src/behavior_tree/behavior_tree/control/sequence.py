@@ -18,6 +18,7 @@ class Sequence(ControlNode):
     """
 
     memory: ClassVar[bool] = True  # what py_trees calls it
+    can_fuse = True
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -26,14 +27,15 @@ class Sequence(ControlNode):
 
     def tick(self) -> NodeStatus:
         runs = self._runs
-        status = self.status
-        if status is not RUNNING:
-            if status is IDLE:
+        before = self.status
+        if before is not RUNNING:
+            if before is IDLE:
                 self._skipped = 0
             self.status = RUNNING
             if self._watch is not None:
-                self._watch(self, status, RUNNING)
+                self._watch(self, before, RUNNING)
         index = self._index
+        result = SUCCESS
         for run in runs[index:] if index else runs:
             status = run()
             if status is SUCCESS:
@@ -42,19 +44,19 @@ class Sequence(ControlNode):
                 self._index = index
                 return status
             elif status is FAILURE:
-                self._index = 0
-                self._skipped = 0
-                self.reset_children()
-                return status
+                result = status
+                break
             elif status is SKIPPED:
                 index += 1
                 self._skipped += 1
             else:
-                raise self._bad_child()
-        skipped = self._skipped
+                raise self._execution_error(self._bad_child())
+        if self._skipped:
+            if self._skipped == len(runs):
+                result = SKIPPED
+            self._skipped = 0
         self._index = 0
-        self._skipped = 0
-        for child in self.children:  # reset_children(), inlined: this is the hottest line of all
+        for child in self.children:  # reset_children(), inlined: these are the hottest lines of all
             status = child.status
             if status is not IDLE:
                 if status is RUNNING:
@@ -64,7 +66,15 @@ class Sequence(ControlNode):
                     child.status = IDLE
                     if child._watch is not None:
                         child._watch(child, status, IDLE)
-        return SKIPPED if skipped and skipped == len(runs) else SUCCESS
+        if self._fused:
+            if result is SKIPPED:
+                return self._not_stored(before, SKIPPED)
+            self.status = result
+            if self._watch is not None:
+                self._watch(self, RUNNING, result)
+            if result is FAILURE and self._up is not None:
+                self._up._failed_child = self
+        return result
 
     def _finish(self, count: int) -> NodeStatus:
         skipped = self._skipped
@@ -81,6 +91,8 @@ class Sequence(ControlNode):
 
 class AsyncSequence(Sequence):
     """Sequence that returns RUNNING after each child that succeeds at once, so that others get a turn."""
+
+    can_fuse = False
 
     def tick(self) -> NodeStatus:
         status = self.status

@@ -3,71 +3,72 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
 __all__ = ["ForceFailure", "ForceSuccess", "Inverter", "KeepRunningUntilFailure", "RunOnce"]
 
 
-class Inverter(SelfResettingDecorator):
-    """SUCCESS becomes FAILURE and the reverse."""
+class _ResultChanger(SelfResettingDecorator):
+    can_fuse = True
+    _on_success: ClassVar[NodeStatus]
+    _on_failure: ClassVar[NodeStatus]
 
     def tick(self) -> NodeStatus:
-        status = self.status
-        if status is not RUNNING:
+        before = self.status
+        if before is not RUNNING:
             self.status = RUNNING
             if self._watch is not None:
-                self._watch(self, status, RUNNING)
+                self._watch(self, before, RUNNING)
         status = self._tick_child()
         if status is SUCCESS:
+            result = self._on_success
             self._failed_child = None
-            self.reset_child()
-            return FAILURE
-        if status is FAILURE:
-            self.reset_child()
-            return SUCCESS
-        if status is RUNNING or status is SKIPPED:
+        elif status is FAILURE:
+            result = self._on_failure
+        elif status is RUNNING:
             return status
-        raise self._bad_child()
+        else:
+            return self._not_stored(before, status) if self._fused else status
+        child = self.children[0]
+        child.status = IDLE
+        if child._watch is not None:
+            child._watch(child, status, IDLE)
+        if self._fused:
+            self.status = result
+            if self._watch is not None:
+                self._watch(self, RUNNING, result)
+            if result is FAILURE and self._up is not None:
+                self._up._failed_child = self
+        return result
+
+
+class Inverter(_ResultChanger):
+    """SUCCESS becomes FAILURE and the reverse."""
+
+    _on_success = FAILURE
+    _on_failure = SUCCESS
 
     def failure_reason(self) -> str:
         return f"inverted SUCCESS of '{self.child.full_path()}'"
 
 
-class ForceSuccess(SelfResettingDecorator):
+class ForceSuccess(_ResultChanger):
     """SUCCESS whenever the child completes."""
 
-    def tick(self) -> NodeStatus:
-        status = self.status
-        if status is not RUNNING:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch(self, status, RUNNING)
-        status = self._tick_child()
-        if status is SUCCESS or status is FAILURE:
-            self.reset_child()
-            return SUCCESS
-        return status
+    _on_success = SUCCESS
+    _on_failure = SUCCESS
 
 
-class ForceFailure(SelfResettingDecorator):
+class ForceFailure(_ResultChanger):
     """FAILURE whenever the child completes."""
 
-    def tick(self) -> NodeStatus:
-        status = self.status
-        if status is not RUNNING:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch(self, status, RUNNING)
-        status = self._tick_child()
-        if status is SUCCESS or status is FAILURE:
-            if status is SUCCESS:
-                self._failed_child = None
-            self.reset_child()
-            return FAILURE
-        return status
+    _on_success = FAILURE
+    _on_failure = FAILURE
 
     def failure_reason(self) -> str:
         return f"forced FAILURE, '{self.child.full_path()}' had succeeded"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from time import monotonic
 from typing import Any
 
 from behavior_tree.blackboard import Blackboard, Entry
@@ -44,30 +45,37 @@ CompareTable = dict[str, Callable[[float, float], bool]]
 
 
 class Script:
-    """A compiled script; call it with a blackboard to get the value of its last statement."""
+    """A compiled script."""
 
-    __slots__ = ("_run", "source")
+    __slots__ = ("run", "source", "test")
 
-    def __init__(self, source: str, run: Closure) -> None:
+    def __init__(self, source: str, value: Closure) -> None:
         self.source = source
-        self._run = run
+
+        def run(blackboard: Blackboard) -> Any:
+            try:
+                return value(blackboard)
+            except BehaviorTreeError as error:
+                raise ScriptError(f"Error in script [{source}]\n{error}") from error
+
+        def test(blackboard: Blackboard) -> bool:
+            try:
+                result = value(blackboard)
+                if result.__class__ is float and result >= 0.0:
+                    return result != 0.0
+                return as_bool(result)
+            except BehaviorTreeError as error:
+                raise ScriptError(f"Error in script [{source}]\n{error}") from error
+
+        self.run: Closure = run
+        """Function of a blackboard that gives the value of the last statement; raises ScriptError with the
+        script's text in it."""
+        self.test: Callable[[Blackboard], bool] = test
+        """The same as a condition."""
 
     def __call__(self, blackboard: Blackboard) -> Any:
-        """Evaluate; raises ScriptError with the script text in it."""
-        try:
-            return self._run(blackboard)
-        except BehaviorTreeError as error:
-            raise ScriptError(f"Error in script [{self.source}]\n{error}") from error
-
-    def test(self, blackboard: Blackboard) -> bool:
-        """Evaluate as a condition."""
-        try:
-            value = self._run(blackboard)
-            if value.__class__ is float and value >= 0.0:
-                return bool(value)
-            return as_bool(value)
-        except BehaviorTreeError as error:
-            raise ScriptError(f"Error in script [{self.source}]\n{error}") from error
+        """Same as `run`."""
+        return self.run(blackboard)
 
     def __repr__(self) -> str:
         return f"Script({self.source!r})"
@@ -127,8 +135,8 @@ class _Compiler:
 
     def _number(self, node: Expr) -> Closure:
         """Operand of arithmetic or comparison: integer literals are floats from the start."""
-        if isinstance(node, Constant) and isinstance(node.value, int) and node.value < EXACT:
-            number = float(node.value)
+        number = _number_constant(node)
+        if number is not None:
             return lambda bb: number
         return self.expr(node)
 
@@ -167,13 +175,23 @@ class _Compiler:
                 return concat(a, b, quirk)
 
             return join
+        constant = _number_constant(node.right)
+        if isinstance(node.left, Name) and constant is not None:
+            return _name_and_number(
+                node.left.name, ARITHMETIC[op], constant, _arithmetic(op, left, right)
+            )
         return _arithmetic(op, self._number(node.left), self._number(node.right))
 
     def _compare(self, node: Compare) -> Closure:
         operands = tuple(self._number(operand) for operand in node.operands)
         lenient = self._quirks.lenient_numbers
         table = COMPARE_4_8 if self._quirks.nan_compares_true else COMPARE
+        constant = _number_constant(node.operands[-1])
         if len(operands) == 2:
+            left = node.operands[0]
+            if isinstance(left, Name) and constant is not None:
+                slow = _single_comparison(node.ops[0], operands[0], operands[1], table, lenient)
+                return _name_against_number(left.name, table[node.ops[0]], constant, slow)
             return _single_comparison(node.ops[0], operands[0], operands[1], table, lenient)
         tests = tuple(zip(node.ops, operands[1:], strict=True))
 
@@ -219,6 +237,50 @@ class _Compiler:
         return _compound_assign(name, value, node.op)
 
 
+def _number_constant(node: Expr) -> float | None:
+    """Value of a literal number that is exact as a float."""
+    if isinstance(node, Unary) and node.op == "-":
+        number = _number_constant(node.operand)
+        return None if number is None else -number
+    if isinstance(node, Constant) and not isinstance(node.value, str) and node.value < EXACT:
+        return float(node.value)
+    return None
+
+
+def _name_and_number(
+    name: str, function: Callable[[float, float], float], number: float, slow: Closure
+) -> Closure:
+    """``name OP number`` for a local number, the most frequent expression; anything else goes the slow way."""
+
+    def run(bb: Blackboard) -> Any:
+        entry = bb._entries.get(name)
+        if entry is not None and not bb._types.enums:
+            value = entry.value
+            kind = value.__class__
+            if kind is float or (kind is int and -EXACT < value < EXACT):
+                return function(value, number)
+        return slow(bb)
+
+    return run
+
+
+def _name_against_number(
+    name: str, holds: Callable[[float, float], bool], number: float, slow: Closure
+) -> Closure:
+    """``name < number`` and the like, as `_name_and_number`."""
+
+    def run(bb: Blackboard) -> Any:
+        entry = bb._entries.get(name)
+        if entry is not None and not bb._types.enums:
+            value = entry.value
+            kind = value.__class__
+            if kind is float or (kind is int and -EXACT < value < EXACT):
+                return 1.0 if holds(value, number) else 0.0
+        return slow(bb)
+
+    return run
+
+
 def _load(name: str) -> Closure:
     def run(bb: Blackboard) -> Any:
         entry = bb._entries.get(name)
@@ -258,6 +320,8 @@ def _arithmetic(op: str, left: Closure, right: Closure) -> Closure:
 
 
 def _logic(op: str, left: Closure, right: Closure) -> Closure:
+    both = op == "&&"
+
     def operand(value: Any) -> bool:
         try:
             return as_bool(value)
@@ -269,9 +333,11 @@ def _logic(op: str, left: Closure, right: Closure) -> Closure:
 
     def run(bb: Blackboard) -> float:
         a, b = left(bb), right(bb)
+        if a.__class__ is float and b.__class__ is float and a >= 0.0 and b >= 0.0:
+            return 1.0 if (a and b if both else a or b) else 0.0
         _initialized(op, a, b)
         x, y = operand(a), operand(b)
-        return float(x and y) if op == "&&" else float(x or y)
+        return float(x and y) if both else float(x or y)
 
     return run
 
@@ -327,6 +393,11 @@ def _plain_assign(name: str, value: Closure, create: bool, lenient: bool) -> Clo
                 raise _no_entry(name)
             entry = bb.create_entry(name)
         new = value(bb)
+        if new.__class__ is entry.value.__class__ and new is not None:
+            entry.value = new
+            entry.seq += 1
+            entry.stamp = monotonic()
+            return new
         if new is None:
             raise ScriptError(
                 f"The right operand of the operator [{':=' if create else '='}] is not initialized"

@@ -182,8 +182,8 @@ class TreeBuilder:
             return
         quirks = self.runtime.quirks
 
-        def script(name: str) -> Script | None:
-            return compile_script(texts[name], quirks) if name in texts else None
+        def scripts(*names: str) -> tuple[Script, ...]:
+            return tuple(compile_script(texts[name], quirks) for name in names if name in texts)
 
         config.condition_attributes = texts
         config.conditions = Conditions(
@@ -192,11 +192,10 @@ class TreeBuilder:
                 for name, status in _BEFORE
                 if name in texts
             ),
-            while_=script("_while"),
-            on_halted=script("_onHalted"),
-            on_success=script("_onSuccess"),
-            on_failure=script("_onFailure"),
-            post=script("_post"),
+            while_=next(iter(scripts("_while")), None),
+            on_halted=next(iter(scripts("_onHalted")), None),
+            after_success=scripts("_onSuccess", "_post"),
+            after_failure=scripts("_onFailure", "_post"),
         )
 
     # -- subtrees -------------------------------------------------------------------------------
@@ -244,15 +243,16 @@ class TreeBuilder:
         self._paths.add(config.path)
         board = self._subtree_blackboard(element, tree_id, config)
         builder = self.substitute(tree_id, name, config.path)
+        node: TreeNode
         if builder is not None:
             node = builder(name, config)
             subtree.nodes.append(node)
             return node
-        node = SubTreeNode(name, config, tree_id)
+        node = stand_in = SubTreeNode(name, config, tree_id)
         subtree.nodes.append(node)
         child = self._tree(definition, board, config.path, (*chain, tree_id), depth + 1)
         if child is not None:
-            node.set_child(child)
+            stand_in.set_child(child)
         return node
 
     def _subtree_blackboard(self, element: Element, tree_id: str, config: NodeConfig) -> Blackboard:

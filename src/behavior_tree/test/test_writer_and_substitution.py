@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""XML of models and trees; rules that replace nodes."""
+
+import json
+
+import pytest
+from tree_kit import Rig, letter
+
+from behavior_tree import (
+    BehaviorTreeError,
+    BehaviorTreeFactory,
+    InputPort,
+    LoadError,
+    NodeStatus,
+    OutputPort,
+    TestNodeConfig,
+    write_tree_nodes_model_xml,
+    write_tree_to_xml,
+)
+
+
+def test_model_of_node_types():
+    factory = BehaviorTreeFactory()
+    ports = [
+        InputPort("goal", str, description="where <to>"),
+        InputPort("speed", float, 0.5),
+        OutputPort("n", int),
+    ]
+    factory.register_simple_action("Move", lambda node: NodeStatus.SUCCESS, ports)
+    factory.register_simple_condition("Ask", lambda node: NodeStatus.SUCCESS)
+    assert write_tree_nodes_model_xml(factory.manifests().values()) == (
+        '<root BTCPP_format="4">\n'
+        "    <TreeNodesModel>\n"
+        '        <Condition ID="Ask"/>\n'
+        '        <Action ID="Move">\n'
+        '            <input_port name="goal" type="std::string">where &lt;to&gt;</input_port>\n'
+        '            <input_port name="speed" type="double" default="0.5"/>\n'
+        '            <output_port name="n" type="int"/>\n'
+        "        </Action>\n"
+        "    </TreeNodesModel>\n"
+        "</root>\n"
+    )
+
+
+def test_model_with_built_in_nodes_can_be_loaded():
+    factory = BehaviorTreeFactory()
+    text = write_tree_nodes_model_xml(factory.manifests().values(), include_builtin=True)
+    assert text.count("<Control ") == 17
+    factory.register_behavior_tree_from_text(text)
+
+
+def test_a_written_tree_loads_again_and_does_the_same():
+    body = (
+        '<Sequence name="it\'s &quot;top&quot;"><SetBlackboard value="a&#10;b" output_key="k" _color="red"/>'
+        '<SubTree ID="T" name="t" p="{k}"/><Repeat num_cycles="2" _skipIf="1 &lt; 0"><A/></Repeat></Sequence>'
+    )
+    more = '<BehaviorTree ID="T"><Script code="q := p"/></BehaviorTree>'
+    rig = Rig(A="S")
+    tree = rig.tree(body, more)
+    text = write_tree_to_xml(tree, rig.factory.manifests().values())
+    assert '<BehaviorTree ID="T" _fullpath="t">' in text
+    assert '<SubTree ID="T" _fullpath="t" name="t" _uid="3" p="{k}"/>' in text
+    again = rig.factory.create_tree_from_text(
+        text.replace("<root ", '<root main_tree_to_execute="Main" ')
+    )
+    assert [n.full_path() for n in again.nodes()] == [n.full_path() for n in tree.nodes()]
+    assert write_tree_to_xml(again, rig.factory.manifests().values()) == text
+    assert again.tick_once() is NodeStatus.SUCCESS
+    assert again.root_blackboard().get("k") == "a\nb"
+
+
+BODY = '<Sequence><A name="first"/><SubTree ID="T" name="t"/></Sequence>'
+MORE = '<BehaviorTree ID="T"><Fallback><A/><B name="b1"/></Fallback></BehaviorTree>'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rule", "log"),
+    [
+        ("first", "AlwaysSuccess", "A B"),
+        ("A", "AlwaysFailure", ""),
+        ("t/*", "AlwaysSuccess", "A"),
+        ("t/b?", "AlwaysFailure", "A A"),
+        ("nothing", "AlwaysFailure", "A A B"),
+    ],
+)
+def test_which_nodes_a_rule_replaces(pattern, rule, log):
+    rig = Rig(A="SFFF", B="S")
+    rig.factory.add_substitution_rule(pattern, rule)
+    if pattern == "first":
+        rig = Rig(A="F", B="S")
+        rig.factory.add_substitution_rule(pattern, rule)
+    rig.tree(BODY, MORE).tick_once()
+    assert rig.take_log() == log
+
+
+def test_a_replaced_node_keeps_its_id_ports_and_conditions():
+    rig = Rig(A="S")
+    rig.factory.add_substitution_rule(
+        "A", TestNodeConfig(NodeStatus.FAILURE, post_script="done := 1")
+    )
+    tree = rig.tree('<A name="x" _onFailure="after := 1"/>')
+    assert tree.tick_once() is NodeStatus.FAILURE
+    assert tree.root_node().registration_id() == "A"
+    assert dict(tree.root_blackboard().items()) == {"done": 1, "after": 1}
+
+
+def test_a_rule_with_an_unknown_type_is_a_load_error():
+    rig = Rig(A="S")
+    rig.factory.add_substitution_rule("A", "Nothing")
+    with pytest.raises(LoadError, match=r"node type \[Nothing\], which is not registered"):
+        rig.tree("<A/>")
+    rig.factory.clear_substitution_rules()
+    rig.tree("<A/>")
+
+
+def test_delay_scripts_and_computed_status():
+    rig = Rig(A="S", B="S")
+    rules = {
+        "TestNodeConfigs": {
+            "slow": {"return_status": "SUCCESS", "async_delay": 500, "success_script": "ok := 1"},
+            "computed": {
+                "return_status_script": "ok == 1 ? 'FAILURE' : 'SUCCESS'",
+                "failure_script": "bad := 1",
+            },
+        },
+        "SubstitutionRules": {"A": "slow", "B": "computed"},
+    }
+    rig.factory.load_substitution_rules_from_json(json.dumps(rules))
+    tree = rig.tree("<Sequence><A/><B/></Sequence>")
+    assert letter(tree.tick_once()) == "R"
+    rig.clock.now += 0.6
+    assert letter(tree.tick_once()) == "F"
+    assert dict(tree.root_blackboard().items()) == {"ok": 1, "bad": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[", "[]", "{}", '{"TestNodeConfigs": {"x": {}}, "SubstitutionRules": {}}']
+    + ['{"TestNodeConfigs": {"x": {"return_status": "success"}}, "SubstitutionRules": {}}']
+    + ['{"TestNodeConfigs": {"x": {"return_status": "IDLE"}}, "SubstitutionRules": {}}']
+    + ['{"TestNodeConfigs": {"x": {"status": "SUCCESS"}}, "SubstitutionRules": {}}'],
+)
+def test_bad_rules(text):
+    with pytest.raises(BehaviorTreeError):
+        BehaviorTreeFactory().load_substitution_rules_from_json(text)
+
+
+def test_a_subtree_can_be_replaced():
+    rig = Rig(A="S", B="S")
+    rig.factory.add_substitution_rule("t", "AlwaysFailure")
+    assert rig.tree(BODY, MORE).tick_once() is NodeStatus.FAILURE
