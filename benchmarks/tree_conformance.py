@@ -24,14 +24,21 @@ def show(seed: int) -> None:
     print(case.xml.replace("><", ">\n<"), "\n", case.results, "\n", case.steps)
     for module in (ours, upstream):
         trace = run(case, module, transitions=True)
-        print(f"--- {module.__name__}\n{trace.events}\n{trace.blackboard}\n{trace.transitions}\n{trace.error}")
+        print(
+            f"--- "
+            f"{module.__name__}\n{trace.events}\n{trace.blackboard}\n{trace.transitions}\n{trace.error}"
+        )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trees", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the run; tree i has seed * 1000003 + i")
-    parser.add_argument("--transitions", action="store_true", help="compare all status transitions too (slower)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the run; tree i has seed * 1000003 + i"
+    )
+    parser.add_argument(
+        "--transitions", action="store_true", help="compare all status transitions too (slower)"
+    )
     parser.add_argument("--show", type=int, default=10, help="differences to print")
     parser.add_argument("--only", type=int, help="print the case of this seed")
     arguments = parser.parse_args()

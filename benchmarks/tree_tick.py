@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of one whole-tree tick: this engine, BehaviorTree.CPP (behaviortreepy) and py_trees, in one run.
+"""Cost of one whole-tree tick: this engine, BehaviorTree.CPP (behaviortreepy) and py_trees.
 
     python benchmarks/tree_tick.py [--rounds 7] [--json FILE]
 
-Every tree is built from the same XML in this engine and in BehaviorTree.CPP, and by hand in py_trees where
-it has the nodes. CPU time of the ticking thread is measured, rounds of the engines alternate and the best of
-each counts: on a loaded machine trust the ratios only.
+Every tree is built from the same XML in this engine and in BehaviorTree.CPP, and by hand in
+py_trees where it has the nodes. CPU time of the ticking thread is measured, rounds of the engines
+alternate and the best of each counts: on a loaded machine trust the ratios only.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def grid(rows: int, columns: int) -> Case:
         f"{rows} sequences of {columns}",
         document("<Sequence>" + row * rows + "</Sequence>"),
         rows * (columns + 1) + 1,
-        lambda: py_sequence([py_sequence([py_success() for _ in range(columns)]) for _ in range(rows)]),
+        lambda: py_sequence(
+            [py_sequence([py_success() for _ in range(columns)]) for _ in range(rows)]
+        ),
     )
 
 
@@ -81,7 +83,12 @@ def deep(depth: int) -> Case:
     def tree(level: int) -> py_trees.behaviour.Behaviour:
         return py_sequence([tree(level - 1), tree(level - 1)]) if level else py_success()
 
-    return Case(f"binary, depth {depth - 1}", document(xml(depth - 1)), 2**depth - 1, lambda: tree(depth - 1))
+    return Case(
+        f"binary, depth {depth - 1}",
+        document(xml(depth - 1)),
+        2**depth - 1,
+        lambda: tree(depth - 1),
+    )
 
 
 def alternating(depth: int) -> Case:
@@ -101,7 +108,9 @@ def alternating(depth: int) -> Case:
     def ticked(level: int) -> int:
         return 1 if level == 0 else 1 + (2 if level % 2 else 1) * ticked(level - 1)
 
-    return Case(f"alternating, depth {depth}", document(xml(depth)), ticked(depth), lambda: tree(depth))
+    return Case(
+        f"alternating, depth {depth}", document(xml(depth)), ticked(depth), lambda: tree(depth)
+    )
 
 
 def reactive(rows: int, columns: int) -> Case:
@@ -127,7 +136,9 @@ def decorated(count: int) -> Case:
     body = "<Inverter><ForceFailure><AlwaysSuccess/></ForceFailure></Inverter>"
 
     def tree() -> py_trees.behaviour.Behaviour:
-        return py_trees.decorators.Inverter("i", py_trees.decorators.SuccessIsFailure("f", py_success()))
+        return py_trees.decorators.Inverter(
+            "i", py_trees.decorators.SuccessIsFailure("f", py_success())
+        )
 
     return Case(
         f"decorated {count}",
@@ -235,14 +246,19 @@ def load_time(nodes: int) -> tuple[float, float]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7, help="measurements of each engine per tree")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="measurements of each engine per tree"
+    )
     parser.add_argument("--json", help="write the figures here")
     arguments = parser.parse_args()
     py_trees.logging.level = py_trees.logging.Level.ERROR
     logging.disable(logging.CRITICAL)
 
     rows, good = [], True
-    print(f"{'tree':<26}{'nodes':>7}{'ours us':>10}{'ns/node':>9}{'x BT.CPP':>10}{'py_trees x ours':>17}")
+    print(
+        f"{'tree':<26}{'nodes':>7}{'ours us':>10}{'ns/node':>9}"
+        f"{'x BT.CPP':>10}{'py_trees x ours':>17}"
+    )
     for case in CASES:
         best = measure(case, arguments.rounds)
         mine, ratio = best["ours"], best["ours"] / best["BehaviorTree.CPP"]
@@ -255,10 +271,21 @@ def main() -> int:
             f"{ratio:>10.2f}{shown:>17}{'' if ok else '  MISSED'}",
             flush=True,
         )
-        rows.append({"tree": case.name, "nodes": case.nodes, "us": mine * 1e6, "ratio_btcpp": ratio, "gain": gain})
+        rows.append(
+            {
+                "tree": case.name,
+                "nodes": case.nodes,
+                "us": mine * 1e6,
+                "ratio_btcpp": ratio,
+                "gain": gain,
+            }
+        )
     seconds, size = load_time(10_000)
     print(f"loading 10000 nodes: {seconds:.2f} s, {size:.0f} bytes per node")
-    print(f"aims (<= {LIMIT_UPSTREAM} x BT.CPP, >= {LIMIT_PY_TREES} x faster than py_trees): {'met' if good else 'missed'}")
+    print(
+        f"aims (<= {LIMIT_UPSTREAM} x BT.CPP, >= {LIMIT_PY_TREES} x faster than py_trees): "
+        f"{'met' if good else 'missed'}"
+    )
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"cases": rows, "load_s": seconds, "bytes_per_node": size}, file, indent=2)

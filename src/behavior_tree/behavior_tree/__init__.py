@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Behavior trees with the semantics, XML format and Python names of BehaviorTree.CPP 4, on py_trees.
+"""Behavior trees with the semantics, XML format and Python names of BehaviorTree.CPP 4, on
+py_trees.
 
 Quick start::
 
@@ -9,12 +10,14 @@ Quick start::
     factory.register_simple_action("SayHello", lambda node: NodeStatus.SUCCESS)
     tree = factory.create_tree_from_text('''
         <root BTCPP_format="4">
-          <BehaviorTree ID="Main"> <Sequence> <SayHello/> <Sleep msec="100"/> </Sequence> </BehaviorTree>
+          <BehaviorTree ID="Main"> <Sequence> <SayHello/> <Sleep msec="100"/> </Sequence>
+          </BehaviorTree>
         </root>''')
     tree.tick_while_running()
 
 Where to read on: the tick kernel and the double nature of nodes in `behavior_tree.node`, ports in
-`behavior_tree.ports`, scripts in `behavior_tree.script`, differences to upstream in `behavior_tree.quirks`.
+`behavior_tree.ports`, scripts in `behavior_tree.script`, differences to upstream in
+`behavior_tree.quirks`.
 """
 
 from behavior_tree.actions.test_node import TestNode, TestNodeConfig

@@ -2,12 +2,13 @@
 """Typed key-value storage of one tree or SubTree, linked to its parent by remapping.
 
 Each SubTree has its own blackboard. A key is looked up locally, then through an explicit remapping,
-then (with autoremap) under the same name in the parent, except for private keys that start with ``_``.
+then (with autoremap) under the same name in the parent, except for private keys that start with
+``_``.
 ``@key`` always addresses the root blackboard.
 
-An entry has a type once a typed port, a script or a typed `Blackboard.set` gave it one; afterwards it
-only takes values of that type, numbers that fit without loss, and text that converts. Texts written
-with ``set`` leave the entry untyped, as upstream.
+An entry has a type once a typed port, a script or a typed `Blackboard.set` gave it one; afterwards
+it only takes values of that type, numbers that fit without loss, and text that converts. Texts
+written with ``set`` leave the entry untyped, as upstream.
 """
 
 from __future__ import annotations
@@ -227,7 +228,7 @@ class Blackboard:
 
     def _missing(self, key: str, entry: Entry | None) -> str:
         if entry is not None:
-            return f"Blackboard::get() error. Entry [{key}] hasn't been initialized, yet: write it first"
+            return f"Blackboard::get() error. Entry [{key}] hasn't been initialized: write it first"
         known = ", ".join(sorted(self._entries)) or "none"
         return f"Blackboard::get() error. Missing key [{key}]; keys here: {known}"
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """From XML text to port types, between number types, and the C++ names of types.
 
-A port type is ``typing.Any`` (untyped) or any class: ``int``, `Unsigned`, ``float``, ``bool``, ``str``,
-``list[int | float | bool | str]``, an `enum.Enum`, or a class of your own. Text becomes such a class by
-a converter registered with `TypeRegistry.register`; values of the class pass through unchanged.
+A port type is ``typing.Any`` (untyped) or any class: ``int``, `Unsigned`, ``float``, ``bool``,
+``str``,
+``list[int | float | bool | str]``, an `enum.Enum`, or a class of your own. Text becomes such a
+class by a converter registered with `TypeRegistry.register`; values of the class pass through
+unchanged.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ _CPP_NAMES: dict[Any, str] = {
 
 
 def type_name(port_type: Any) -> str:
-    """Name of a port type in a TreeNodesModel: the C++ name where one exists, else the Python one."""
+    """Name of a port type in a TreeNodesModel: in C++ if it has one, else in Python."""
     try:
         return _CPP_NAMES[port_type]
     except (KeyError, TypeError):
@@ -90,7 +92,7 @@ class TypeRegistry:
         """Names usable as numbers in scripts, switches and numeric ports."""
 
     def register(self, port_type: Any, converter: Converter) -> None:
-        """Make ``port_type`` from text with ``converter``; overrides the built-in and shared ones."""
+        """Make ``port_type`` from text with ``converter``; overrides built-in and shared ones."""
         self._own[port_type] = converter
 
     def convertible(self, port_type: Any) -> bool:
@@ -109,7 +111,8 @@ class TypeRegistry:
         name = type_name(port_type)
         if converter is None:
             raise ConversionError(
-                f"no converter from text to [{name}]: register one with register_converter, or pass a "
+                f"no converter from text to [{name}]: register one with register_converter, or "
+                f"pass a "
                 "blackboard entry {key}"
             )
         try:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of the engine. Every message names the thing and says how to mend it.
 
-All derive from `BehaviorTreeError`, which is a `RuntimeError` as in the binding of BehaviorTree.CPP.
+All derive from `BehaviorTreeError`, which is a `RuntimeError` as in the binding of
+BehaviorTree.CPP.
 """
 
 from __future__ import annotations

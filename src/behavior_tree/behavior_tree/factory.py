@@ -40,8 +40,8 @@ class BehaviorTreeFactory:
 
     Args:
         clock: seconds, monotonic; all timing nodes use it, so a simulated clock works
-        compat: None for this engine's semantics, ``"4.8"`` to copy BehaviorTree.CPP 4.8 with its defects;
-            see `behavior_tree.quirks`
+        compat: None for this engine's semantics, ``"4.8"`` to copy BehaviorTree.CPP 4.8 with its
+        defects; see `behavior_tree.quirks`
     """
 
     def __init__(
@@ -101,7 +101,8 @@ class BehaviorTreeFactory:
         """
         if node_class.node_type is NodeType.UNDEFINED:
             raise LogicError(
-                f"{node_class.__name__} is neither action, condition, control nor decorator: derive it from "
+                f"{node_class.__name__} is neither action, condition, control nor decorator: "
+                f"derive it from "
                 "StatefulActionNode, SyncActionNode, ConditionNode, ControlNode or DecoratorNode"
             )
         if inspect.isabstract(node_class):
@@ -204,11 +205,14 @@ class BehaviorTreeFactory:
         self._types.register(port_type, converter)
 
     def register_scripting_enum(self, name: str, value: int) -> None:
-        """Let scripts, switches and numeric ports use ``name`` for ``value``; raises LogicError on a clash."""
+        """Let scripts, switches and numeric ports use ``name`` for ``value``; raises LogicError on
+        a clash.
+        """
         known = self._types.enums.get(name)
         if known is not None and known != value:
             raise LogicError(
-                f"scripting enum [{name}] is registered as {known} already, it cannot become {value}"
+                f"scripting enum [{name}] is registered as {known} already, it cannot become "
+                f"{value}"
             )
         self._types.enums[name] = int(value)
 
@@ -228,7 +232,9 @@ class BehaviorTreeFactory:
         self._register(self._loader().load_file(Path(filename)), closed=False)
 
     def register_behavior_tree_from_text(self, xml_text: str) -> None:
-        """`register_behavior_tree_from_file` for a string; includes are relative to the working directory."""
+        """`register_behavior_tree_from_file` for a string; includes are relative to the working
+        directory.
+        """
         self._register(self._loader().load_text(xml_text, Path.cwd()), closed=False)
 
     def registered_behavior_trees(self) -> list[str]:
@@ -293,7 +299,8 @@ class BehaviorTreeFactory:
         if tree_id is None and before is None and len(documents.trees) > 1:
             raise _load_error(
                 "[main_tree_to_execute] was not specified correctly",
-                f'write <root main_tree_to_execute="..."> with one of: {", ".join(documents.trees)}',
+                f'write <root main_tree_to_execute="..."> with one of: '
+                f"{', '.join(documents.trees)}",
             )
         return self.create_tree(tree_id, blackboard)
 
@@ -363,7 +370,8 @@ class BehaviorTreeFactory:
     # -- substitution ---------------------------------------------------------------------------
 
     def add_substitution_rule(self, pattern: str, rule: SubstitutionRule) -> None:
-        """Build other nodes where ``pattern`` matches a node's name, type or (with ``*``, ``?``) full path.
+        """Build other nodes where ``pattern`` matches a node's name, type or (with ``*``, ``?``)
+        full path.
 
         Args:
             pattern: which nodes; the first rule that matches counts
@@ -392,7 +400,8 @@ class BehaviorTreeFactory:
         builder = self._builders.get(rule)
         if builder is None:
             raise LogicError(
-                f"substitution rule for '{path}' names the node type [{rule}], which is not registered"
+                f"substitution rule for '{path}' names the node type [{rule}], which is not "
+                f"registered"
             )
         return builder
 

@@ -46,7 +46,9 @@ class SyncActionNode(ActionNodeBase):
 
 
 class StatefulActionNode(ActionNodeBase):
-    """Takes several ticks: define ``on_start()``, ``on_running()`` and ``on_halted()``, none may block."""
+    """Takes several ticks: define ``on_start()``, ``on_running()`` and ``on_halted()``, none may
+    block.
+    """
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """`TreeNode`, the base of every node, and the tick kernel.
 
-A node is a real ``py_trees.behaviour.Behaviour``: it may be drawn by ``py_trees.display``, visited, or
-ticked as (part of) a ``py_trees.trees.BehaviourTree``. Three names mean something else there than in
-BehaviorTree.CPP; both meanings work:
+A node is a real ``py_trees.behaviour.Behaviour``: it may be drawn by ``py_trees.display``,
+visited, or ticked as (part of) a ``py_trees.trees.BehaviourTree``. Three names mean something else
+there than in BehaviorTree.CPP; both meanings work:
 
 ``node.name``
     a `str` that returns itself when called, so ``node.name`` and ``node.name()`` agree
 ``node.status``
     a `NodeStatus`, callable likewise, equal to the ``py_trees.common.Status`` of the same meaning
 ``node.tick``
-    a node *class* defines ``tick()`` as its body, returning a `NodeStatus`; on a node *in a tree* the
-    attribute ``tick`` is py_trees' generator. The kernel calls the class's body, nobody else should:
-    to tick one node by hand call ``execute_tick()``.
+    a node *class* defines ``tick()`` as its body, returning a `NodeStatus`; on a node *in a tree*
+    the attribute ``tick`` is py_trees' generator. The kernel calls the class's body, nobody else
+    should: to tick one node by hand call ``execute_tick()``.
 
-py_trees' own tick machinery (generators, a logger and a UUID per node) costs 50 times this kernel, so the
-constructor of ``Behaviour`` is not run; what it would create is created when first looked at.
+py_trees' own tick machinery (generators, a logger and a UUID per node) costs 50 times this kernel,
+so the constructor of ``Behaviour`` is not run; what it would create is created when first looked
+at.
 
 The kernel. `TreeNode._run` is the bound method through which a parent ticks a child. It is
-`_execute_plain` for a node without conditions and hooks (or the body itself, see `TreeNode.can_fuse`),
-else `_execute_full`; `select_kernel` chooses, so nothing is looked up per tick that a node does not have. Order of a full tick: pre-conditions, pre-tick
-hook, body, post-conditions, post-tick hook, status change.
+`_execute_plain` for a node without conditions and hooks (or the body itself, see
+`TreeNode.can_fuse`), else `_execute_full`; `select_kernel` chooses, so nothing is looked up per
+tick that a node does not have. Order of a full tick: pre-conditions, pre-tick hook, body,
+post-conditions, post-tick hook, status change.
 """
 
 from __future__ import annotations
@@ -116,8 +118,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
     can_fuse: ClassVar[bool] = False
-    """True if ``tick()`` itself stores the status and reports its failure when ``self._fused`` is set; saves
-    a call for the most frequent built-in nodes."""
+    """True if ``tick()`` itself stores the status and reports its failure when ``self._fused`` is
+    set; saves a call for the most frequent built-in nodes."""
     synchronous: ClassVar[bool] = False
     """True if a tick never gives RUNNING."""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
@@ -351,7 +353,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self.select_kernel()
 
     def set_post_tick(self, hook: PostTickHook | None) -> None:
-        """Call ``hook(node, status)`` after each tick; SUCCESS or FAILURE from it overrides the result."""
+        """Call ``hook(node, status)`` after each tick; SUCCESS or FAILURE from it overrides the
+        result.
+        """
         self._post_tick = hook
         self.select_kernel()
 
@@ -408,7 +412,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         key = pointer_key(text, name)
         if key is None:
             raise PortError(
-                f"setOutput requires a blackboard pointer. Use {{}}: port [{name}] of '{self._config.path}' "
+                f"setOutput requires a blackboard pointer. Use {{}}: port [{name}] of "
+                f"'{self._config.path}' "
                 f'is connected to the literal "{text}"'
             )
         self._bb.set(key, value)
@@ -472,7 +477,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         except KeyError:
             known = ", ".join(self._config.ports) or "none"
             raise PortError(
-                f"node '{self._config.path}' [{self._config.registration_id}] declares no port [{name}]; "
+                f"node '{self._config.path}' [{self._config.registration_id}] declares no port "
+                f"[{name}]; "
                 f"its ports: {known}"
             ) from None
 
@@ -530,7 +536,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self.tick = self._tick_for_py_trees  # type: ignore[method-assign, assignment]
 
     def _tick_for_py_trees(self) -> Iterator[Behaviour]:
-        """Tick, then yield every node that was ticked, children before parents, as py_trees does."""
+        """Tick, then yield every node that was ticked, children first, as py_trees does."""
         nodes = list(_pre_order(self))
         outer = self._rt.record
         record: list[TreeNode] = []
@@ -560,7 +566,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self.reset_status()
 
     def tip(self) -> Behaviour | None:
-        """Deepest node that is not IDLE, following the last such child; None if this one is IDLE."""
+        """Deepest node that is not IDLE, following the last such child; None if there is none."""
         if self.status is IDLE:
             return None
         active = [child for child in self.children if child.status is not IDLE]

@@ -131,7 +131,7 @@ def port_name_mistake(name: str) -> str | None:
     if name in RESERVED_ATTRIBUTES:
         return f"Port name [{name}] is a reserved attribute name"
     if not (name[0].isascii() and name[0].isalpha()):
-        return f"Port name [{name}] must start with an ASCII letter (it cannot start with a digit or underscore)"
+        return f"Port name [{name}] must start with an ASCII letter, not a digit or underscore"
     bad = forbidden_character(name)
     return f"Port name [{name}] contains forbidden character {bad!r}" if bad else None
 
@@ -163,7 +163,9 @@ def is_pointer(text: str) -> bool:
 
 
 def pointer_key(text: str, port_name: str) -> str | None:
-    """Blackboard key in a port's text, None for a literal. ``{=}`` and ``=`` mean the port's own name."""
+    """Blackboard key in a port's text, None for a literal. ``{=}`` and ``=`` mean the port's own
+    name.
+    """
     if text == "=":
         return port_name
     text = text.strip(" ")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where BehaviorTree.CPP 4.8 surprises, and what this engine does instead.
 
-``BehaviorTreeFactory()`` mends the defects below; ``BehaviorTreeFactory(compat="4.8")`` copies them,
-so that a tree written against 4.8 runs the same, tick for tick. This page is the whole list: no other
-module decides by version. Letters are those of the conformance notes.
+``BehaviorTreeFactory()`` mends the defects below; ``BehaviorTreeFactory(compat="4.8")`` copies
+them, so that a tree written against 4.8 runs the same, tick for tick. This page is the whole list:
+no other module decides by version. Letters are those of the conformance notes.
 """
 
 from __future__ import annotations
@@ -18,49 +18,67 @@ class Quirks:
     """True means: behave like BehaviorTree.CPP 4.8."""
 
     skipped_stays_running: bool = False
-    """A. A control or decorator that starts and is SKIPPED in the same tick keeps the status RUNNING, so
-    it is halted later and its ``_onHalted`` runs. Mended: it silently returns to IDLE."""
+    """A. A control or decorator that starts and is SKIPPED in the same tick keeps the status
+    RUNNING, so it is halted later and its ``_onHalted`` runs. Mended: it returns to
+    IDLE silently."""
     simple_action_stores_skipped: bool = False
-    """A SKIPPED simple action keeps this status until its parent resets it. Mended: SKIPPED is never stored."""
+    """A SKIPPED simple action keeps this status until its parent resets it. Mended: SKIPPED is
+    never stored.
+    """
     subtree_root_remap_is_literal: bool = False
-    """B. A SubTree remap to ``{@key}`` makes an entry named ``@key`` in the parent. Mended: it addresses
-    the root blackboard."""
+    """B. A SubTree remap to ``{@key}`` makes an entry named ``@key`` in the parent. Mended: it
+    addresses the root blackboard."""
     precondition_latch_survives_halt: bool = False
     """E. After being halted, Precondition does not check its condition again. Mended: it does."""
     set_blackboard_literal_lost: bool = False
-    """F. SetBlackboard of a literal into an existing untyped entry stores an empty value, and raises
-    the next time. Mended: stored."""
+    """F. SetBlackboard of a literal into an existing untyped entry stores an empty value, and
+    raises the next time. Mended: stored."""
     halt_tree_halts_all: bool = False
-    """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once, running only."""
+    """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once,
+    running only.
+    """
     number_concat_is_empty: bool = False
     """H. ``1 .. 2`` in a script gives an empty value. Mended: the text ``12``."""
     nan_compares_true: bool = False
-    """In scripts every comparison with nan but ``==`` is true, and inf differs from inf. Mended: IEEE 754."""
+    """In scripts every comparison with nan but ``==`` is true, and inf differs from inf. Mended:
+    IEEE 754.
+    """
     if_then_else_strict: bool = False
-    """IfThenElse and WhileDoElse raise when their condition is SKIPPED, and a two-child IfThenElse leaves its
-    failed condition un-reset. Mended: the node is SKIPPED; the condition is reset."""
+    """IfThenElse and WhileDoElse raise when their condition is SKIPPED, and a two-child IfThenElse
+    leaves its failed condition un-reset. Mended: the node is SKIPPED; the condition is reset."""
     parallel_all_skipped_succeeds: bool = False
-    """Parallel with a negative success_count whose children are all SKIPPED gives SUCCESS. Mended: SKIPPED."""
+    """Parallel with a negative success_count whose children are all SKIPPED gives SUCCESS. Mended:
+    SKIPPED.
+    """
     loop_empty_entry_raises: bool = False
     """LoopX on an existing but empty queue entry raises. Mended: `if_empty`."""
     missing_ports_at_tick: bool = False
-    """Missing mandatory ports and bad enum literals raise at the first tick. Mended: reported at load."""
+    """Missing mandatory ports and bad enum literals raise at the first tick. Mended: reported at
+    load.
+    """
     unused_trees_unchecked: bool = False
-    """Ports and scripts of trees that are not built are not looked at. Mended: all trees are checked at load."""
+    """Ports and scripts of trees that are not built are not looked at. Mended: all trees are
+    checked at load.
+    """
     set_blackboard_keeps_type: bool = False
-    """SetBlackboard raises when it copies a number into an entry of another number type. Mended: numbers that
-    fit are converted."""
+    """SetBlackboard raises when it copies a number into an entry of another number type. Mended:
+    numbers that fit are converted."""
     lenient_numbers: bool = False
-    """``12abc`` converts to 12, ``1.5`` to the integer 1. Mended: the whole text must be a number."""
+    """``12abc`` converts to 12, ``1.5`` to the integer 1. Mended: the whole text must be a number.
+    """
     script_grammar_4_8: bool = False
-    """Scripts: ``;`` needed between and forbidden after statements; ``&&`` and ``||`` bind equally; arithmetic
-    groups to the right (``10-3-2`` is 9); arithmetic, bit and ``..`` operators need parentheses to mix;
-    names cannot start with ``true`` or ``false``. Mended: the grammar of 4.9 and later, plus double-quoted
-    texts and non-ASCII names."""
+    """Scripts: ``;`` needed between and forbidden after statements; ``&&`` and ``||`` bind
+    equally; arithmetic groups to the right (``10-3-2`` is 9); arithmetic, bit and ``..`` operators
+    need parentheses to mix; names cannot start with ``true`` or ``false``. Mended: the grammar of
+    4.9 and later, plus double-quoted texts and non-ASCII names."""
     subtree_literals_are_text: bool = False
-    """A literal given to a SubTree port is a string even if it is a number. Mended: numbers are numbers."""
+    """A literal given to a SubTree port is a string even if it is a number. Mended: numbers are
+    numbers.
+    """
     entry_updated_keeps_child: bool = False
-    """Halting SkipUnlessUpdated or WaitValueUpdate leaves a running child running. Mended: it is halted."""
+    """Halting SkipUnlessUpdated or WaitValueUpdate leaves a running child running. Mended: it is
+    halted.
+    """
     any_btcpp_format: bool = False
     """The value of BTCPP_format is never looked at. Mended: anything but 4 is reported."""
     explicit_category_unchecked: bool = False

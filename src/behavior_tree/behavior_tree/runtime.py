@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all nodes of a tree share: the clock, timers, the wake-up event, the tick record.
 
-No threads: a timer is a deadline that its node looks at when ticked. The tree looks at all of them when
-it sleeps or decides whether to tick again, so an expired timer ends a sleep like a wake-up does.
+No threads: a timer is a deadline that its node looks at when ticked. The tree looks at all of them
+when it sleeps or decides whether to tick again, so an expired timer ends a sleep like a wake-up
+does.
 """
 
 from __future__ import annotations

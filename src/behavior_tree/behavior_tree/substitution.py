@@ -21,8 +21,8 @@ SubstitutionRule = str | TestNodeConfig
 def matching_rule(
     rules: Mapping[str, SubstitutionRule], registration_id: str, name: str, path: str
 ) -> SubstitutionRule | None:
-    """First rule, in order of insertion, whose filter is the node's name, its type, or a wildcard pattern
-    (``*``, ``?``) of its full path.
+    """First rule, in order of insertion, whose filter is the node's name, its type, or a wildcard
+    pattern (``*``, ``?``) of its full path.
     """
     for pattern, rule in rules.items():
         if pattern in (name, registration_id) or fnmatchcase(path, pattern.replace("[", "[[]")):
@@ -73,7 +73,8 @@ def _test_config(name: str, fields: dict[str, Any]) -> TestNodeConfig:
         values["return_status"] = NodeStatus[values.get("return_status", "SUCCESS")]
     except KeyError:
         raise BehaviorTreeError(
-            f"test node [{name}]: return_status {fields['return_status']!r} is no upper-case status name"
+            f"test node [{name}]: return_status {fields['return_status']!r} is no upper-case "
+            f"status name"
         ) from None
     values["async_delay"] = float(values.get("async_delay", 0)) / 1000
     return TestNodeConfig(**values)

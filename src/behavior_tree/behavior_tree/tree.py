@@ -33,7 +33,9 @@ class Tree:
     # -- structure ------------------------------------------------------------------------------
 
     def root_node(self) -> TreeNode:
-        """The topmost node; a py_trees Behaviour, so ``py_trees.trees.BehaviourTree(tree.root_node())`` works."""
+        """The topmost node; a py_trees Behaviour, so
+        ``py_trees.trees.BehaviourTree(tree.root_node())`` works.
+        """
         return self._root
 
     def root_blackboard(self) -> Blackboard:
@@ -131,7 +133,7 @@ class Tree:
     # -- observing ------------------------------------------------------------------------------
 
     def active_path(self) -> str:
-        """Full path of the deepest RUNNING node; the first where several run. Empty if none runs."""
+        """Full path of the deepest RUNNING node, the first where several run; empty if none."""
         node = self._root
         if node.status is not RUNNING:
             return ""
@@ -194,5 +196,7 @@ class Tree:
             node.select_kernel()
 
     def ticked_nodes(self) -> list[TreeNode]:
-        """Nodes ticked since the last tick of the tree began, in order; empty unless `record_ticks`."""
+        """Nodes ticked since the last tick of the tree began, in order; empty unless
+        `record_ticks`.
+        """
         return list(self._runtime.record or ())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random trees, run on this engine and on BehaviorTree.CPP 4.8.2, and what differs.
 
-A case is made from a seed alone: XML, results of every leaf by name and call, and what is done with the tree
-(ticks, halts, blackboard writes). Each engine runs it and leaves a trace: results of the ticks, calls of the
-leaves in order, status transitions (of BehaviorTree.CPP from its ``.btlog``), final blackboard.
+A case is made from a seed alone: XML, results of every leaf by name and call, and what is done
+with the tree (ticks, halts, blackboard writes). Each engine runs it and leaves a trace: results of
+the ticks, calls of the leaves in order, status transitions (of BehaviorTree.CPP from its
+``.btlog``), final blackboard.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ import behavior_tree as ours
 STATUS = ("IDLE", "RUNNING", "SUCCESS", "FAILURE", "SKIPPED")
 STEP_S = 0.03
 SHORT_MS = 10
-KEYS = ("a", "b", "c", "s", "d")
-LETTERS = "abcd"
+CONTROLS = (
+    *("Sequence", "AsyncSequence", "SequenceWithMemory", "ReactiveSequence", "Fallback"),
+    *("AsyncFallback", "ReactiveFallback", "Parallel", "ParallelAll", "IfThenElse", "WhileDoElse"),
+    *("Switch2", "Switch3"),
+)
 
 
 @dataclass
@@ -70,7 +74,10 @@ class Generator:
             self.trees[f"T{number}"] = self.node(self.r.randrange(1, 4), number)
         main = self.node(self.r.randrange(1, 5), 0)
         trees = "".join(f'<BehaviorTree ID="{k}">{v}</BehaviorTree>' for k, v in self.trees.items())
-        xml = f'<root BTCPP_format="4" main_tree_to_execute="Main"><BehaviorTree ID="Main">{main}</BehaviorTree>{trees}</root>'
+        xml = (
+            '<root BTCPP_format="4" main_tree_to_execute="Main">'
+            f'<BehaviorTree ID="Main">{main}</BehaviorTree>{trees}</root>'
+        )
         steps: list[tuple[str, Any]] = [("set", ("a", self.r.randrange(4)))]
         steps += [("set", ("b", self.r.randrange(4))), ("set", ("c", 0.5)), ("set", ("s", "x"))]
         for _ in range(self.r.randrange(3, 12)):
@@ -115,18 +122,7 @@ class Generator:
 
     def control(self, depth: int, tree: int) -> str:
         r = self.r
-        tag = r.choice(
-            ["Sequence", "AsyncSequence", "SequenceWithMemory", "ReactiveSequence", "Fallback"]
-            + [
-                "AsyncFallback",
-                "ReactiveFallback",
-                "Parallel",
-                "ParallelAll",
-                "IfThenElse",
-                "WhileDoElse",
-            ]
-            + ["Switch2", "Switch3"]
-        )
+        tag = r.choice(CONTROLS)
         ports: dict[str, Any] = {}
         low, high = 1, 4
         if tag == "Parallel":
@@ -288,7 +284,8 @@ class Generator:
         if depth <= 0 or dice < 0.35:
             return r.choice(["a", "b", "0", "1", "2", "3", "0.5", "true"])
         if dice < 0.75:
-            return f"({self.number(depth - 1)} {r.choice(['+', '-', '*', '+', '/'])} {self.number(depth - 1)})"
+            op = r.choice(["+", "-", "*", "+", "/"])
+            return f"({self.number(depth - 1)} {op} {self.number(depth - 1)})"
         if dice < 0.85:
             chain = f" {r.choice('+-*/')} ".join(r.choice(["1", "2", "a", "3"]) for _ in range(4))
             return f"({chain})"
@@ -340,7 +337,8 @@ def run(
 ) -> Trace:
     """Run a case on ``behavior_tree`` or ``behaviortreepy``.
 
-    Upstream's timer thread acknowledges a cancelled timer late, even after the timer was started again;
+    Upstream's timer thread acknowledges a cancelled timer late, even after the timer was started
+    again;
     ``settle`` is the time it is given before each tick [s].
     """
     trace = Trace()
@@ -456,7 +454,8 @@ def _difference(case: Case, transitions: bool, settle: float) -> str | None:
         if left != right:
             return f"event {index}: ours {left} ({mine.error}), upstream {right} ({theirs.error})"
     if len(mine.events) != len(theirs.events):
-        return f"{len(mine.events)} events, upstream {len(theirs.events)}: {mine.events[-1:]} {theirs.events[-1:]}"
+        ends = f"{mine.events[-1:]} {theirs.events[-1:]}"
+        return f"{len(mine.events)} events, upstream {len(theirs.events)}: {ends}"
     if "raised" in (theirs.events or [""])[-1:] or "halt raised" in (theirs.events or [""])[-1:]:
         return None
     if mine.blackboard != theirs.blackboard:
@@ -470,5 +469,6 @@ def _difference(case: Case, transitions: bool, settle: float) -> str | None:
     if transitions and mine.transitions[:shown] != theirs.transitions:
         pairs = zip(mine.transitions, theirs.transitions, strict=False)
         at = next((i for i, (left, right) in enumerate(pairs) if left != right), -1)
-        return f"transition {at}: ours {mine.transitions[at:][:4]}, upstream {theirs.transitions[at:][:4]}"
+        left, right = mine.transitions[at:][:4], theirs.transitions[at:][:4]
+        return f"transition {at}: ours {left}, upstream {right}"
     return None

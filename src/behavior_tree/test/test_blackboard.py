@@ -184,9 +184,15 @@ def test_text_to_type(text, kind, value):
         ("x", float),
         ("yes", bool),
         ("tRUE", bool),
-    ]
-    + [("1;x", list[int]), ("success", NodeStatus), ("GREEN", Color), ("9", Color), ("[", dict)]
-    + [("99999999999999999999", int), ("x", object), ("+1", int)],
+        ("1;x", list[int]),
+        ("success", NodeStatus),
+        ("GREEN", Color),
+        ("9", Color),
+        ("[", dict),
+        ("99999999999999999999", int),
+        ("x", object),
+        ("+1", int),
+    ],
 )
 def test_text_that_does_not_convert(text, kind):
     with pytest.raises(ConversionError):

@@ -133,8 +133,16 @@ SWITCH = '<Switch3 variable="{v}" case_1="1" case_2="red" case_3="2.0"><A/><B/><
 
 @pytest.mark.parametrize(
     ("value", "called"),
-    [("1", "A"), ("red", "B"), ("2", "C"), ("2.00", "C"), ("1.0", "A"), ("blue", "D"), ("1x", "D")]
-    + [("RED", "A")],
+    [
+        ("1", "A"),
+        ("red", "B"),
+        ("2", "C"),
+        ("2.00", "C"),
+        ("1.0", "A"),
+        ("blue", "D"),
+        ("1x", "D"),
+        ("RED", "A"),
+    ],
 )
 def test_switch_compares_texts_numbers_and_enums(value, called):
     rig = Rig(A="S", B="S", C="S", D="S")

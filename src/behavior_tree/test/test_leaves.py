@@ -7,6 +7,7 @@ from tree_kit import Rig, letter, watch, xml
 from behavior_tree import (
     BehaviorTreeFactory,
     ConditionNode,
+    LoadError,
     LogicError,
     NodeConfig,
     NodeExecutionError,
@@ -260,3 +261,14 @@ def test_stateful_base_says_what_is_missing():
     factory.register_node_type(Empty, "Empty")
     with pytest.raises(NodeExecutionError, match="on_start"):
         factory.create_tree_from_text(xml("<Empty/>")).tick_once()
+
+
+def test_a_constructor_that_fails_is_a_load_error_at_the_element():
+    class Bad(SyncActionNode):
+        def __init__(self, name, config):
+            raise ValueError("no robot")
+
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Bad, "Bad")
+    with pytest.raises(LoadError, match=r"\[Bad::2\] cannot make a Bad: ValueError: no robot"):
+        factory.create_tree_from_text(xml("<Sequence><Bad/></Sequence>"))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each documented quirk in both settings; those of scripts and conditions are tested beside these."""
 
+# ruff: noqa: E501
+
 import pytest
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 from tree_kit import Rig, letter, xml
@@ -20,7 +22,7 @@ def result(rig, tree):
 def test_versions():
     assert quirks_for(None) is MENDED
     assert quirks_for("4.8") is UPSTREAM_4_8
-    with pytest.raises(ValueError, match="3.8"):
+    with pytest.raises(ValueError, match=r"3\.8"):
         BehaviorTreeFactory(compat="3.8")
 
 

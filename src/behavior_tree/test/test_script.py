@@ -96,8 +96,16 @@ def test_values(source, result):
         "1..2",
         "a.b",
         "1 ? 2",
-    ]
-    + ["'open", "@", "$a", "a % b", "f(", "1 ? : 2", "99999999999999999999", "a[0]", ": 1"],
+        "'open",
+        "@",
+        "$a",
+        "a % b",
+        "f(",
+        "1 ? : 2",
+        "99999999999999999999",
+        "a[0]",
+        ": 1",
+    ],
 )
 def test_syntax_errors_show_the_place(source):
     with pytest.raises(ScriptError) as caught:
@@ -219,8 +227,16 @@ def test_any_object_can_be_assigned():
 
 @pytest.mark.parametrize(
     ("source", "result"),
-    [("10-3-2", 9.0), ("100/10/2", 20.0), ("1||0&&0", 0.0), ("3^1|1", 3.0), ("1 ? (2) : 3", 2)]
-    + [("(0/0) < 1", 1.0), ("(1/0) == (1/0)", 0.0), ("'1abc' == 1", 1.0)],
+    [
+        ("10-3-2", 9.0),
+        ("100/10/2", 20.0),
+        ("1||0&&0", 0.0),
+        ("3^1|1", 3.0),
+        ("1 ? (2) : 3", 2),
+        ("(0/0) < 1", 1.0),
+        ("(1/0) == (1/0)", 0.0),
+        ("'1abc' == 1", 1.0),
+    ],
 )
 def test_grammar_of_4_8(source, result):
     assert value(source, UPSTREAM_4_8) == result
@@ -237,8 +253,9 @@ def test_grammar_of_4_8(source, result):
         "1 + !1",
         "0?2:1?4:5",
         "trueish",
-    ]
-    + ["1 + 1 && 2 & 1", "'é'"],
+        "1 + 1 && 2 & 1",
+        "'é'",
+    ],
 )
 def test_what_the_grammar_of_4_8_refuses(source):
     with pytest.raises(ScriptError):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ticking, halting, observing, failure reasons, time, and py_trees around a tree."""
 
+# ruff: noqa: E501
+
 import threading
 import time
 

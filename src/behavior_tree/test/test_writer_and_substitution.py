@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """XML of models and trees; rules that replace nodes."""
 
+# ruff: noqa: E501
+
 import json
 
 import pytest
@@ -135,10 +137,15 @@ def test_delay_scripts_and_computed_status():
 
 @pytest.mark.parametrize(
     "text",
-    ["[", "[]", "{}", '{"TestNodeConfigs": {"x": {}}, "SubstitutionRules": {}}']
-    + ['{"TestNodeConfigs": {"x": {"return_status": "success"}}, "SubstitutionRules": {}}']
-    + ['{"TestNodeConfigs": {"x": {"return_status": "IDLE"}}, "SubstitutionRules": {}}']
-    + ['{"TestNodeConfigs": {"x": {"status": "SUCCESS"}}, "SubstitutionRules": {}}'],
+    [
+        "[",
+        "[]",
+        "{}",
+        '{"TestNodeConfigs": {"x": {}}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": {"return_status": "success"}}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": {"return_status": "IDLE"}}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": {"status": "SUCCESS"}}, "SubstitutionRules": {}}',
+    ],
 )
 def test_bad_rules(text):
     with pytest.raises(BehaviorTreeError):

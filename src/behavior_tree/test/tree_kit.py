@@ -21,9 +21,11 @@ class Clock:
 
 
 class Rig:
-    """A factory whose leaves A, B, C, D, E follow letters: R running, S success, F failure, K skipped.
+    """A factory whose leaves A, B, C, D, E follow letters: R running, S success, F failure, K
+    skipped.
 
-    Leaf P is a condition. The last letter repeats. ``log`` holds what was called: ``A`` start or tick, ``a`` running, ``!A`` halt.
+    Leaf P is a condition. The last letter repeats. ``log`` holds what was called: ``A`` start or
+    tick, ``a`` running, ``!A`` halt.
     """
 
     def __init__(self, compat: str | None = None, **leaves: str) -> None:

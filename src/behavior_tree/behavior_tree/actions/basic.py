@@ -30,7 +30,9 @@ class AlwaysFailure(SyncActionNode):
 
 
 class _Scripted(LeafNode):
-    """Keeps the script of port ``code`` compiled, and reads the port again only if it can have changed."""
+    """Keeps the script of port ``code`` compiled, and reads the port again only if it can have
+    changed.
+    """
 
     script_ports = ("code",)
 

@@ -18,7 +18,8 @@ class _Conditional(ControlNode):
     def _check_children(self) -> None:
         if len(self.children) not in (2, 3):
             raise LogicError(
-                f"{self.registration_id()} must have either 2 or 3 children (condition, then, else), "
+                f"{self.registration_id()} must have either 2 or 3 children (condition, then, "
+                f"else), "
                 f"it has {len(self.children)}"
             )
 
@@ -69,8 +70,8 @@ class IfThenElse(_Conditional):
 
 
 class WhileDoElse(_Conditional):
-    """Condition in every tick; the second child while it is SUCCESS, the third while it is FAILURE. A branch
-    is halted before the other starts.
+    """Condition in every tick; the second child while it is SUCCESS, the third while it is
+    FAILURE. A branch is halted before the other starts.
     """
 
     def tick(self) -> NodeStatus:

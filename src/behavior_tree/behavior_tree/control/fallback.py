@@ -13,8 +13,8 @@ __all__ = ["AsyncFallback", "Fallback"]
 
 
 class Fallback(ControlNode):
-    """Tick children in order, from the running one on. SUCCESS at the first success, FAILURE when all have
-    failed, SKIPPED if all were skipped.
+    """Tick children in order, from the running one on. SUCCESS at the first success, FAILURE when
+    all have failed, SKIPPED if all were skipped.
     """
 
     memory: ClassVar[bool] = True  # what py_trees calls it
@@ -90,7 +90,9 @@ class Fallback(ControlNode):
 
 
 class AsyncFallback(Fallback):
-    """Fallback that returns RUNNING after each child that fails at once, so that others get a turn."""
+    """Fallback that returns RUNNING after each child that fails at once, so that others get a
+    turn.
+    """
 
     can_fuse = False
 

@@ -51,8 +51,8 @@ class _Concurrent(ControlNode):
 
 
 class Parallel(_Concurrent):
-    """SUCCESS when ``success_count`` children have succeeded, FAILURE when ``failure_count`` have failed or
-    success is out of reach. Negative counts are from the end: -1 means all.
+    """SUCCESS when ``success_count`` children have succeeded, FAILURE when ``failure_count`` have
+    failed or success is out of reach. Negative counts are from the end: -1 means all.
     """
 
     @classmethod
@@ -74,11 +74,13 @@ class Parallel(_Concurrent):
         limit = _from_end(self.get_input("failure_count"), count)
         if count < need:
             raise LogicError(
-                f"Number of children ({count}) is less than success_count ({need}). Can never succeed."
+                f"Number of children ({count}) is less than success_count ({need}). Can never "
+                f"succeed."
             )
         if count < limit:
             raise LogicError(
-                f"Number of children ({count}) is less than failure_count ({limit}). Can never fail."
+                f"Number of children ({count}) is less than failure_count ({limit}). Can never "
+                f"fail."
             )
         self._start()
         skipped = 0

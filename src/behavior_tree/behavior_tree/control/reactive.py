@@ -21,8 +21,7 @@ class _Reactive(ControlNode):
         self._start()
         goes_on, ends = self._goes_on, self._ends
         all_skipped = True
-        index = 0
-        for run in self._runs:
+        for index, run in enumerate(self._runs):
             status = run()
             if status is goes_on:
                 all_skipped = False
@@ -36,7 +35,6 @@ class _Reactive(ControlNode):
                 self.halt_child(index)
             else:
                 raise self._bad_child()
-            index += 1
         self.reset_children()
         return SKIPPED if all_skipped else goes_on
 
@@ -47,8 +45,8 @@ class _Reactive(ControlNode):
 
 
 class ReactiveSequence(_Reactive):
-    """Conditions that are checked again and again before an action. FAILURE at the first failure; a running
-    child halts all others.
+    """Conditions that are checked again and again before an action. FAILURE at the first failure;
+    a running child halts all others.
     """
 
     _goes_on = SUCCESS

@@ -13,8 +13,8 @@ __all__ = ["AsyncSequence", "Sequence", "SequenceWithMemory"]
 
 
 class Sequence(ControlNode):
-    """Tick children in order, from the running one on. SUCCESS when all are done, FAILURE at the first
-    failure, SKIPPED if all were skipped.
+    """Tick children in order, from the running one on. SUCCESS when all are done, FAILURE at the
+    first failure, SKIPPED if all were skipped.
     """
 
     memory: ClassVar[bool] = True  # what py_trees calls it
@@ -90,7 +90,9 @@ class Sequence(ControlNode):
 
 
 class AsyncSequence(Sequence):
-    """Sequence that returns RUNNING after each child that succeeds at once, so that others get a turn."""
+    """Sequence that returns RUNNING after each child that succeeds at once, so that others get a
+    turn.
+    """
 
     can_fuse = False
 

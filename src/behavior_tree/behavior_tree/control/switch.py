@@ -19,8 +19,9 @@ _REAL = re.compile(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORE
 
 
 class Switch(ControlNode):
-    """Tick the child whose ``case_i`` equals ``variable``, else the last child. Texts are equal if they are
-    the same or stand for the same number (enum names count). A case that changes halts the old child.
+    """Tick the child whose ``case_i`` equals ``variable``, else the last child. Texts are equal if
+    they are the same or stand for the same number (enum names count). A case that changes halts
+    the old child.
     """
 
     cases = 2
@@ -42,7 +43,8 @@ class Switch(ControlNode):
     def tick(self) -> NodeStatus:
         if len(self.children) != self.cases + 1:
             raise LogicError(
-                f"{self.registration_id()} needs {self.cases + 1} children ({self.cases} cases and the default), "
+                f"{self.registration_id()} needs {self.cases + 1} children ({self.cases} cases "
+                f"and the default), "
                 f"it has {len(self.children)}"
             )
         chosen = self._choose()

@@ -13,8 +13,9 @@ __all__ = ["TryCatch"]
 
 
 class TryCatch(ControlNode):
-    """All children but the last as a Sequence; if one fails, the last runs to its end and the result is
-    FAILURE. With ``catch_on_halt`` the last child is also ticked once when this node is halted.
+    """All children but the last as a Sequence; if one fails, the last runs to its end and the
+    result is FAILURE. With ``catch_on_halt`` the last child is also ticked once when this node is
+    halted.
     """
 
     min_children = 2

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`DecoratorNode`, the base of nodes with one child, and the wrapper behind ``register_simple_decorator``."""
+"""`DecoratorNode`, the base of nodes with one child, and the wrapper behind
+``register_simple_decorator``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ __all__ = ["DecoratorNode", "SimpleDecoratorNode"]
 
 
 class DecoratorNode(TreeNode):
-    """Changes the result of its child, or when it is ticked. A subclass defines ``tick()`` and ticks the child
-    by ``self._tick_child()``. A child left SUCCESS or FAILURE is made IDLE after the tick.
+    """Changes the result of its child, or when it is ticked. A subclass defines ``tick()`` and
+    ticks the child by ``self._tick_child()``. A child left SUCCESS or FAILURE is made IDLE after
+    the tick.
     """
 
     node_type = NodeType.DECORATOR
@@ -91,8 +94,8 @@ class DecoratorNode(TreeNode):
 
 
 class SelfResettingDecorator(DecoratorNode):
-    """Decorator whose ``tick()`` itself resets a completed child, and that forgets the failed child when it
-    fails for another reason: nothing is left to do after the tick.
+    """Decorator whose ``tick()`` itself resets a completed child, and that forgets the failed
+    child when it fails for another reason: nothing is left to do after the tick.
     """
 
     _execute_plain = TreeNode._execute_plain

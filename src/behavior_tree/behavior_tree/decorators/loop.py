@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LoopInt, LoopBool, LoopDouble, LoopString, ConsumeQueue: the child runs once per item of a queue."""
+"""LoopInt, LoopBool, LoopDouble, LoopString, ConsumeQueue: the child runs once per item of a
+queue.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
 class Loop(SelfResettingDecorator):
     """Write the next item of ``queue`` to ``value`` and tick the child, until the queue is empty.
 
-    A `collections.deque` on the blackboard is shared: items are taken out of it. A list is copied when the
-    node starts. A literal is ``1;2;3``.
+    A `collections.deque` on the blackboard is shared: items are taken out of it. A list is copied
+    when the node starts. A literal is ``1;2;3``.
     """
 
     item_type: Any = Any

@@ -14,8 +14,8 @@ __all__ = ["Precondition"]
 
 
 class Precondition(SelfResettingDecorator):
-    """Tick the child if the script ``if`` is true, else return ``else``. The script is not evaluated again
-    while the child runs.
+    """Tick the child if the script ``if`` is true, else return ``else``. The script is not
+    evaluated again while the child runs.
     """
 
     script_ports = ("if",)

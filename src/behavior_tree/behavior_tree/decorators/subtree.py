@@ -12,7 +12,7 @@ __all__ = ["SubTreeNode"]
 
 
 class SubTreeNode(SelfResettingDecorator):
-    """Passes its child's result through. Its pre- and post-conditions see the parent's blackboard."""
+    """Passes its child's result through. Its conditions see the parent's blackboard."""
 
     node_type = NodeType.SUBTREE
 

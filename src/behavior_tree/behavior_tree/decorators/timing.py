@@ -38,7 +38,8 @@ class Timeout(SelfResettingDecorator):
             if self.child.status is RUNNING:
                 self._started = False
                 self._failed_child = None
-                self._reason = f"timeout of {self.get_input('msec')} ms, '{self.child.full_path()}' was running"
+                running = self.child.full_path()
+                self._reason = f"timeout of {self.get_input('msec')} ms, '{running}' was running"
                 self.reset_child()
                 return FAILURE
         status = self._tick_child()

@@ -6,10 +6,11 @@ Text becomes tokens (`lexer`), then an expression tree (`parser`), then nested P
 
     battery := 80; speed = battery > 20 && !paused ? 1.5 : 0.2; label := 'v' .. speed
 
-- values are integers, reals and ``'texts'``; ``true`` and ``false`` are 1 and 0; results of arithmetic,
-  comparison and logic are reals
+- values are integers, reals and ``'texts'``; ``true`` and ``false`` are 1 and 0; results of
+  arithmetic, comparison and logic are reals
 - ``:=`` creates or assigns, ``=  +=  -=  *=  /=`` need an existing entry
-- from loose to tight: assignment, ``?:``, ``||``, ``&&``, comparison (chained: ``0 < x < 9``), ``| ^``,
+- from loose to tight: assignment, ``?:``, ``||``, ``&&``, comparison (chained: ``0 < x < 9``), ``|
+  ^``,
   ``&``, ``+ - ..``, ``* /``, prefix ``- ~ !``; both sides of ``&&`` and ``||`` are always evaluated
 - ``;`` separates statements and may be left out; the value is that of the last statement
 

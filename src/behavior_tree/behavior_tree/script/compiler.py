@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 from typing import Any
@@ -44,6 +45,15 @@ Closure = Callable[[Blackboard], Any]
 CompareTable = dict[str, Callable[[float, float], bool]]
 
 
+@dataclass(frozen=True)
+class _Rules:
+    """How values are compared."""
+
+    table: CompareTable
+    lenient: bool
+    """Texts count as numbers if they begin with one."""
+
+
 class Script:
     """A compiled script."""
 
@@ -68,8 +78,8 @@ class Script:
                 raise ScriptError(f"Error in script [{source}]\n{error}") from error
 
         self.run: Closure = run
-        """Function of a blackboard that gives the value of the last statement; raises ScriptError with the
-        script's text in it."""
+        """Function of a blackboard that gives the value of the last statement; raises ScriptError
+        with the script's text in it."""
         self.test: Callable[[Blackboard], bool] = test
         """The same as a condition."""
 
@@ -184,22 +194,22 @@ class _Compiler:
 
     def _compare(self, node: Compare) -> Closure:
         operands = tuple(self._number(operand) for operand in node.operands)
-        lenient = self._quirks.lenient_numbers
         table = COMPARE_4_8 if self._quirks.nan_compares_true else COMPARE
+        rules = _Rules(table, self._quirks.lenient_numbers)
         constant = _number_constant(node.operands[-1])
         if len(operands) == 2:
             left = node.operands[0]
             if isinstance(left, Name) and constant is not None:
-                slow = _single_comparison(node.ops[0], operands[0], operands[1], table, lenient)
+                slow = _single_comparison(node.ops[0], operands[0], operands[1], rules)
                 return _name_against_number(left.name, table[node.ops[0]], constant, slow)
-            return _single_comparison(node.ops[0], operands[0], operands[1], table, lenient)
+            return _single_comparison(node.ops[0], operands[0], operands[1], rules)
         tests = tuple(zip(node.ops, operands[1:], strict=True))
 
         def run(bb: Blackboard) -> float:
             left = operands[0](bb)
             for op, operand in tests:
                 right = operand(bb)
-                if not _holds(op, left, right, table, bb, lenient):
+                if not _holds(op, left, right, rules, bb):
                     return 0.0
                 left = right
             return 1.0
@@ -250,7 +260,9 @@ def _number_constant(node: Expr) -> float | None:
 def _name_and_number(
     name: str, function: Callable[[float, float], float], number: float, slow: Closure
 ) -> Closure:
-    """``name OP number`` for a local number, the most frequent expression; anything else goes the slow way."""
+    """``name OP number`` for a local number, the most frequent expression; anything else goes the
+    slow way.
+    """
 
     def run(bb: Blackboard) -> Any:
         entry = bb._entries.get(name)
@@ -352,10 +364,8 @@ def _bits(op: str, left: Closure, right: Closure) -> Closure:
     return run
 
 
-def _single_comparison(
-    op: str, left: Closure, right: Closure, table: CompareTable, lenient: bool
-) -> Closure:
-    function = table[op]
+def _single_comparison(op: str, left: Closure, right: Closure, rules: _Rules) -> Closure:
+    function = rules.table[op]
 
     def run(bb: Blackboard) -> float:
         a, b = left(bb), right(bb)
@@ -363,26 +373,24 @@ def _single_comparison(
             kind = a.__class__
             if kind is float or (kind is int and -EXACT < a < EXACT):
                 return 1.0 if function(a, b) else 0.0
-        return 1.0 if _holds(op, a, b, table, bb, lenient) else 0.0
+        return 1.0 if _holds(op, a, b, rules, bb) else 0.0
 
     return run
 
 
-def _holds(
-    op: str, left: Any, right: Any, table: CompareTable, bb: Blackboard, lenient: bool
-) -> bool:
+def _holds(op: str, left: Any, right: Any, rules: _Rules, bb: Blackboard) -> bool:
     _initialized(op, left, right)
     left_text, right_text = isinstance(left, str), isinstance(right, str)
     if left_text and right_text:
         return TEXT_COMPARE[op](left, right)
     if left_text and is_number(right):
-        left = number_from_text(left, bb.types.enums, lenient)
+        left = number_from_text(left, bb.types.enums, rules.lenient)
     elif right_text and is_number(left):
-        right = number_from_text(right, bb.types.enums, lenient)
+        right = number_from_text(right, bb.types.enums, rules.lenient)
     elif not (is_number(left) and is_number(right)):
         kinds = f"[{type(left).__name__}] and [{type(right).__name__}]"
         raise ScriptError(f"Can't mix different types in Comparison '{op}': {kinds}")
-    return table[op](as_number(left), as_number(right))
+    return rules.table[op](as_number(left), as_number(right))
 
 
 def _plain_assign(name: str, value: Closure, create: bool, lenient: bool) -> Closure:

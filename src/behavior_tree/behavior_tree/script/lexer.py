@@ -57,7 +57,7 @@ def tokenize(source: str, *, grammar_4_8: bool) -> list[Token]:
 
 
 def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
-    if kind == "int" or kind == "hex":
+    if kind in {"int", "hex"}:
         value = int(text, 16 if kind == "hex" else 10)
         if value > _MAX_INT:
             raise ScriptError(f"integer {text} does not fit into 64 bits", position=position)
@@ -84,7 +84,7 @@ def _split_keyword(name: str) -> str:
 
 def _check_suffix(source: str, start: int, end: int) -> None:
     rest = source[end : end + 1]
-    if rest and (rest == "." or rest == "_" or rest.isalnum()):
+    if rest and (rest in {".", "_"} or rest.isalnum()):
         raise ScriptError(f"invalid number {source[start : end + 1]!r}...", position=start)
 
 

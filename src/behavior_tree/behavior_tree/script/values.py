@@ -152,7 +152,9 @@ COMPARE_4_8: dict[str, Callable[[float, float], bool]] = {
     "<=": lambda left, right: not left > right,
     ">=": lambda left, right: not left < right,
 }
-"""Order holds unless its opposite does: with nan everything but ``==`` is true; inf does not equal inf."""
+"""Order holds unless its opposite does: with nan everything but ``==`` is true; inf does not equal
+inf.
+"""
 TEXT_COMPARE: dict[str, Callable[[str, str], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
@@ -13,7 +13,13 @@ from behavior_tree.control.base import ControlNode
 from behavior_tree.conversion import TypeRegistry, type_name
 from behavior_tree.decorators.base import DecoratorNode
 from behavior_tree.decorators.subtree import SubTreeNode
-from behavior_tree.errors import BehaviorTreeError, ConversionError, LoadError, XmlProblem
+from behavior_tree.errors import (
+    BehaviorTreeError,
+    ConversionError,
+    LoadError,
+    LogicError,
+    XmlProblem,
+)
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.node import Conditions, NodeConfig, TreeNode
 from behavior_tree.ports import RESERVED_ATTRIBUTES, is_port_attribute, pointer_key
@@ -50,6 +56,16 @@ class Subtree:
     """Nodes of this instance, without those of SubTrees below."""
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where a node is built."""
+
+    subtree: Subtree
+    chain: tuple[str, ...]
+    """IDs of the trees from the main one down to this one."""
+    depth: int
+
+
 @dataclass
 class TreeBuilder:
     """Builds one tree. Definitions are expected to be checked by the validator."""
@@ -72,48 +88,45 @@ class TreeBuilder:
         Raises:
             LoadError: with every problem found while building
         """
-        root = self._tree(self.trees[tree_id], blackboard, "", (tree_id,), 1)
+        root = self._tree(self.trees[tree_id], blackboard, "", None)
         if self._problems or root is None:
             raise LoadError(self._problems)
         return root
 
     def _tree(
-        self,
-        definition: TreeDefinition,
-        blackboard: Blackboard,
-        path: str,
-        chain: tuple[str, ...],
-        depth: int,
+        self, definition: TreeDefinition, board: Blackboard, path: str, outer: _Place | None
     ) -> TreeNode | None:
-        subtree = Subtree(path, definition.id, blackboard)
+        subtree = Subtree(path, definition.id, board)
         self.subtrees.append(subtree)
-        return self._node(definition.element.children[0], subtree, chain, depth)
+        chain, depth = (outer.chain, outer.depth) if outer is not None else ((), 0)
+        place = _Place(subtree, (*chain, definition.id), depth + 1)
+        return self._node(definition.element.children[0], place)
 
-    def _node(
-        self, element: Element, subtree: Subtree, chain: tuple[str, ...], depth: int
-    ) -> TreeNode | None:
+    def _node(self, element: Element, place: _Place) -> TreeNode | None:
+        subtree = place.subtree
         type_id = str(resolve_type(element))
         self._uid += 1
         uid = self._uid
         name = element.get("name") or type_id
         label = name if name != type_id else f"{name}::{uid}"
         path = f"{subtree.instance_name}/{label}" if subtree.instance_name else label
-        if depth > MAX_DEPTH:
+        if place.depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
         config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid)
         self._conditions(element, config)
         try:
             if element.tag == "SubTree":
-                return self._subtree(element, name, config, subtree, chain, depth)
+                return self._subtree(element, name, config, place)
             node = self._registered(element, name, config)
         except BehaviorTreeError as error:
             self._add(element, path, str(error), "")
             node = None
         if node is not None:
             subtree.nodes.append(node)
+        below = replace(place, depth=place.depth + 1)
         for child_element in element.children:
-            child = self._node(child_element, subtree, chain, depth + 1)
+            child = self._node(child_element, below)
             if node is not None and child is not None:
                 _attach(node, child)
         return node
@@ -124,7 +137,12 @@ class TreeBuilder:
         config.ports = manifest.ports
         self._ports(element, manifest, config)
         builder = self.substitute(type_id, name, config.path) or self.builders[type_id]
-        return builder(name, config)
+        try:
+            return builder(name, config)
+        except BehaviorTreeError:
+            raise
+        except Exception as error:
+            raise LogicError(f"cannot make a {type_id}: {type(error).__name__}: {error}") from error
 
     # -- ports ----------------------------------------------------------------------------------
 
@@ -166,8 +184,10 @@ class TreeBuilder:
         self._add(
             element,
             config.path,
-            f"The creation of the tree failed because the port [{key}] was initially created with type "
-            f"[{type_name(entry.type)}] and, later type [{type_name(port_type)}] was used somewhere else.",
+            f"The creation of the tree failed because the port [{key}] was initially created "
+            f"with type "
+            f"[{type_name(entry.type)}] and, later type [{type_name(port_type)}] was used "
+            f"somewhere else.",
             "use another key, or ports of the same type",
             name,
         )
@@ -201,13 +221,7 @@ class TreeBuilder:
     # -- subtrees -------------------------------------------------------------------------------
 
     def _subtree(
-        self,
-        element: Element,
-        name: str,
-        config: NodeConfig,
-        subtree: Subtree,
-        chain: tuple[str, ...],
-        depth: int,
+        self, element: Element, name: str, config: NodeConfig, place: _Place
     ) -> TreeNode | None:
         tree_id = config.registration_id
         definition = self.trees.get(tree_id)
@@ -221,12 +235,13 @@ class TreeBuilder:
                 "ID",
             )
             return None
-        if tree_id in chain:
-            cycle = " -> ".join([*chain[chain.index(tree_id) :], tree_id])
+        if tree_id in place.chain:
+            cycle = " -> ".join([*place.chain[place.chain.index(tree_id) :], tree_id])
             self._add(
                 element,
                 config.path,
-                f"Recursive behavior tree cycle detected: tree '{tree_id}' references itself: {cycle}",
+                f"Recursive behavior tree cycle detected: tree '{tree_id}' references itself: "
+                f"{cycle}",
                 "a tree cannot contain itself; use Repeat or KeepRunningUntilFailure to loop",
                 "ID",
             )
@@ -246,11 +261,11 @@ class TreeBuilder:
         node: TreeNode
         if builder is not None:
             node = builder(name, config)
-            subtree.nodes.append(node)
+            place.subtree.nodes.append(node)
             return node
         node = stand_in = SubTreeNode(name, config, tree_id)
-        subtree.nodes.append(node)
-        child = self._tree(definition, board, config.path, (*chain, tree_id), depth + 1)
+        place.subtree.nodes.append(node)
+        child = self._tree(definition, board, config.path, place)
         if child is not None:
             stand_in.set_child(child)
         return node

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elements with their place in the file, read by expat.
 
-Expat instead of a tree library because a problem must be shown at its line *and column*, down to the
-attribute. Document types are refused, so entities cannot be declared: no expansion attacks, no access
-to other files.
+Expat instead of a tree library because a problem must be shown at its line *and column*, down to
+the attribute. Document types are refused, so entities cannot be declared: no expansion attacks, no
+access to other files.
 """
 
 from __future__ import annotations

@@ -169,7 +169,8 @@ class Loader:
                 self._add(
                     element,
                     "The tag <BehaviorTree> must have the attribute [ID]",
-                    'write <BehaviorTree ID="...">; only a document with one tree and nothing else may omit it',
+                    'write <BehaviorTree ID="...">; only a document with one tree and nothing '
+                    "else may omit it",
                 )
                 return
             tree_id = self._auto_id()
@@ -223,7 +224,9 @@ class Loader:
 
 
 def _without_declaration(text: str) -> str:
-    """Blank out ``<?xml ...?>``: its encoding no longer holds, and it may stand behind white space."""
+    """Blank out ``<?xml ...?>``: its encoding no longer holds, and it may stand behind white
+    space.
+    """
     start = len(text) - len(text.lstrip())
     if not text.startswith("<?xml", start):
         return text

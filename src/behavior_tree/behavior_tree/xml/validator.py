@@ -98,7 +98,8 @@ class Validator:
             self._add(
                 element,
                 tree_id,
-                f"<BehaviorTree> with ID '{tree_id}' must have exactly 1 child, it has {len(element.children)}",
+                f"<BehaviorTree> with ID '{tree_id}' must have exactly 1 child, it has "
+                f"{len(element.children)}",
                 "put the nodes into one control node, such as <Sequence>",
             )
         for child in element.children:
@@ -350,7 +351,8 @@ class Validator:
                 self._add(
                     element,
                     path,
-                    f'In the <TreeNodesModel> the <SubTree ID="{tree_id}"> is defining a mandatory port called '
+                    f'In the <TreeNodesModel> the <SubTree ID="{tree_id}"> is defining a '
+                    f"mandatory port called "
                     f"[{port.name}], but you are not remapping it",
                     f'add {port.name}="..." or _autoremap="true"',
                 )

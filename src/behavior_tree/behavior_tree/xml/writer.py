@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """XML from what is in memory: the model of all node types, and a built tree.
 
-Both are what Groot2 reads. Ports keep the order of their declaration, so that a file written twice does not
-change.
+Both are what Groot2 reads. Ports keep the order of their declaration, so that a file written twice
+does not change.
 """
 
 from __future__ import annotations
