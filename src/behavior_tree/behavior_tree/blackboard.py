@@ -28,13 +28,15 @@ _NUMBERS = (int, float)
 class Entry:
     """A value with its type, the count of writes and the time of the last one."""
 
-    __slots__ = ("seq", "stamp", "type", "value")
+    __slots__ = ("scripted", "seq", "stamp", "type", "value")
 
     def __init__(self, entry_type: Any = Any) -> None:
         self.value: Any = None
         """None means empty."""
         self.type: Any = entry_type
         """``typing.Any`` while untyped."""
+        self.scripted = False
+        """True if a script gave the entry its type."""
         self.seq = 0
         """Number of writes so far."""
         self.stamp = 0.0

@@ -113,10 +113,9 @@ class Tree:
             root.halt_node()
             for node in self.nodes():
                 node.halt_node()
-        elif root.status is RUNNING:
-            root.halt_node()
-        for node in self.nodes():
-            if node.status is not IDLE:
+            root.reset_status()
+        else:
+            for node in self.nodes():
                 if node.status is RUNNING:
                     node.halt_node()
                 node.reset_status()

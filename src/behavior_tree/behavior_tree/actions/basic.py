@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.conversion import Unsigned
 from behavior_tree.errors import LogicError
@@ -15,18 +17,32 @@ from behavior_tree.script import Script, compile_script
 __all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "Sleep"]
 
 
-class AlwaysSuccess(SyncActionNode):
+class _Always(SyncActionNode):
+    can_fuse = True
+    _result: ClassVar[NodeStatus]
+
+    def tick(self) -> NodeStatus:
+        result = self._result
+        if self._fused:
+            before = self.status
+            self.status = result
+            if self._watch is not None and before is not result:
+                self._watch(self, before, result)
+            if result is FAILURE and self._up is not None:
+                self._up._failed_child = self
+        return result
+
+
+class AlwaysSuccess(_Always):
     """SUCCESS."""
 
-    def tick(self) -> NodeStatus:
-        return SUCCESS
+    _result = SUCCESS
 
 
-class AlwaysFailure(SyncActionNode):
+class AlwaysFailure(_Always):
     """FAILURE."""
 
-    def tick(self) -> NodeStatus:
-        return FAILURE
+    _result = FAILURE
 
 
 class _Scripted(LeafNode):

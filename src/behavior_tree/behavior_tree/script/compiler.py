@@ -444,6 +444,7 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
     old = entry.value
     if old is None and entry.type is Any:
         entry.type = type(new)
+        entry.scripted = True
         entry.store(new)
         return
     kind = entry.type if old is None else type(old)
@@ -469,6 +470,8 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
 def _from_text(new: str, entry: Entry, kind: Any, bb: Blackboard, lenient: bool) -> Any:
     target = kind if entry.type is Any else entry.type
     if target not in (int, float):
+        return bb.types.from_text(new, target)
+    if lenient and not entry.scripted:
         return bb.types.from_text(new, target)
     number = number_from_text(new, bb.types.enums, lenient)
     return number if lenient else bb.types.cast(number, target)
