@@ -2,11 +2,13 @@
 """Is the server of a goal still there? Three signs, none of which needs its cooperation.
 
 1. The graph: its status publisher has a unique id. If all ids of the moment of sending are gone,
-   that server is gone, also where another one of the same name has taken its place.
+   that server is gone; if there is a new one, it was restarted, though the old id may haunt the
+   graph for a while.
 2. The graph again: no server is discovered.
 3. A question: the graph forgets a killed process only after the middleware's lease (20 s for Fast
    DDS). So the server of a silent goal is asked for the result of a goal that never was, which
-   every action server answers at once with "unknown".
+   every action server answers at once with "unknown". The answer counts once the goal itself was
+   acknowledged: a goal sent while the server was being discovered may never have reached it.
 
 Being there is a matter of processes, not of the robot: time here is wall time, since simulated time
 stands still when the simulation is what died.
@@ -74,12 +76,14 @@ class ServerWatch:
             return None
         self._looked = now
         servers = self._servers()
-        if self._identities and not self._identities & servers:
+        if self._identities and (servers - self._identities or not self._identities & servers):
             what = "was restarted and forgot the goal" if servers else "is gone"
             return f"server lost: the server of {self._name} {what}"
-        self._identities |= servers
+        self._identities = self._identities or servers
         if self._question is not None and self._question.done():
-            self._question, self._heard = None, now
+            self._question = None
+            # A server that lives but never acknowledged the goal did not get it.
+            self._heard = now if signs_of_life else self._heard
         silent = now - self._heard
         if silent > self._timeout:
             return f"server lost: the server of {self._name} has not answered for {silent:.1f} s"
