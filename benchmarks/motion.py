@@ -20,6 +20,8 @@ import ompl.base as ob
 import ompl.geometric as og
 import ompl.util as ou
 import pinocchio as pin
+from scipy.spatial.transform import Rotation
+
 from behavior_motion import (
     Box,
     EmbeddedPlanner,
@@ -33,7 +35,6 @@ from behavior_motion import paths as path_tools
 from behavior_motion.collision import CollisionWorld
 from behavior_motion.sampling import SearchLimits, connect
 from behavior_motion.timing import time_curve
-from scipy.spatial.transform import Rotation
 
 ROBOT_FILE = Path(__file__).resolve().parent.parent / "config" / "robots" / "panda.yaml"
 

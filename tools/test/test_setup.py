@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from behavior_workspace import interfaces, python_environment
 from behavior_workspace.checks import (
     check_disk,

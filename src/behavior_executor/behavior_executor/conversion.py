@@ -16,7 +16,6 @@ from behavior_msgs.msg import (
     SceneObjectArray,
     TreeStatus,
 )
-from behavior_ros import seconds
 from geometry_msgs.msg import PoseStamped
 from shape_msgs.msg import SolidPrimitive
 
@@ -32,6 +31,7 @@ from behavior_executor.missions import (
 from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of
 from behavior_executor.statistics import Distribution, Metric
 from behavior_executor.tree_run import Activity, TreeRun
+from behavior_ros import seconds
 
 
 def request_from(message: MissionAction) -> MissionRequest:

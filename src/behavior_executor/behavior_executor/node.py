@@ -21,21 +21,6 @@ from ament_index_python.packages import PackageNotFoundError, get_package_share_
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
 from behavior_msgs.srv import ListMissions
-from behavior_ros import (
-    ERROR,
-    OK,
-    QOS_COMMAND,
-    QOS_EVENT_LOG,
-    QOS_LATCHED,
-    WARN,
-    DiagnosticsPublisher,
-    ParameterSpec,
-    declare_all,
-    load_node_models,
-    register_ros_nodes,
-    run,
-)
-from behavior_ros.closing import register_closable
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -63,6 +48,21 @@ from behavior_executor.missions import (
 )
 from behavior_executor.tree_document import tree_document
 from behavior_executor.tree_run import Activity, TreeRun
+from behavior_ros import (
+    ERROR,
+    OK,
+    QOS_COMMAND,
+    QOS_EVENT_LOG,
+    QOS_LATCHED,
+    WARN,
+    DiagnosticsPublisher,
+    ParameterSpec,
+    declare_all,
+    load_node_models,
+    register_ros_nodes,
+    run,
+)
+from behavior_ros.closing import register_closable
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
 STANDSTILL = 2.0

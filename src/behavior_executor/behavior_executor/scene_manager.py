@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 
 from behavior_msgs.msg import SceneObjectArray
-from behavior_ros import QOS_LATCHED, MessageCache, ParameterSpec, declare_all
 from rclpy.node import Node
 
 from behavior_executor import scene_nodes
@@ -14,6 +13,7 @@ from behavior_executor.conversion import snapshot_from
 from behavior_executor.manager import BehaviorManager
 from behavior_executor.scene_view import SceneSnapshot
 from behavior_executor.statistics import Metric
+from behavior_ros import QOS_LATCHED, MessageCache, ParameterSpec, declare_all
 from behavior_tree import BehaviorTreeFactory
 
 

@@ -5,10 +5,11 @@ import sys
 
 from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
 from behavior_msgs.msg import SceneObject, SceneObjectArray
-from behavior_ros import QOS_LATCHED, GoalContext, WorkerActionServer, run
 from kinematic_world import H, World
 from rclpy.node import Node
 from shape_msgs.msg import SolidPrimitive
+
+from behavior_ros import QOS_LATCHED, GoalContext, WorkerActionServer, run
 
 
 class FakeScene(Node):

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from geometry_msgs.msg import PoseStamped
+
 from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
 from behavior_executor.tree_run import TreeRun
-from geometry_msgs.msg import PoseStamped
-
 from behavior_tree import (
     BehaviorTreeFactory,
     Blackboard,

@@ -2,6 +2,7 @@
 from pathlib import Path
 
 import pytest
+
 from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.missions import Code, MissionError
 

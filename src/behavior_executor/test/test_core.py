@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.core import ExecutorCore, Settings
 from behavior_executor.feedback import FeedbackGate, progress_of
@@ -18,7 +19,6 @@ from behavior_executor.missions import (
     State,
 )
 from behavior_executor.tree_run import Activity, TreeRun
-
 from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus, TreeNode
 
 TREE = """<!-- {about} -->

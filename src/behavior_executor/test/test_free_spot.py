@@ -3,9 +3,10 @@ import math
 import random
 
 import pytest
-from behavior_executor.free_spot import Disc, TableArea, sample_free_spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from behavior_executor.free_spot import Disc, TableArea, sample_free_spot
 
 AREA = TableArea()
 DISCS = st.lists(

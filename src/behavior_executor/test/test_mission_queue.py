@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     FINAL_STATES,
@@ -10,8 +13,6 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def request(action_id: str, policy: Policy = Policy.DEFAULT, priority: int = 0) -> MissionRequest:

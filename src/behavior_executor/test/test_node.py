@@ -12,13 +12,8 @@ from pathlib import Path
 
 import pytest
 from action_msgs.msg import GoalStatus
-from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.manager import ManagerError, load_manager_class
-from behavior_executor.missions import Code, Kind, Policy, State
-from behavior_executor.node import BehaviorExecutor
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
-from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
 from conftest import Spinner, until
 from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from fake_robot import FakeScene, FakeSkills
@@ -28,6 +23,12 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+
+from behavior_executor.client import MissionClient, MissionClientError
+from behavior_executor.manager import ManagerError, load_manager_class
+from behavior_executor.missions import Code, Kind, Policy, State
+from behavior_executor.node import BehaviorExecutor
+from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
 
 ROOT = Path(__file__).parents[3]
 BROKEN = """<!-- Broken -->

@@ -3,9 +3,10 @@ import math
 import statistics
 
 import pytest
-from behavior_executor.statistics import Histogram, TickStatistics
 from hypothesis import given
 from hypothesis import strategies as st
+
+from behavior_executor.statistics import Histogram, TickStatistics
 
 
 def test_empty() -> None:

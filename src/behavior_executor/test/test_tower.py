@@ -3,6 +3,9 @@ import math
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of
 from behavior_executor.tower import (
     BUILD,
@@ -13,8 +16,6 @@ from behavior_executor.tower import (
     TowerPlan,
     tower_place,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 H = 0.0515
 ORDER = ("blue", "yellow", "green", "red")

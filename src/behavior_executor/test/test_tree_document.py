@@ -4,7 +4,6 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from behavior_executor.tree_document import tree_document
-
 from behavior_tree import BehaviorTreeFactory
 
 XML = """

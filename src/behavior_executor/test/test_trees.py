@@ -4,11 +4,11 @@
 from pathlib import Path
 
 import pytest
-from behavior_executor.catalogue import MissionCatalogue
 from conftest import Spinner
 from rclpy.node import Node
 from tree_models import ROOT, TREE_FILES, real_factory, updated
 
+from behavior_executor.catalogue import MissionCatalogue
 from behavior_tree import Blackboard
 
 MISSIONS = MissionCatalogue([ROOT / "trees"])

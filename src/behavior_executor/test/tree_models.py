@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 import rclpy
-from behavior_executor.scene_manager import register_scene_nodes
-from behavior_ros import load_node_models, register_ros_nodes
-from behavior_tree.conversion import type_name
 from kinematic_world import World
 from rclpy.node import Node
 
+from behavior_executor.scene_manager import register_scene_nodes
+from behavior_ros import load_node_models, register_ros_nodes
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
+from behavior_tree.conversion import type_name
 
 ROOT = Path(__file__).parents[3]
 TREE_FILES = sorted((ROOT / "trees").rglob("*.xml"))

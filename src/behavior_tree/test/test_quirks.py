@@ -4,10 +4,10 @@
 # ruff: noqa: E501
 
 import pytest
-from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 from tree_kit import Rig, letter, xml
 
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
+from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 
 BOTH = pytest.mark.parametrize("compat", [None, "4.8"])
 

@@ -4,12 +4,12 @@
 import math
 
 import pytest
-from behavior_tree.quirks import UPSTREAM_4_8
-from behavior_tree.script import compile_script
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_tree import Blackboard, ScriptError
+from behavior_tree.quirks import UPSTREAM_4_8
+from behavior_tree.script import compile_script
 
 
 def value(source, quirks=None, **entries):

@@ -17,7 +17,6 @@ from typing import Any
 import rclpy
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
-from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -35,6 +34,7 @@ from behavior_bringup.conversion import (
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError
 from behavior_bringup.missions import Disturbance, WorldObject
+from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 SERVICE_TIMEOUT = 10.0
 """[s] to find a service and get its answer."""

@@ -8,13 +8,13 @@ import math
 import numpy as np
 from behavior_msgs.msg import MissionAction, MissionFeedback, SceneObject, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld
-from behavior_ros import seconds
 from diagnostic_msgs.msg import KeyValue
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.progress import Progress
 from behavior_bringup.viewer_geometry import Box
+from behavior_ros import seconds
 
 TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
 

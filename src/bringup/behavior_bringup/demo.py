@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from behavior_sim.rendering import RenderReport, render_recording
 from rich.console import Console
 
 from behavior_bringup.client import StackClient
@@ -19,6 +18,7 @@ from behavior_bringup.missions import Mission, Verdict
 from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
+from behavior_sim.rendering import RenderReport, render_recording
 
 _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}
 

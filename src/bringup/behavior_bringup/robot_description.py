@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import yaml
-from behavior_motion.resources import resolve
 
 from behavior_bringup.errors import BringupError
+from behavior_motion.resources import resolve
 
 
 def robot_description(file: Path) -> str:

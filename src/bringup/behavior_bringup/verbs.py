@@ -270,9 +270,9 @@ def _process_table(state: StackState) -> Table:
 def _mission_client() -> Iterator[MissionClient]:
     """A client in the domain of the stack that is up, else in the one of the environment."""
     import rclpy
-    from behavior_executor.client import MissionClient, MissionClientError
 
     from behavior_bringup.client import new_context
+    from behavior_executor.client import MissionClient, MissionClientError
 
     state = Stack().state()
     enter_domain(state.domain if state else None)

@@ -14,14 +14,6 @@ from typing import Any
 import numpy as np
 from behavior_msgs.msg import MissionAction, MissionFeedback, SceneObjectArray, TreeStatus
 from behavior_msgs.srv import ListMissions
-from behavior_ros import (
-    QOS_EVENT_LOG,
-    QOS_LATCHED,
-    DiagnosticsPublisher,
-    ParameterSpec,
-    declare_all,
-    run,
-)
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -35,6 +27,14 @@ from behavior_bringup.paths import share_dir
 from behavior_bringup.robot_description import robot_description
 from behavior_bringup.tree_view import TreeLine, tree_html, tree_lines
 from behavior_bringup.viewer_page import ViewerPage
+from behavior_ros import (
+    QOS_EVENT_LOG,
+    QOS_LATCHED,
+    DiagnosticsPublisher,
+    ParameterSpec,
+    declare_all,
+    run,
+)
 
 PARAMETERS = [
     ParameterSpec("port", 8080, "of the page on localhost", range=(1024, 65535), read_only=True),

@@ -11,6 +11,7 @@ import sys
 import types
 
 import pytest
+
 from behavior_bringup.cli import main
 
 

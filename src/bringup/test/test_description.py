@@ -4,6 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from behavior_bringup.description import argument_values, load_stack, resolve, stack_file
 from behavior_bringup.errors import BringupError, UsageError
 

@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from behavior_bringup.environment import DOMAINS, choose_domain, used_domains
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.paths import runtime_dir, share_dir

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+
 from behavior_bringup.evaluation import (
     Disturber,
     Record,
@@ -20,7 +22,6 @@ from behavior_bringup.evaluation import (
     totals,
 )
 from behavior_bringup.missions import Disturbance, Situation, WorldObject
-from rich.console import Console
 
 
 def record(seed: int, success: bool, sim: float | None, wall: float) -> Record:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from behavior_bringup.description import load_stack, resolve, stack_file
 from behavior_bringup.paths import share_dir
 

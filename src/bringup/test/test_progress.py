@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import io
 
-from behavior_bringup.progress import Progress, ProgressDisplay, panel, plain_line
 from rich.console import Console
+
+from behavior_bringup.progress import Progress, ProgressDisplay, panel, plain_line
 
 LOOK = Progress(
     mission="stack_blocks",

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from behavior_bringup.errors import UsageError
 from behavior_bringup.missions import Disturbance, Situation, WorldObject, mission_named
 from behavior_bringup.missions.stack_blocks import (
@@ -19,8 +22,6 @@ from behavior_bringup.missions.stack_blocks import (
     summary,
     tower,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 Objects = dict[str, WorldObject]
 

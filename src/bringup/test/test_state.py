@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from behavior_bringup.errors import BringupError
 from behavior_bringup.state import (
     ProcessState,

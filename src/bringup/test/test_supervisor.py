@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from behavior_bringup import stack as stacks
 from behavior_bringup.errors import BringupError
 from behavior_bringup.stack import Stack, launch_supervisor, new_log_folder

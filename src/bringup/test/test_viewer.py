@@ -18,7 +18,6 @@ from behavior_msgs.msg import (
     SceneObjectArray,
     TreeStatus,
 )
-from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 from geometry_msgs.msg import Point
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -28,6 +27,8 @@ from sensor_msgs.msg import JointState
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
+
+from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 pytest.importorskip("viser")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from behavior_motion import Box, EmbeddedPlanner, RobotModel, load_robot
 from scipy.spatial.transform import Rotation
+
+from behavior_motion import Box, EmbeddedPlanner, RobotModel, load_robot
 
 ROBOT_FILE = Path(__file__).resolve().parents[3] / "config" / "robots" / "panda.yaml"
 CUBE = 0.0515

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from behavior_motion import EmbeddedPlanner, PlanCode, RobotModel
-from behavior_motion.kinematics import InverseKinematics
 from conftest import at, down
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from behavior_motion import EmbeddedPlanner, PlanCode, RobotModel
+from behavior_motion.kinematics import InverseKinematics
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from conftest import CUBE, LEFT, RIGHT, at, down, joints
+
 from behavior_motion import (
     Box,
     Cylinder,
@@ -19,7 +21,6 @@ from behavior_motion import (
     create_planner,
 )
 from behavior_motion.paths import densify
-from conftest import CUBE, LEFT, RIGHT, at, down, joints
 
 
 def verify(planner: EmbeddedPlanner, plan: Plan, start: np.ndarray) -> None:

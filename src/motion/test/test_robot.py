@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from behavior_motion import RobotModel, create_planner, load_robot
 from conftest import ROBOT_FILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from behavior_motion import RobotModel, create_planner, load_robot
 
 # Modified Denavit-Hartenberg parameters of the Panda from its maker's documentation
 # (a, d, alpha), written out here as an independent closed form.

@@ -3,6 +3,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import CUBE, at, down, joints
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from behavior_motion import (
     Box,
     Capsule,
@@ -13,9 +17,6 @@ from behavior_motion import (
     RobotModel,
     Sphere,
 )
-from conftest import CUBE, at, down, joints
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def test_attached_object_keeps_its_relative_pose(table: EmbeddedPlanner) -> None:

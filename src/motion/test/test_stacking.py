@@ -7,8 +7,9 @@ import statistics
 
 import numpy as np
 import pytest
-from behavior_motion import EmbeddedPlanner, Plan, PlanOptions
 from conftest import CUBE, down
+
+from behavior_motion import EmbeddedPlanner, Plan, PlanOptions
 
 FINGERS = "panda_*finger"
 CLEARANCE = 0.12

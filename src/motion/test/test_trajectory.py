@@ -3,6 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from behavior_motion import (
     JointLimits,
     RobotModel,
@@ -13,8 +16,6 @@ from behavior_motion import (
     time_straight,
 )
 from behavior_motion.timing import time_curve
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def derivatives_agree(trajectory: Trajectory) -> None:

@@ -4,8 +4,9 @@
 import time
 
 from behavior_msgs.action import Pick
-from behavior_ros import GoalRunner, ParameterSpec, WorkerActionServer, declare
 from rclpy.node import Node
+
+from behavior_ros import GoalRunner, ParameterSpec, WorkerActionServer, declare
 
 
 class Plain(Node):

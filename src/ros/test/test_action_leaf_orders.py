@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
-from behavior_ros.action_leaf import action_leaf
-from behavior_ros.goal_exchange import GoalExchange
-from behavior_ros.leaf_hub import LeafHub, SentGoal
-from behavior_ros.node_models import NodeModel
 from fakes import FakeServer
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from behavior_ros.action_leaf import action_leaf
+from behavior_ros.goal_exchange import GoalExchange
+from behavior_ros.leaf_hub import LeafHub, SentGoal
+from behavior_ros.node_models import NodeModel
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 MODEL = NodeModel("Pick", "action", "/pick", "behavior_msgs/action/Pick", timeout=10.0)

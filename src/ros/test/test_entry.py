@@ -4,6 +4,7 @@
 import signal
 
 import pytest
+
 from behavior_ros import run
 from behavior_ros.host import HostedNode, HostError, main
 

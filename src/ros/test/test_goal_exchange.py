@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
-from behavior_ros.goal_exchange import End, GoalExchange
 from fakes import FakeServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from behavior_ros.goal_exchange import End, GoalExchange
 
 ACCEPTED = CancelGoal.Response.ERROR_NONE
 REFUSED = CancelGoal.Response.ERROR_REJECTED

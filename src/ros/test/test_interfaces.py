@@ -3,6 +3,11 @@
 
 import pytest
 from behavior_msgs.action import Pick
+from geometry_msgs.msg import Point, Pose, PoseStamped
+from hypothesis import given
+from hypothesis import strategies as st
+from sensor_msgs.msg import Imu
+
 from behavior_ros.field_values import (
     fit,
     item_type,
@@ -11,10 +16,6 @@ from behavior_ros.field_values import (
     plain,
 )
 from behavior_ros.interfaces import InterfaceError, constant_name, load_interface
-from geometry_msgs.msg import Point, Pose, PoseStamped
-from hypothesis import given
-from hypothesis import strategies as st
-from sensor_msgs.msg import Imu
 
 
 def fields(name, kind, index):

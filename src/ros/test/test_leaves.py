@@ -7,6 +7,12 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 from behavior_msgs.action import MoveArm, Pick
+from conftest import until
+from geometry_msgs.msg import PointStamped, TransformStamped
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool
+
 from behavior_ros import (
     NodeModel,
     WorkerActionServer,
@@ -18,12 +24,6 @@ from behavior_ros import (
 )
 from behavior_ros.closing import closables
 from behavior_ros.node_models import NodeModelError
-from conftest import until
-from geometry_msgs.msg import PointStamped, TransformStamped
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from std_msgs.msg import Bool
-from std_srvs.srv import SetBool
-
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE

@@ -6,6 +6,12 @@ import time
 
 import numpy as np
 import pytest
+from conftest import until
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TransformStamped
+from rclpy.parameter import Parameter
+from std_msgs.msg import Int32
+
 from behavior_ros import (
     OK,
     QOS_COMMAND,
@@ -23,11 +29,6 @@ from behavior_ros import (
     matrix_to_transform,
     to_time,
 )
-from conftest import until
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import TransformStamped
-from rclpy.parameter import Parameter
-from std_msgs.msg import Int32
 
 HAS_TF2 = importlib.util.find_spec("tf2_ros") is not None
 NEEDS_TF2 = pytest.mark.skipif(not HAS_TF2, reason="tf2_ros is not importable here")
@@ -199,9 +200,10 @@ def test_late_listeners_get_static_transforms(spinner, spinner2):
 @NEEDS_TF2
 def test_both_implementations_agree():
     import tf2_ros
+    from rclpy.time import Time
+
     from behavior_ros import TransformTree
     from behavior_ros.conversions import transform_to_matrix
-    from rclpy.time import Time
 
     rng = np.random.default_rng(0)
     ours, theirs = TransformTree(), tf2_ros.BufferCore()

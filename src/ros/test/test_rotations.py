@@ -5,6 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclpy.time import Time
+from scipy.spatial.transform import Rotation, Slerp
+
 from behavior_ros import (
     matrix_to_pose,
     matrix_to_transform,
@@ -15,10 +20,6 @@ from behavior_ros import (
     transform_to_matrix,
 )
 from behavior_ros.rotations import quaternion_to_rotation, rotation_to_quaternion, slerp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from rclpy.time import Time
-from scipy.spatial.transform import Rotation, Slerp
 
 unit = st.floats(-1.0, 1.0)
 quaternions = (

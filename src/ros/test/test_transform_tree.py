@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from behavior_ros import TransformError, TransformTree
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
+
+from behavior_ros import TransformError, TransformTree
 
 S = 1_000_000_000
 NO_TURN = (0.0, 0.0, 0.0, 1.0)

@@ -8,6 +8,14 @@ import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
+from conftest import until
+from control_msgs.action import GripperCommand
+from rclpy.action import ActionClient
+from rclpy.parameter import Parameter
+from rclpy.task import Future
+from rosgraph_msgs.msg import Clock
+from std_srvs.srv import Trigger
+
 from behavior_ros import (
     End,
     GoalCancelled,
@@ -18,13 +26,6 @@ from behavior_ros import (
     WorkerActionServer,
     to_time,
 )
-from conftest import until
-from control_msgs.action import GripperCommand
-from rclpy.action import ActionClient
-from rclpy.parameter import Parameter
-from rclpy.task import Future
-from rosgraph_msgs.msg import Clock
-from std_srvs.srv import Trigger
 
 TIMEOUT = 5.0
 

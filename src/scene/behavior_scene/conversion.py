@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 from behavior_msgs.msg import SceneObject as SceneObjectMsg
 from behavior_msgs.msg import SceneObjectArray
-from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
 from vision_msgs.msg import Detection3D, Detection3DArray
 from visualization_msgs.msg import Marker, MarkerArray
 
+from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detection
 from behavior_scene.library import Shape
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot

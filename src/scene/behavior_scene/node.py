@@ -13,6 +13,11 @@ from typing import Any
 import numpy as np
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene
+from rclpy.node import Node
+from rclpy.time import Time
+from vision_msgs.msg import Detection3DArray
+from visualization_msgs.msg import MarkerArray
+
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -28,11 +33,6 @@ from behavior_ros import (
     seconds,
     to_time,
 )
-from rclpy.node import Node
-from rclpy.time import Time
-from vision_msgs.msg import Detection3DArray
-from visualization_msgs.msg import MarkerArray
-
 from behavior_scene import conversion
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from behavior_scene import (
     Context,
     Defect,
@@ -14,8 +17,6 @@ from behavior_scene import (
     checked_detection,
     library_from_dict,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 EDGE = 0.0515
 LIBRARY = library_from_dict(

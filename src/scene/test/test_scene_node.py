@@ -13,14 +13,15 @@ pytest.importorskip("vision_msgs.msg")
 
 from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
 from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene  # noqa: E402
-from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
-from behavior_scene.node import SceneNode  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import TransformStamped  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose  # noqa: E402
+
+from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
+from behavior_scene.node import SceneNode  # noqa: E402
 
 DOMAIN = 34
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"

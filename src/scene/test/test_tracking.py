@@ -3,6 +3,9 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from behavior_scene import (
     Defect,
     Detection,
@@ -12,8 +15,6 @@ from behavior_scene import (
     checked_detection,
     library_from_dict,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 LIBRARY = library_from_dict(
     {

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from behavior_msgs.msg import SceneObject, SceneObjectArray
-from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
 from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Pose as PoseMsg
@@ -23,6 +22,7 @@ from std_msgs.msg import ColorRGBA
 from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
+from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
 from behavior_sim.config import ObjectConfig, WorldConfig
 from behavior_sim.detection import DetectionFrame, DetectorConfig
 from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome

@@ -13,17 +13,6 @@ from typing import Any
 
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
-from behavior_ros import (
-    ERROR,
-    OK,
-    WARN,
-    DiagnosticsPublisher,
-    ParameterSpec,
-    create_static_transform_broadcaster,
-    declare_all,
-    run,
-    seconds,
-)
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import TransformStamped
 from rclpy.clock import Clock as RosClock
@@ -36,6 +25,17 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from vision_msgs.msg import Detection3DArray
 
+from behavior_ros import (
+    ERROR,
+    OK,
+    WARN,
+    DiagnosticsPublisher,
+    ParameterSpec,
+    create_static_transform_broadcaster,
+    declare_all,
+    run,
+    seconds,
+)
 from behavior_sim import messages
 from behavior_sim.config import load_world
 from behavior_sim.controller_action_server import ControllerActionServer

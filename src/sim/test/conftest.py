@@ -6,9 +6,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from behavior_sim import Ending, Simulation, TrajectoryPoints, WorldConfig, find_world, load_world
 from behavior_sim.layouts import pose_of
-from scipy.spatial.transform import Rotation
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from behavior_sim import WorldError, find_world, load_world, parse_world
 from behavior_sim.resources import resolve
 

@@ -3,9 +3,10 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from behavior_sim import Detector, DetectorConfig
 from behavior_sim.layouts import pose_of
-from scipy.spatial.transform import Rotation
 
 FIELD = {"x": (0.0, 1.0), "y": (-0.8, 0.8), "z": (-0.1, 1.0)}
 POSE = pose_of([0.5, 0.1, 0.03], 0.4)

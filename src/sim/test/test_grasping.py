@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+
 from behavior_sim import Ending, InvalidDisturbance, Simulation, TrajectoryPoints
 from behavior_sim.layouts import pose_of
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+
 from behavior_sim import Ending, GripperController, InvalidGoal, WorldConfig
 
 PERIOD = 0.004

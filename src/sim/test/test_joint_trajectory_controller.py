@@ -5,6 +5,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from behavior_sim import (
     Ending,
     InvalidGoal,
@@ -14,8 +17,6 @@ from behavior_sim import (
     WorldConfig,
 )
 from behavior_sim.splines import JointSpline
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 N = 7
 PERIOD = 0.004

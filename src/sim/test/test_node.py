@@ -10,9 +10,6 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from behavior_msgs.msg import SceneObject, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
-from behavior_ros import seconds, to_duration, to_time
-from behavior_sim import Recording
-from behavior_sim.node import SimulationNode
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from control_msgs.msg import JointTolerance
 from rcl_interfaces.srv import SetParameters
@@ -27,6 +24,10 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
+
+from behavior_ros import seconds, to_duration, to_time
+from behavior_sim import Recording
+from behavior_sim.node import SimulationNode
 
 DOMAIN = 22
 WAIT = 10.0

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
+
 from behavior_sim import Recorder, Recording, RecordingError, Simulation, rendering
 from behavior_sim.collada import load_collada
 from behavior_sim.rendering import render_recording
 from behavior_sim.resources import resolve
-from PIL import Image
 
 TRIANGLE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">

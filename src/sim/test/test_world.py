@@ -6,6 +6,7 @@ import dataclasses
 import mujoco
 import numpy as np
 import pytest
+
 from behavior_sim import (
     InvalidDisturbance,
     Simulation,

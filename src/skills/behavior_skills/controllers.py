@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from behavior_motion import RobotModel, Trajectory
-from behavior_ros import QOS_SENSOR
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
+from behavior_motion import RobotModel, Trajectory
+from behavior_ros import QOS_SENSOR
 from behavior_skills import conversion
 from behavior_skills.interfaces import Done, Failure, JointState, SkillFailure
 

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import yaml
-from behavior_motion import RobotModel, Trajectory
 from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
 from behavior_msgs.msg import SceneObjectArray
-from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -23,6 +21,8 @@ from std_msgs.msg import ColorRGBA, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
+from behavior_motion import RobotModel, Trajectory
+from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
 from behavior_skills.gripper_skill import GripperRequest
 from behavior_skills.interfaces import (
     Array,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from behavior_motion import Trajectory
 
+from behavior_motion import Trajectory
 from behavior_skills.interfaces import Arm, Command, Failure, Runtime, SkillFailure
 
 LATE_ALLOWANCE = 4.0

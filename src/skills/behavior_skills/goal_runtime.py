@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from behavior_ros import GoalContext
 from rclpy.node import Node
 
+from behavior_ros import GoalContext
 from behavior_skills.controllers import SILENCE, RobotState
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
 

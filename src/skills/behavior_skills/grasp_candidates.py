@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from behavior_skills.interfaces import Array, ObjectView
 from scipy.spatial.transform import Rotation
+
+from behavior_skills.interfaces import Array, ObjectView
 
 NEIGHBOUR_RANGE = 0.25
 """[m] objects nearer than this are in the fingers' way."""

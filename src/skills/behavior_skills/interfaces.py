@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from behavior_motion import Trajectory
 from numpy.typing import NDArray
+
+from behavior_motion import Trajectory
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from behavior_motion import PlanOptions, Trajectory
 
+from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow
 from behavior_skills.interfaces import (
     Arm,

@@ -14,8 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from behavior_motion import Trajectory, create_planner
 from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
+from rclpy.node import Node
+from rclpy.time import Time
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
+
+from behavior_motion import Trajectory, create_planner
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -30,11 +35,6 @@ from behavior_ros import (
     run,
     to_time,
 )
-from rclpy.node import Node
-from rclpy.time import Time
-from trajectory_msgs.msg import JointTrajectory
-from visualization_msgs.msg import MarkerArray
-
 from behavior_skills import conversion
 from behavior_skills.controllers import ArmClient, GripperClient, RobotState
 from behavior_skills.goal_runtime import GoalRuntime

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from behavior_motion import PlanOptions, Trajectory
 
+from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, stillness, wait_for
 from behavior_skills.geometry import distance, levelled, present
 from behavior_skills.grasp_candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from behavior_motion import PlanOptions, Trajectory
 
+from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, wait_for
 from behavior_skills.geometry import (
     footprint_radius,

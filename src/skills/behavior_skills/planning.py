@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from behavior_motion import (
     Box,
     Cylinder,
@@ -20,7 +21,6 @@ from behavior_motion import (
     Sphere,
     Trajectory,
 )
-
 from behavior_skills.interfaces import (
     Array,
     Failure,

@@ -10,6 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import TransformStamped
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header, String
+
 from behavior_motion import RobotModel, load_robot
 from behavior_ros import (
     QOS_LATCHED,
@@ -20,13 +27,6 @@ from behavior_ros import (
     run,
     seconds,
 )
-from geometry_msgs.msg import TransformStamped
-from numpy.typing import NDArray
-from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String
-
 from behavior_skills.conversion import joint_state
 from behavior_skills.robot_file import default_robot_file
 

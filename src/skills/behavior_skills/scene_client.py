@@ -9,9 +9,9 @@ from typing import Any
 
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import AttachObject
-from behavior_ros import QOS_LATCHED
 from rclpy.node import Node
 
+from behavior_ros import QOS_LATCHED
 from behavior_skills import conversion
 from behavior_skills.execution import wait_for
 from behavior_skills.interfaces import (

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
+from fakes import FakeWorld
+
 from behavior_motion import create_planner
 from behavior_skills.interfaces import Hand
 from behavior_skills.planning import PlanningWorld
 from behavior_skills.robot_file import default_robot_file
-from fakes import FakeWorld
 
 
 @pytest.fixture(scope="session")

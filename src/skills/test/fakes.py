@@ -4,6 +4,7 @@
 import dataclasses
 
 import numpy as np
+
 from behavior_skills.interfaces import (
     Cancelled,
     Done,

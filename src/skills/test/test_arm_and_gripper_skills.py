@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+
 from behavior_motion import Trajectory
 from behavior_skills.gripper_skill import GripperMode, GripperRequest, GripperSkill
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure

@@ -3,6 +3,10 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
 from behavior_skills.grasp_candidates import (
     TILT_LIMIT,
     grasps_for,
@@ -12,9 +16,6 @@ from behavior_skills.grasp_candidates import (
     tilt_of,
 )
 from behavior_skills.interfaces import ObjectState, ObjectView
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
 
 EDGE = 0.0515
 

@@ -3,10 +3,11 @@ import math
 
 import numpy as np
 import pytest
-from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
 from fakes import EDGE, replaced
 from scipy.spatial.transform import Rotation
+
+from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
+from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
 
 
 def pick(rig, name="blue", parameters=None, **request):

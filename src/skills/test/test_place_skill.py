@@ -3,10 +3,11 @@ import math
 
 import numpy as np
 import pytest
+from fakes import EDGE, replaced
+
 from behavior_skills.interfaces import Cancelled, Failure, HeldObject, ObjectState, SkillFailure
 from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest, PlaceSkill, symmetries
-from fakes import EDGE, replaced
 
 
 def target(x=0.3, y=0.3, n=0, yaw=0.0):

@@ -20,9 +20,10 @@ if any(importlib.util.find_spec(name) is None for name in needed):
 
 from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place  # noqa: E402
 from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
-from behavior_ros import QOS_LATCHED  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+
+from behavior_ros import QOS_LATCHED  # noqa: E402
 
 DOMAIN = 35
 EDGE = 0.0515
