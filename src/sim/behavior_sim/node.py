@@ -28,6 +28,7 @@ from vision_msgs.msg import Detection3DArray
 from behavior_ros import (
     ERROR,
     OK,
+    QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
     ParameterSpec,
@@ -42,6 +43,7 @@ from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
 from behavior_sim.goals import Goal
 from behavior_sim.layouts import UnknownLayout
+from behavior_sim.lead import Lead
 from behavior_sim.recording import Recorder, RecordingError
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
@@ -81,6 +83,12 @@ PARAMETERS = [
         "detection_dropout", 0.0, "Probability that an object goes undetected.", range=(0.0, 1.0)
     ),
     ParameterSpec("detection_latency", 0.0, "From picture to report [s].", range=(0.0, 10.0)),
+    ParameterSpec(
+        "max_lead",
+        0.3,
+        "Time ahead of /scene/objects at which the simulation waits [s].",
+        range=(0.12, 1000.0),
+    ),
     ParameterSpec(
         "recording", "", "File that the motion is recorded to; empty: not.", read_only=True
     ),
@@ -132,7 +140,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._recording = values["recording"]
         if self._recording:
             self._simulation.recorder = Recorder(config)
-        self._stepper = Stepper(self._advance, speed=values["speed"], on_error=self._on_error)
+        self._lead = Lead(values["max_lead"])
+        self._stepper = Stepper(
+            self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
+        )
         self._create_publishers(values)
         self._create_servers()
         self.add_post_set_parameters_callback(self._on_parameters)
@@ -182,6 +193,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._static = create_static_transform_broadcaster(self)
         self._static.send([base])
 
+        self.create_subscription(SceneObjectArray, "/scene/objects", self._on_scene, QOS_LATCHED)
+
     def _create_servers(self) -> None:
         self.create_service(ResetWorld, "/simulation/reset", self._on_reset)
         self.create_service(DisturbWorld, "/simulation/disturb", self._on_disturb)
@@ -230,6 +243,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         if due["feedback"](steps):
             self._publish_feedback(nanoseconds)
         return simulation.time
+
+    def _hold(self, now: float) -> float:
+        # Pictures that are late by themselves do not mean that somebody is behind.
+        return self._lead.wait(now - self._simulation.detector.config.latency)
 
     def _publish_feedback(self, nanoseconds: int) -> None:
         simulation = self._simulation
@@ -301,6 +318,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         else:
             raise InvalidDisturbance(f"{request.kind} is no kind of disturbance; see DisturbWorld")
 
+    def _on_scene(self, scene: SceneObjectArray) -> None:
+        self._lead.follow(seconds(scene.header.stamp))
+        self._stepper.nudge()
+
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._stepper.paused = request.data
         response.success = True
@@ -323,6 +344,8 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _on_parameters(self, parameters: list[Parameter]) -> None:
         changed = {parameter.name: parameter.value for parameter in parameters}
+        if "max_lead" in changed:
+            self._lead.limit = changed["max_lead"]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
         if changed.keys() & _DETECTOR.keys():

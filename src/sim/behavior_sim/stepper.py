@@ -26,6 +26,8 @@ class Stepper:
         advance: advances by one chunk and returns the simulated time [s].
         speed: simulated seconds per second; 0: as fast as possible.
         on_error: called in the thread when `advance` raises; the simulation is paused then.
+        hold: tells for the simulated time [s] how long [s, wall] to wait for others before the next
+            chunk; asked again after that time, and after every `nudge`.
     """
 
     def __init__(
@@ -34,7 +36,9 @@ class Stepper:
         *,
         speed: float = 1.0,
         on_error: Callable[[Exception], None] | None = None,
+        hold: Callable[[float], float] = lambda _: 0.0,
     ) -> None:
+        self._hold = hold
         self._advance = advance
         self._speed = speed
         self._on_error = on_error
@@ -85,6 +89,11 @@ class Stepper:
             self._requests.append(request)
             self._wake.notify()
 
+    def nudge(self) -> None:
+        """Ask `hold` again."""
+        with self._wake:
+            self._wake.notify()
+
     def call(self, request: Callable[[], _T], timeout: float = 2.0) -> _T:
         """Run `request` in the thread and return its result, or raise what it raises.
 
@@ -125,7 +134,16 @@ class Stepper:
                 if self._repace:
                     self._repace = False
                     start_wall, start_sim = time.monotonic(), now
+                self._wait_for_others(now)
                 self._wait(start_wall, now - start_sim)
+
+    def _wait_for_others(self, now: float) -> None:
+        """Wait as long as `hold` says, or until a request comes; the condition is held."""
+        while not (self._requests or self._stopping or self._paused):
+            pause = self._hold(now)
+            if pause <= 0.0:
+                return
+            self._wake.wait(pause)
 
     def _wait(self, start_wall: float, simulated: float) -> None:
         """Wait for the pace, a request, or the end of a pause; the condition is held."""

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the simulation may run ahead of those that act on it.
+
+Physics alone is tens of times faster than real time, the programs around it are not. A world that
+does not wait for them leaves them with ever older pictures. So whoever follows the simulation
+tells the simulated time up to which it has come, and the simulation waits when it is too far ahead
+of that; but not for somebody who tells nothing any more.
+"""
+
+import time
+from collections.abc import Callable
+
+_PATIENCE = 0.5
+"""[s] of wall time without news, after which the follower counts as gone."""
+
+
+class Lead:
+    """Limits the simulation's lead over one follower.
+
+    Args:
+        limit: [s] simulated time that it may be ahead.
+        wall: wall clock [s].
+    """
+
+    def __init__(self, limit: float, wall: Callable[[], float] = time.monotonic) -> None:
+        self.limit = limit
+        self._wall = wall
+        self._followed = float("-inf")
+        self._heard = float("-inf")
+
+    def follow(self, stamp: float) -> None:
+        """The follower has come to the simulated time `stamp` [s]."""
+        self._followed = stamp
+        self._heard = self._wall()
+
+    def wait(self, now: float) -> float:
+        """How long [s, wall] the simulation at time `now` [s] waits for news; 0: it goes on."""
+        if now - self._followed <= self.limit:
+            return 0.0
+        return max(0.0, self._heard + _PATIENCE - self._wall())

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulation waits for its follower, but not for one that is gone."""
+
+import threading
+
+import pytest
+
+from behavior_sim.lead import Lead
+from behavior_sim.stepper import Stepper
+
+
+class Wall:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_nobody_followed_yet():
+    assert Lead(0.3, Wall()).wait(50.0) == 0.0
+
+
+def test_within_the_limit_it_goes_on():
+    lead = Lead(0.3, Wall())
+    lead.follow(1.0)
+    assert lead.wait(1.25) == 0.0
+
+
+def test_beyond_the_limit_it_waits_until_news_or_patience_ends():
+    wall = Wall()
+    lead = Lead(0.3, wall)
+    lead.follow(1.0)
+    assert lead.wait(1.4) == pytest.approx(0.5)
+    wall.now += 0.2
+    assert lead.wait(1.4) == pytest.approx(0.3)
+    wall.now += 0.4
+    assert lead.wait(1.4) == 0.0
+    lead.follow(1.2)
+    assert lead.wait(1.4) == 0.0
+    assert lead.wait(1.6) == pytest.approx(0.5)
+
+
+def test_stepper_stays_within_the_lead_of_its_follower():
+    lead = Lead(1.0)
+    times = []
+    waiting = threading.Event()
+
+    def advance():
+        times.append(0.25 * (len(times) + 1))
+        if times[-1] > 1.0:
+            waiting.set()
+        return times[-1]
+
+    lead.follow(0.0)
+    stepper = Stepper(advance, speed=0.0, hold=lead.wait)
+    stepper.start()
+    try:
+        assert waiting.wait(5.0)
+        # One chunk beyond the limit is what makes it wait; requests are still served.
+        assert stepper.call(lambda: times[-1]) == 1.25
+        lead.follow(10.0)
+        stepper.nudge()
+        reached = threading.Event()
+        for _ in range(1000):
+            if stepper.call(lambda: times[-1]) >= 11.0:
+                reached.set()
+                break
+        assert reached.is_set()
+    finally:
+        stepper.stop()
