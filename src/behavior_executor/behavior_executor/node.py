@@ -112,7 +112,7 @@ def _parameters() -> list[ParameterSpec]:
         ),
         ParameterSpec(
             "server_lost_grace",
-            2.5,
+            2.3,
             "[s] wall time for which a server that went away is waited for",
             range=(0.0, 600.0),
             read_only=True,
