@@ -21,6 +21,7 @@ from behavior_tree.leaf import SimpleActionNode, SimpleConditionNode, SimpleStat
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.ports import PortInfo, as_ports_list, model_name_mistake
+from behavior_tree.py_trees_node import BehaviourFactory, py_trees_registration
 from behavior_tree.quirks import quirks_for
 from behavior_tree.runtime import Runtime
 from behavior_tree.substitution import SubstitutionRule, matching_rule, rules_from_json
@@ -174,6 +175,34 @@ class BehaviorTreeFactory:
             NodeType.ACTION,
             ports,
             lambda n, config: SimpleStatefulActionNode(n, config, on_start, on_running, on_halted),
+        )
+
+    def register_py_trees_behaviour(
+        self,
+        registration_id: str,
+        behaviour: BehaviourFactory,
+        ports: Ports = None,
+        *,
+        namespace: str = "/",
+        setup_arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Register a py_trees behaviour, or whole py_trees subtree, as an action.
+
+        Args:
+            registration_id: name in XML
+            behaviour: class, or function that makes a new behaviour at each call; gets ``name``
+                and the literal inputs that are among its parameters
+            ports: None takes the typed ports that the class declares (py_trees 2.5 on)
+            namespace: py_trees blackboard namespace in which the behaviour reads the other inputs
+                and writes the outputs
+            setup_arguments: for the behaviours' ``setup(**arguments)`` before the first tick,
+                unless a ``py_trees.trees.BehaviourTree`` has set them up
+
+        Raises:
+            LogicError: the ID is taken or not allowed, or ``behaviour`` is an instance
+        """
+        self.register_builder(
+            *py_trees_registration(registration_id, behaviour, ports, namespace, setup_arguments)
         )
 
     def _register_simple(

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -122,6 +122,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     set; saves a call for the most frequent built-in nodes."""
     synchronous: ClassVar[bool] = False
     """True if a tick never gives RUNNING."""
+    ticked_behaviours: Iterable[Behaviour] = ()
+    """Foreign py_trees behaviours inside the node that its last tick ticked."""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
 
     @classmethod
@@ -553,7 +555,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             self.set_status(
                 FAILURE
             )  # py_trees knows no SKIPPED; a guard that says no is a failure there
-        yield from reversed(record)
+        for node in reversed(record):
+            yield from node.ticked_behaviours
+            yield node
 
     def update(self) -> PyTreesStatus:
         """py_trees' verb for one tick without children."""
@@ -569,7 +573,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Deepest node that is not IDLE, following the last such child; None if there is none."""
         if self.status is IDLE:
             return None
-        active = [child for child in self.children if child.status is not IDLE]
+        active = [child for child in self.children if child.status != IDLE]
         return active[-1].tip() if active else self
 
     @property
@@ -610,4 +614,5 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 def _pre_order(node: TreeNode) -> Iterator[TreeNode]:
     yield node
     for child in node.children:
-        yield from _pre_order(child)
+        if isinstance(child, TreeNode):  # a leaf may hold py_trees behaviours
+            yield from _pre_order(child)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Blackboard
 from behavior_tree.errors import FailureReason
+from behavior_tree.leaf import LeafNode
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, StatusCallback, TreeNode
 from behavior_tree.runtime import Runtime
 from behavior_tree.xml.builder import Subtree
@@ -53,7 +54,8 @@ class Tree:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(node.children))
+            if not isinstance(node, LeafNode):  # a leaf may hold py_trees behaviours
+                stack.extend(reversed(node.children))
 
     def node_by_path(self, path: str) -> TreeNode:
         """The first node with this full path; raises KeyError."""
@@ -136,11 +138,12 @@ class Tree:
         node = self._root
         if node.status is not RUNNING:
             return ""
-        while True:
+        while not isinstance(node, LeafNode):
             running = next((child for child in node.children if child.status is RUNNING), None)
             if running is None:
-                return node.full_path()
+                break
             node = running
+        return node.full_path()
 
     def failure_reason(self) -> FailureReason | None:
         """Why the last completed tick was FAILURE: the deepest node that made the root fail.

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 
 from behavior_tree.basic_types import NodeType, PortDirection
 from behavior_tree.conversion import type_name
+from behavior_tree.leaf import LeafNode
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import TreeNode
 from behavior_tree.ports import PortInfo
@@ -86,7 +87,7 @@ def _node(node: TreeNode, metadata: bool, depth: int) -> list[str]:
     }.items():
         text += _attribute(name, value)
     indent = "    " * depth
-    if subtree or not node.children:
+    if subtree or isinstance(node, LeafNode) or not node.children:
         return [f"{indent}<{tag}{text}/>"]
     lines = [f"{indent}<{tag}{text}>"]
     for child in node.children:
