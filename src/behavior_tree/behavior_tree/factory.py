@@ -27,6 +27,7 @@ from behavior_tree.runtime import Runtime
 from behavior_tree.substitution import SubstitutionRule, matching_rule, rules_from_json
 from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import TreeBuilder
+from behavior_tree.xml.document import Element
 from behavior_tree.xml.loader import DocumentSet, Loader, SubTreePort, TreeDefinition
 from behavior_tree.xml.validator import EXPLICIT_TAGS, Validator, subtree_ids
 
@@ -298,7 +299,13 @@ class BehaviorTreeFactory:
         runtime = Runtime(self._clock, quirks=self._quirks, types=self._types)
         board = blackboard if blackboard is not None else Blackboard(types=self._types)
         board.types = self._types
-        builder = TreeBuilder(
+        builder = self.builder(runtime)
+        root = builder.build(tree_id, board)
+        return Tree(root, builder.subtrees, runtime)
+
+    def builder(self, runtime: Runtime) -> TreeBuilder:
+        """Builder of one tree, or of nodes to be added to one, from what is registered."""
+        return TreeBuilder(
             self._manifests,
             self._builders,
             self._trees,
@@ -307,8 +314,11 @@ class BehaviorTreeFactory:
             runtime,
             self._substitute,
         )
-        root = builder.build(tree_id, board)
-        return Tree(root, builder.subtrees, runtime)
+
+    def check_tree(self, tree_id: str, element: Element) -> list[XmlProblem]:
+        """All problems of a ``<BehaviorTree>`` element against what is registered."""
+        validator = self._validator(self._trees, self._models, closed=True, structure_only=False)
+        return validator.check(TreeDefinition(tree_id, element))
 
     def create_tree_from_text(self, text: str, blackboard: Blackboard | None = None) -> Tree:
         """Register the trees of a string and build its main tree."""

@@ -67,6 +67,7 @@ class PyTreesNode(ActionNodeBase):
         self.children = [self.behaviour]
         private = self._open_typed_ports()
         self._namespace = private or namespace
+        self._fixed = frozenset(arguments)
         ports = [port for port in config.ports.values() if port.name not in arguments]
         self._inputs = _names(ports, PortDirection.OUTPUT)
         self._outputs = _names(ports, PortDirection.INPUT)
@@ -102,6 +103,14 @@ class PyTreesNode(ActionNodeBase):
             names = {name: name for name in (*each.input_ports(), *each.output_ports())}
             each.setup_ports(names, namespace)
         return namespace if closed else ""
+
+    def set_port(self, name: str, text: str) -> None:
+        if name in self._fixed:
+            raise PortError(
+                f"port [{name}] of '{self._config.path}' was an argument of the constructor: "
+                f"replace the node to change it"
+            )
+        super().set_port(name, text)
 
     # -- ticking --------------------------------------------------------------------------------
 

@@ -64,6 +64,22 @@ class Tree:
                 return node
         raise KeyError(f"no node with path '{path}'")
 
+    def change_structure(
+        self, root: TreeNode, instances: Callable[[], list[Subtree]]
+    ) -> None:
+        """Take note that nodes have been added or removed, by `behavior_tree.editing`.
+
+        Args:
+            root: the topmost node now
+            instances: gives the instances of trees, called when all nodes are known
+        """
+        self._root = root
+        self.subtrees[:] = instances()
+        for node in self.nodes():
+            node.join_tree()
+            node.select_kernel()
+        self._install_watchers()
+
     # -- ticking --------------------------------------------------------------------------------
 
     def tick_exactly_once(self) -> NodeStatus:

@@ -22,11 +22,16 @@ class UpdateWatch:
         text = node.raw_port("entry")
         if not text:
             raise LogicError(f"missing port [entry] in '{node.full_path()}': name a blackboard key")
+        self._node = node
+        self._text = text
         self._key = pointer_key(text, "entry") or text
         self._seen = 0
 
     def updated(self, blackboard: Blackboard) -> bool:
         """True if the entry was written since the last call."""
+        text = self._node.raw_port("entry")
+        if text is not None and text is not self._text:  # set_port
+            self._text, self._key, self._seen = text, pointer_key(text, "entry") or text, 0
         entry = blackboard.entry(self._key)
         if entry is None:
             return False

@@ -93,6 +93,40 @@ class TreeBuilder:
             raise LoadError(self._problems)
         return root
 
+    def build_fragment(
+        self,
+        element: Element,
+        subtree: Subtree,
+        chain: tuple[str, ...],
+        depth: int,
+        last_uid: int,
+        instance_names: set[str],
+    ) -> TreeNode:
+        """Node of one element, for a tree that exists.
+
+        Args:
+            element: checked by the validator
+            subtree: instance of the tree that the node will belong to
+            chain: IDs of the trees from the main one down to this one
+            depth: nesting of the node in the whole tree, from 1
+            last_uid: greatest uid in use
+            instance_names: instances of SubTrees that exist
+
+        Raises:
+            LoadError: with every problem found while building
+        """
+        self._uid = last_uid
+        self._paths = set(instance_names)
+        node = self._node(element, _Place(subtree, chain, depth))
+        if self._problems or node is None:
+            raise LoadError(self._problems)
+        return node
+
+    @property
+    def last_uid(self) -> int:
+        """Greatest uid given so far."""
+        return self._uid
+
     def _tree(
         self, definition: TreeDefinition, board: Blackboard, path: str, outer: _Place | None
     ) -> TreeNode | None:

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`TreeEditor`: insert, remove, move, replace, set a port, rename; with undo and redo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from behavior_tree.basic_types import NodeType
+from behavior_tree.blackboard import Blackboard
+from behavior_tree.editing.child_state import exchange_children
+from behavior_tree.editing.description import describe, element
+from behavior_tree.errors import LoadError, LogicError, XmlProblem
+from behavior_tree.factory import BehaviorTreeFactory
+from behavior_tree.leaf import LeafNode
+from behavior_tree.node import IDLE, NodeName, TreeNode
+from behavior_tree.ports import pointer_key
+from behavior_tree.tree import Tree
+from behavior_tree.xml.builder import Subtree
+from behavior_tree.xml.document import Element, parse_xml
+
+__all__ = ["NodeReference", "TreeEditor"]
+
+NodeReference = TreeNode | str | int
+"""A node of the tree, its full path, or its uid."""
+
+
+@dataclass(eq=False)
+class _Change:
+    """One step of the history: what to do, and how to take it back."""
+
+    redo: Callable[[], None]
+    undo: Callable[[], None]
+
+
+class TreeEditor:
+    """Changes a tree between its ticks; never call it from inside a tick.
+
+    Branches that a change does not touch keep their status and state. Branches that leave their
+    place are halted. Each change is checked like a file at load and raises `LoadError` with all
+    problems, before anything has changed. A node that comes back by `undo` is the same object with
+    the same uid, IDLE.
+
+    Args:
+        tree: the tree to edit
+        factory: knows the node types and trees that XML fragments may use
+    """
+
+    def __init__(self, tree: Tree, factory: BehaviorTreeFactory) -> None:
+        self._tree = tree
+        self._factory = factory
+        self._undo: list[_Change] = []
+        self._redo: list[_Change] = []
+        self._instances = {id(each.blackboard): each for each in tree.subtrees}
+        self._last_uid = max(node.uid() for node in tree.nodes())
+
+    # -- changes --------------------------------------------------------------------------------
+
+    def insert(self, parent: NodeReference, index: int, xml: str) -> TreeNode:
+        """Make the node of an XML fragment child number ``index`` of ``parent``.
+
+        Children before the running one wait for the parent's next run.
+
+        Returns:
+            the new node
+        """
+        place = self._node(parent)
+        children = self._children(place)
+        fragment = _parse(xml)
+        at = _position(index, len(children))
+        self._check(place, {place: [*children[:at], fragment, *children[at:]]})
+        node = self._build(fragment, place)
+        self._change({place: [*children[:at], node, *children[at:]]})
+        return node
+
+    def remove(self, node: NodeReference) -> None:
+        """Take out a node and all below it."""
+        gone = self._node(node)
+        parent = self._parent(gone)
+        rest = [child for child in parent.children if child is not gone]
+        self._check(parent, {parent: list(rest)})
+        self._change({parent: rest})
+
+    def move(self, node: NodeReference, parent: NodeReference, index: int) -> None:
+        """Make a node child number ``index`` (counted without it) of a node of the same tree.
+
+        A node that gets another parent is halted; one that changes place below the same keeps
+        running.
+        """
+        moved, target = self._node(node), self._node(parent)
+        if target is moved or moved in _ancestors(target):
+            raise _refused(moved, "cannot be moved below itself", "choose another parent")
+        if moved.config().blackboard is not target.config().blackboard:
+            raise _refused(
+                moved,
+                f"belongs to another SubTree than '{target.full_path()}'",
+                "remove it there and insert it here: it will see another blackboard",
+            )
+        source, children = self._parent(moved), self._children(target)
+        rest = [child for child in source.children if child is not moved]
+        others = [child for child in children if child is not moved]
+        at = _position(index, len(others))
+        lists = {source: rest, target: [*others[:at], moved, *others[at:]]}
+        self._check(target, {key: list(value) for key, value in lists.items()})
+        self._change(dict(lists.items()))
+
+    def replace(self, node: NodeReference, xml: str) -> TreeNode:
+        """Put the node of an XML fragment in the place of another; returns the new one."""
+        old = self._node(node)
+        fragment = _parse(xml)
+        parent = old._up
+        if parent is not None and parent.type() is not NodeType.SUBTREE:
+            mixed: list[TreeNode | Element] = [
+                fragment if child is old else child for child in parent.children
+            ]
+            self._check(parent, {parent: mixed})
+        else:
+            self._check_element(fragment, self._instance(old))
+        new = self._build(fragment, old)
+        if parent is None:
+            self._change({None: [new]})
+        else:
+            self._change({parent: [new if child is old else child for child in parent.children]})
+        return new
+
+    def set_port(self, node: NodeReference, port: str, text: str) -> None:
+        """Give a port another text, a literal or ``{key}``, from the node's next reading on."""
+        target = self._node(node)
+        if target.type() is NodeType.SUBTREE:
+            raise _refused(
+                target, f"is a SubTree, whose port [{port}] is wired", "replace() the SubTree node"
+            )
+        self._check(target, {}, {target: {port: text}})
+        before = target.raw_port(port)
+        key = pointer_key(text, port)
+        board = target.config().blackboard
+        if key is not None and board.entry(key) is None:
+            board.create_entry(key, target.config().ports[port].type)
+        self._do(
+            _Change(
+                lambda: target.set_port(port, text), lambda: _restore_port(target, port, before)
+            )
+        )
+
+    def rename(self, node: NodeReference, name: str) -> None:
+        """Give a node another name; its path, and for a SubTree the paths below, follow."""
+        target = self._node(node)
+        self._check(target, {}, {target: {"name": name}})
+        before = target.name()
+        if target.type() is NodeType.SUBTREE:
+            path = _path(target, name)
+            if any(each.instance_name == path for each in self._tree.subtrees):
+                raise _refused(target, f"cannot become '{path}', which exists", "use another name")
+        self._do(_Change(lambda: self._name(target, name), lambda: self._name(target, before)))
+
+    # -- history --------------------------------------------------------------------------------
+
+    def undo(self) -> bool:
+        """Take back the last change; False if there is none."""
+        if not self._undo:
+            return False
+        change = self._undo.pop()
+        change.undo()
+        self._redo.append(change)
+        return True
+
+    def redo(self) -> bool:
+        """Make the change again that was taken back last; False if there is none."""
+        if not self._redo:
+            return False
+        change = self._redo.pop()
+        change.redo()
+        self._undo.append(change)
+        return True
+
+    def _do(self, change: _Change) -> None:
+        change.redo()
+        self._undo.append(change)
+        self._redo.clear()
+
+    def _change(self, after: dict[TreeNode | None, list[TreeNode]]) -> None:
+        before = {
+            node: [self._tree.root_node()] if node is None else list(node.children)
+            for node in after
+        }
+        self._do(_Change(lambda: self._apply(after), lambda: self._apply(before)))
+
+    def _apply(self, lists: dict[TreeNode | None, list[TreeNode]]) -> None:
+        root = self._tree.root_node()
+        for node, children in lists.items():
+            for child in [root] if node is None else node.children:
+                if child not in children:
+                    _halt(child)
+        for node, children in lists.items():
+            if node is None:
+                root = children[0]
+            else:
+                exchange_children(node, children)
+        for node, children in lists.items():  # a moved node has been let go by its old parent
+            for child in children:
+                child.parent = child._up = node
+        self._tree.change_structure(root, self._present_instances)
+
+    def _present_instances(self) -> list[Subtree]:
+        """Instances with nodes in the tree, the main one first, their nodes in order."""
+        found: dict[int, Subtree] = {}
+        for each in self._instances.values():
+            each.nodes.clear()
+        for node in self._tree.nodes():
+            board = id(node.config().blackboard)
+            found[board] = self._instances[board]
+            found[board].nodes.append(node)
+        return list(found.values())
+
+    def _name(self, node: TreeNode, name: str) -> None:
+        node.name = NodeName(name)
+        path = _path(node, name)
+        node.config().path = path
+        if node.type() is not NodeType.SUBTREE:
+            return
+        instance = self._instance(node.children[0])
+        instance.instance_name = path
+        for inner in instance.nodes:
+            inner.config().path = f"{path}/{_label(inner, inner.name())}"
+            if inner.type() is NodeType.SUBTREE:
+                self._name(inner, inner.name())
+
+    # -- finding --------------------------------------------------------------------------------
+
+    def _node(self, reference: NodeReference) -> TreeNode:
+        for node in self._tree.nodes():
+            if reference in (node, node.full_path(), node.uid()):
+                return node
+        raise LogicError(f"the tree has no node {reference!r}")
+
+    def _parent(self, node: TreeNode) -> TreeNode:
+        parent = node._up
+        if parent is None or parent.type() is NodeType.SUBTREE:
+            raise _refused(node, "is the root of its tree", "replace() it instead")
+        return parent
+
+    def _children(self, parent: TreeNode) -> list[TreeNode]:
+        if parent.type() is NodeType.SUBTREE:
+            raise _refused(parent, "is a SubTree", "edit the root node of that tree")
+        return [] if isinstance(parent, LeafNode) else list(parent.children)
+
+    def _instance(self, node: TreeNode) -> Subtree:
+        return self._instances[id(node.config().blackboard)]
+
+    # -- checking and building ------------------------------------------------------------------
+
+    def _check(
+        self,
+        place: TreeNode,
+        children: dict[TreeNode, list[TreeNode | Element]],
+        attributes: dict[TreeNode, dict[str, str]] | None = None,
+    ) -> None:
+        """Check the tree instance around a node as it would be."""
+        instance = self._instance(place)
+        self._check_element(describe(instance.nodes[0], children, attributes), instance)
+
+    def _check_element(self, root: Element, instance: Subtree) -> None:
+        tree = element("BehaviorTree", {"ID": instance.tree_id}, [root])
+        problems = self._factory.check_tree(instance.tree_id, tree)
+        if problems:
+            raise LoadError(problems)
+
+    def _build(self, fragment: Element, place: TreeNode) -> TreeNode:
+        """Nodes of a fragment that will stand in the tree instance of ``place``."""
+        live = self._instance(place)
+        instance = Subtree(live.instance_name, live.tree_id, live.blackboard)
+        builder = self._factory.builder(self._tree.runtime)
+        above = [place, *_ancestors(place)]
+        ids = [node.registration_id() for node in above if node.type() is NodeType.SUBTREE]
+        chain = (self._tree.subtrees[0].tree_id, *reversed(ids))
+        boards = _boards(live.blackboard)
+        keys = [set(board.get_keys()) for board in boards]
+        taken = {each.instance_name for each in self._tree.subtrees}
+        try:
+            node = builder.build_fragment(
+                fragment, instance, chain, len(above) + 1, self._last_uid, taken
+            )
+        except LoadError:
+            for board, known in zip(boards, keys, strict=True):
+                for key in set(board.get_keys()) - known:
+                    board.unset(key)
+            raise
+        self._last_uid = builder.last_uid
+        for each in builder.subtrees:
+            self._instances[id(each.blackboard)] = each
+        return node
+
+
+def _parse(xml: str) -> Element:
+    return parse_xml(xml.strip().encode("utf-8", "replace"), "<edit>")
+
+
+def _refused(node: TreeNode, why: str, remedy: str) -> LoadError:
+    message = f"'{node.full_path()}' {why}"
+    return LoadError([XmlProblem("<live tree>", 0, 0, node.full_path(), message, remedy)])
+
+
+def _position(index: int, count: int) -> int:
+    return max(index + count + 1, 0) if index < 0 else min(index, count)
+
+
+def _ancestors(node: TreeNode) -> list[TreeNode]:
+    found: list[TreeNode] = []
+    while node._up is not None:
+        node = node._up
+        found.append(node)
+    return found
+
+
+def _boards(board: Blackboard | None) -> list[Blackboard]:
+    found = []
+    while board is not None:
+        found.append(board)
+        board = board.parent
+    return found
+
+
+def _label(node: TreeNode, name: str) -> str:
+    return name if name != node.registration_id() else f"{name}::{node.uid()}"
+
+
+def _path(node: TreeNode, name: str) -> str:
+    outer = next((up for up in _ancestors(node) if up.type() is NodeType.SUBTREE), None)
+    label = _label(node, name)
+    return label if outer is None else f"{outer.full_path()}/{label}"
+
+
+def _halt(node: TreeNode) -> None:
+    """Halt what runs below a node that leaves its place."""
+    if node.status is not IDLE:
+        node.halt_node()
+        node.reset_status()
+    if not isinstance(node, LeafNode):
+        for child in node.children:
+            _halt(child)
+
+
+def _restore_port(node: TreeNode, port: str, text: str | None) -> None:
+    if text is not None:
+        node.set_port(port, text)
+        return
+    node.config().input_ports.pop(port, None)
+    node.config().output_ports.pop(port, None)
+    node._readers.pop(port, None)
