@@ -197,6 +197,19 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Stop what is running and become IDLE; `halt_node` also runs ``_onHalted``."""
         self.reset_status()
 
+    def on_paused(self) -> None:
+        """Told to a running leaf by `behavior_tree.runner`: hold still until `on_resumed`."""
+
+    def on_resumed(self) -> None:
+        """Told to a running leaf: go on after `on_paused`."""
+
+    def save_state(self) -> Any:
+        """What `restore_state` needs to go on; None if the node cannot, so that it starts anew."""
+        return None
+
+    def restore_state(self, state: Any) -> None:
+        """Take up what `save_state` returned; the node becomes RUNNING if it was."""
+
     # -- kernel ---------------------------------------------------------------------------------
 
     def execute_tick(self) -> NodeStatus:

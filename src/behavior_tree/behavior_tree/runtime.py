@@ -74,6 +74,11 @@ class Runtime:
         self._timers.add(timer)
         return timer
 
+    def postpone_timers(self, seconds: float) -> None:
+        """Let all pending timers expire later, as after a pause."""
+        for timer in self._timers:
+            timer.deadline += seconds
+
     def take_wake_up(self) -> bool:
         """True if a wake-up is pending or a timer expired since the last call; clears both."""
         woken = self._event.is_set()
