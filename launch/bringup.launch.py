@@ -7,10 +7,10 @@ Which nodes run in which processes, with which parameters, comes from config/sta
 file that `behavior up` reads too.
 """
 
-from behavior_bringup.launching import launch_arguments, launch_processes
+from launch import LaunchDescription
 from launch.actions import OpaqueFunction
 
-from launch import LaunchDescription
+from behavior_bringup.launching import launch_arguments, launch_processes
 
 
 def generate_launch_description() -> LaunchDescription:

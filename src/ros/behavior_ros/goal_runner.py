@@ -76,7 +76,9 @@ class RemoteGoal:
 
     def _lost(self) -> str | None:
         exchange = self._exchange
-        reason = self._watch.look(0 if exchange is None else exchange.signs_of_life)
+        signs_of_life = 0 if exchange is None else exchange.signs_of_life
+        accepted = exchange is not None and exchange.accepted
+        reason = self._watch.look(signs_of_life, accepted=accepted)
         if reason is not None and exchange is not None:
             self._runner.in_executor(exchange.lose, reason)
         return reason

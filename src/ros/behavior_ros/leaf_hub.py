@@ -35,7 +35,7 @@ class SentGoal:
         """Return how the goal ended, None while it runs; notices a lost server."""
         exchange = self.exchange
         if exchange.outcome is None:
-            reason = self._watch.look(exchange.signs_of_life)
+            reason = self._watch.look(exchange.signs_of_life, accepted=exchange.accepted)
             if reason is not None:
                 exchange.lose(reason)
         if exchange.outcome is not None:

@@ -61,11 +61,13 @@ class ServerWatch:
         self._asked = clock()
         self._identities = self._servers()
 
-    def look(self, signs_of_life: int) -> str | None:
+    def look(self, signs_of_life: int, *, accepted: bool) -> str | None:
         """Return why the server counts as lost, None while it does not.
 
         Args:
             signs_of_life: number of answers from the server so far, in any form
+            accepted: the goal was acknowledged; until then answers to other questions count for
+                nothing: request or acknowledgement got lost, and nobody will ever tell the end
 
         Cheap enough for every tick: between two looks at the graph it does nothing.
         """
@@ -82,8 +84,7 @@ class ServerWatch:
         self._identities = self._identities or servers
         if self._question is not None and self._question.done():
             self._question = None
-            # A server that lives but never acknowledged the goal did not get it.
-            self._heard = now if signs_of_life else self._heard
+            self._heard = now if accepted else self._heard
         silent = now - self._heard
         if silent > self._timeout:
             return f"server lost: the server of {self._name} has not answered for {silent:.1f} s"

@@ -58,7 +58,7 @@ class PuppetHub(LeafHub):
         return self.client
 
     def send(self, client, action, goal, *, server_timeout, on_feedback, on_end):
-        watch = SimpleNamespace(look=lambda signs: self.lost, close=lambda: None)
+        watch = SimpleNamespace(look=lambda signs, accepted: self.lost, close=lambda: None)
         exchange = GoalExchange(client, goal, on_feedback=on_feedback, on_end=on_end)
         sent = SentGoal(action, exchange, watch)
         self._running.append(sent)

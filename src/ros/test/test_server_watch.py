@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When the server of a goal counts as lost."""
+
+from types import SimpleNamespace
+
+import pytest
+from rclpy.task import Future
+
+from behavior_ros.server_watch import ServerWatch
+
+TIMEOUT = 2.0
+
+
+class Bench:
+    """A server in the graph that answers every question, and a clock to turn."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.servers = {b"first"}
+        node = SimpleNamespace(get_publishers_info_by_topic=self._publishers)
+        client = SimpleNamespace(_get_result_async=self._answer)
+        self.watch = ServerWatch(node, client, "/act", TIMEOUT, clock=lambda: self.now)
+
+    def _publishers(self, topic):
+        assert topic == "/act/_action/status"
+        return [SimpleNamespace(endpoint_gid=list(gid)) for gid in self.servers]
+
+    def _answer(self, handle):
+        future = Future()
+        future.set_result(None)
+        return future
+
+    def run(self, seconds, *, signs=lambda now: 0, accepted=False):
+        """Look often for that long; the first reason, or None."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now += 0.1
+            reason = self.watch.look(signs(self.now), accepted=accepted)
+            if reason is not None:
+                return reason
+        return None
+
+
+@pytest.fixture
+def bench():
+    return Bench()
+
+
+def test_an_accepted_goal_of_a_server_that_answers_is_not_lost(bench):
+    assert bench.run(60.0, signs=lambda now: 1, accepted=True) is None
+
+
+def test_a_goal_that_is_never_acknowledged_is_lost_although_the_server_answers(bench):
+    assert "has not answered" in bench.run(2 * TIMEOUT)
+
+
+def test_feedback_of_a_goal_does_not_replace_its_acknowledgement(bench):
+    """The acknowledgement got lost; the server worked on the goal for 5 s and is done."""
+    assert bench.run(5.0, signs=lambda now: int(now / 0.5)) is None
+    assert "has not answered" in bench.run(2 * TIMEOUT, signs=lambda now: 10)
+
+
+def test_a_restarted_server_is_lost_though_the_old_one_haunts_the_graph(bench):
+    assert bench.run(1.0, signs=lambda now: 1, accepted=True) is None
+    bench.servers.add(b"second")
+    assert "was restarted" in bench.run(0.5, signs=lambda now: 1, accepted=True)
+
+
+def test_a_server_that_left_the_graph_is_lost(bench):
+    bench.servers.clear()
+    assert "is gone" in bench.run(0.5, signs=lambda now: 1, accepted=True)
