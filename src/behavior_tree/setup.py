@@ -15,7 +15,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
     install_requires=["setuptools", "py_trees>=2.3,<2.7"],
-    extras_require={"test": ["pytest"]},
+    extras_require={"groot2": ["pyzmq", "msgpack"], "test": ["pytest"]},
     zip_safe=True,
     maintainer="Behavior suite maintainers",
     maintainer_email="maintainers@behavior-suite.invalid",

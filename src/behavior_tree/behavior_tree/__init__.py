@@ -39,12 +39,21 @@ from behavior_tree.errors import (
     XmlProblem,
 )
 from behavior_tree.factory import BehaviorTreeFactory
+from behavior_tree.groot2 import GROOT2_AVAILABLE, Groot2Publisher
 from behavior_tree.leaf import (
     ActionNodeBase,
     ConditionNode,
     LeafNode,
     StatefulActionNode,
     SyncActionNode,
+)
+from behavior_tree.loggers import (
+    FileLogger,
+    MinitraceLogger,
+    SqliteLogger,
+    StdCoutLogger,
+    TreeObserver,
+    read_btlog,
 )
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
@@ -53,6 +62,7 @@ from behavior_tree.tree import Tree
 from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
 
 __all__ = [
+    "GROOT2_AVAILABLE",
     "ActionNodeBase",
     "BehaviorTreeError",
     "BehaviorTreeFactory",
@@ -65,10 +75,13 @@ __all__ = [
     "DecoratorNode",
     "Entry",
     "FailureReason",
+    "FileLogger",
+    "Groot2Publisher",
     "InputPort",
     "LeafNode",
     "LoadError",
     "LogicError",
+    "MinitraceLogger",
     "NodeConfig",
     "NodeExecutionError",
     "NodeStatus",
@@ -78,17 +91,21 @@ __all__ = [
     "PortError",
     "PortInfo",
     "ScriptError",
+    "SqliteLogger",
     "StatefulActionNode",
+    "StdCoutLogger",
     "SyncActionNode",
     "TestNode",
     "TestNodeConfig",
     "Tree",
     "TreeNode",
     "TreeNodeManifest",
+    "TreeObserver",
     "TypeRegistry",
     "Unsigned",
     "XmlProblem",
     "ports_list",
+    "read_btlog",
     "register_converter",
     "to_string",
     "write_tree_nodes_model_xml",

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Groot2Error`."""
+
+from behavior_tree.errors import BehaviorTreeError
+
+__all__ = ["Groot2Error"]
+
+
+class Groot2Error(BehaviorTreeError):
+    """A port is taken, a package is missing, or a request is malformed or was refused."""

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The XML by which monitors and logs describe a running tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from behavior_tree.basic_types import NodeType
+from behavior_tree.builtin_nodes import BUILTIN_NODES
+from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.tree import Tree
+from behavior_tree.xml.writer import write_tree_to_xml
+
+__all__ = ["tree_document"]
+
+
+def tree_document(tree: Tree) -> str:
+    """Nodes with their uids, and models of all built-in node types and of those that the tree uses.
+
+    Types that are registered but not used are left out: a tree does not know its factory.
+    """
+    manifests = {
+        type_id: replace(TreeNodeManifest.of_class(node_class, type_id), description="")
+        for type_id, node_class in BUILTIN_NODES.items()
+    }
+    for node in tree.nodes():
+        type_id = node.registration_id()
+        if type_id not in manifests and node.type() is not NodeType.SUBTREE:
+            manifests[type_id] = TreeNodeManifest(type_id, node.type(), node.config().ports)
+    return write_tree_to_xml(tree, manifests.values(), include_builtin=True)
