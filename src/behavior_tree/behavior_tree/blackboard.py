@@ -28,15 +28,15 @@ _NUMBERS = (int, float)
 class Entry:
     """A value with its type, the count of writes and the time of the last one."""
 
-    __slots__ = ("scripted", "seq", "stamp", "type", "value")
+    __slots__ = ("opaque", "seq", "stamp", "type", "value")
 
     def __init__(self, entry_type: Any = Any) -> None:
         self.value: Any = None
         """None means empty."""
         self.type: Any = entry_type
         """``typing.Any`` while untyped."""
-        self.scripted = False
-        """True if a script gave the entry its type."""
+        self.opaque = False
+        """Quirk F: untyped, and no text converts to it (upstream's type ``BT::Any``)."""
         self.seq = 0
         """Number of writes so far."""
         self.stamp = 0.0
@@ -132,6 +132,12 @@ class Blackboard:
         if self._autoremap and not key.startswith("_"):
             return self._parent.entry(key)
         return None
+
+    def owns(self, key: str) -> bool:
+        """True if the entry lives here, or at the root for ``@key``: no remapping leads to it."""
+        if key.startswith("@"):
+            return _root_key(key) in self.root._entries
+        return key in self._entries
 
     def create_entry(self, key: str, entry_type: Any = Any) -> Entry:
         """Entry that ``key`` addresses, made where it belongs if missing.

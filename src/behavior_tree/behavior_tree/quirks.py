@@ -64,8 +64,9 @@ class Quirks:
     """SetBlackboard raises when it copies a number into an entry of another number type. Mended:
     numbers that fit are converted."""
     lenient_numbers: bool = False
-    """``12abc`` converts to 12, ``1.5`` to the integer 1. Mended: the whole text must be a number.
-    """
+    """``12abc`` converts to 12, ``1.5`` to the integer 1; an entry that a script makes stays
+    untyped, and an empty one takes any number from a script. Mended: the whole text must be a
+    number; the entry gets the type of the value, and an empty one only takes its own type."""
     script_grammar_4_8: bool = False
     """Scripts: ``;`` needed between and forbidden after statements; ``&&`` and ``||`` bind
     equally; arithmetic groups to the right (``10-3-2`` is 9); arithmetic, bit and ``..`` operators

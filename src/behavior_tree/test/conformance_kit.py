@@ -29,7 +29,7 @@ SHORT_MS = 10
 CONTROLS = (
     *("Sequence", "AsyncSequence", "SequenceWithMemory", "ReactiveSequence", "Fallback"),
     *("AsyncFallback", "ReactiveFallback", "Parallel", "ParallelAll", "IfThenElse", "WhileDoElse"),
-    *("Switch2", "Switch3"),
+    *("Switch2", "Switch3", "Switch4", "Switch5", "Switch6"),
 )
 
 
@@ -158,6 +158,8 @@ class Generator:
             "Precondition",
             "LoopInt",
             "LoopString",
+            "LoopBool",
+            "LoopDouble",
             "Deco",
             "Delay",
             "Timeout",
@@ -176,11 +178,17 @@ class Generator:
             if r.random() < 0.7:
                 ports["else"] = r.choice(["SUCCESS", "FAILURE", "SKIPPED", "RUNNING"])
         elif tag.startswith("Loop"):
-            ports["queue"] = r.choice(["1;2;3", "4", "1;2"])
+            queues = {"LoopBool": ["true;false", "1;0;1"], "LoopDouble": ["0.5;2", "1;2.25;3"]}
+            ports["queue"] = r.choice(queues.get(tag, ["1;2;3", "4", "1;2"]))
             if r.random() < 0.5:
                 ports["if_empty"] = r.choice(["SUCCESS", "FAILURE", "SKIPPED"])
             if r.random() < 0.7:
-                ports["value"] = "{li}" if tag == "LoopInt" else "{ls}"
+                ports["value"] = {
+                    "LoopInt": "{li}",
+                    "LoopString": "{ls}",
+                    "LoopBool": "{lb}",
+                    "LoopDouble": "{ld}",
+                }[tag]
         elif tag == "Delay":
             ports["delay_msec"] = self.duration()
         elif tag == "Timeout":

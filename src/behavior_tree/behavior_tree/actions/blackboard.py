@@ -58,6 +58,7 @@ class SetBlackboard(SyncActionNode):
         target = self._bb.entry(key)
         if target is None:
             target = self._bb.create_entry(key, source.type)
+            target.opaque = source.opaque
         if source.value is None:
             self._reason = f"entry [{source_key}] is empty"
             return FAILURE
@@ -65,15 +66,21 @@ class SetBlackboard(SyncActionNode):
         return SUCCESS
 
     def _store(self, key: str, entry: Entry, value: Any) -> None:
-        if isinstance(value, str) and entry.type is Any:
-            lost = self._rt.quirks.set_blackboard_literal_lost
-            if lost and entry.value is None and entry.seq:
+        quirks = self._rt.quirks
+        if entry.type is Any and quirks.set_blackboard_literal_lost:
+            if isinstance(value, str) and entry.opaque:
                 raise LogicError(f"Can't convert string [{value}] to type [BT::Any]")
-            entry.store(None if lost else value)
-        elif self._rt.quirks.set_blackboard_keeps_type and entry.type not in (Any, type(value)):
-            if not isinstance(value, str):
-                raise LogicError(f"Blackboard::set({key}): the type of a port shall not change")
-            self._bb.write(key, entry, value)
+            entry.store(None if isinstance(value, str) else value)
+            # Upstream types entries of the node's own scope "BT::Any" here, remapped ones not.
+            entry.opaque = entry.opaque or self._bb.owns(key)
+        elif entry.type is Any and isinstance(value, str):
+            entry.store(value)
+        elif (
+            quirks.set_blackboard_keeps_type
+            and entry.type not in (Any, type(value))
+            and not isinstance(value, str)
+        ):
+            raise LogicError(f"Blackboard::set({key}): the type of a port shall not change")
         else:
             self._bb.write(key, entry, value)
 

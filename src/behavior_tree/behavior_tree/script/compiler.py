@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from time import monotonic
 from typing import Any
@@ -442,10 +443,15 @@ def _compound_assign(name: str, value: Closure, op: str) -> Closure:
 def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> None:
     """Write under the rules of script assignment: the entry keeps its type."""
     old = entry.value
+    if entry.opaque and entry.type is Any and isinstance(new, str) and not isinstance(old, str):
+        raise _cannot_assign(name, Any, new)
     if old is None and entry.type is Any:
-        entry.type = type(new)
-        entry.scripted = True
+        if not lenient:
+            entry.type = type(new)
         entry.store(new)
+        return
+    if old is None and lenient and not isinstance(new, str):
+        entry.store(new)  # upstream looks at the type of the value there, not of the entry
         return
     kind = entry.type if old is None else type(old)
     if new.__class__ is kind:
@@ -455,6 +461,8 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
         entry.store(int(new))
         return
     if isinstance(new, str) and kind is not str:
+        if lenient and old is None and _is_enum(entry.type):
+            raise _cannot_assign(name, kind, new)
         entry.store(_from_text(new, entry, kind, bb, lenient))
         return
     if kind is str or not (
@@ -469,12 +477,17 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
 
 def _from_text(new: str, entry: Entry, kind: Any, bb: Blackboard, lenient: bool) -> Any:
     target = kind if entry.type is Any else entry.type
-    if target not in (int, float):
+    bare = entry.type is Any or _is_enum(target)
+    if target not in (int, float) and not (lenient and bare):
         return bb.types.from_text(new, target)
-    if lenient and not entry.scripted:
+    if lenient and not bare:  # upstream has no converter for untyped entries and enumerations
         return bb.types.from_text(new, target)
     number = number_from_text(new, bb.types.enums, lenient)
     return number if lenient else bb.types.cast(number, target)
+
+
+def _is_enum(entry_type: Any) -> bool:
+    return isinstance(entry_type, type) and issubclass(entry_type, Enum)
 
 
 def _no_entry(name: str) -> ScriptError:

@@ -199,14 +199,24 @@ class TreeBuilder:
                 config.output_ports[name] = text
             key = pointer_key(text, name)
             if key is not None:
-                self._entry(element, name, key, port.type, config)
+                # Upstream's update watchers declare BT::Any, other untyped ports AnyTypeAllowed.
+                watched = manifest.builtin and name == "entry"
+                self._entry(element, name, key, port.type, config, opaque=watched)
 
     def _entry(
-        self, element: Element, name: str, key: str, port_type: Any, config: NodeConfig
+        self,
+        element: Element,
+        name: str,
+        key: str,
+        port_type: Any,
+        config: NodeConfig,
+        *,
+        opaque: bool,
     ) -> None:
         entry = config.blackboard.entry(key)
         if entry is None:
-            config.blackboard.create_entry(key, port_type)
+            lost = self.runtime.quirks.set_blackboard_literal_lost
+            config.blackboard.create_entry(key, port_type).opaque = opaque and lost
             return
         if (
             entry.type is Any
