@@ -64,9 +64,7 @@ class Tree:
                 return node
         raise KeyError(f"no node with path '{path}'")
 
-    def change_structure(
-        self, root: TreeNode, instances: Callable[[], list[Subtree]]
-    ) -> None:
+    def change_structure(self, root: TreeNode, instances: Callable[[], list[Subtree]]) -> None:
         """Take note that nodes have been added or removed, by `behavior_tree.editing`.
 
         Args:

@@ -278,7 +278,12 @@ class TreeEditor:
         taken = {each.instance_name for each in self._tree.subtrees}
         try:
             node = builder.build_fragment(
-                fragment, instance, chain, len(above) + 1, self._last_uid, taken
+                fragment,
+                instance,
+                chain,
+                depth=len(above) + 1,
+                last_uid=self._last_uid,
+                instance_names=taken,
             )
         except LoadError:
             for board, known in zip(boards, keys, strict=True):

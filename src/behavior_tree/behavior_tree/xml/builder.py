@@ -98,6 +98,7 @@ class TreeBuilder:
         element: Element,
         subtree: Subtree,
         chain: tuple[str, ...],
+        *,
         depth: int,
         last_uid: int,
         instance_names: set[str],
