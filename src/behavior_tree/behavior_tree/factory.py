@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType
@@ -35,6 +38,7 @@ __all__ = ["BehaviorTreeFactory"]
 
 Ports = Mapping[str, PortInfo] | Iterable[PortInfo] | None
 TickFunction = Callable[[TreeNode], NodeStatus]
+Callback = TypeVar("Callback", bound=Callable[..., Any])
 
 
 class BehaviorTreeFactory:
@@ -130,6 +134,7 @@ class BehaviorTreeFactory:
         self, name: str, tick_function: TickFunction, ports: Ports = None
     ) -> None:
         """Register an action made of ``tick_function(node) -> NodeStatus``."""
+        tick_function = self._guard(tick_function, "action")
         self._register_simple(
             name,
             NodeType.ACTION,
@@ -141,6 +146,7 @@ class BehaviorTreeFactory:
         self, name: str, tick_function: TickFunction, ports: Ports = None
     ) -> None:
         """Register a condition made of ``tick_function(node) -> NodeStatus``."""
+        tick_function = self._guard(tick_function, "condition")
         self._register_simple(
             name,
             NodeType.CONDITION,
@@ -155,6 +161,7 @@ class BehaviorTreeFactory:
         ports: Ports = None,
     ) -> None:
         """Register a decorator made of ``tick_function(child_status, node) -> NodeStatus``."""
+        tick_function = self._guard(tick_function, "decorator")
         self._register_simple(
             name,
             NodeType.DECORATOR,
@@ -171,6 +178,10 @@ class BehaviorTreeFactory:
         ports: Ports = None,
     ) -> None:
         """Register an action made of functions that each take the node."""
+        on_start = self._guard(on_start, "onStart")
+        on_running = self._guard(on_running, "onRunning")
+        if on_halted is not None:
+            on_halted = self._guard(on_halted, "onHalted")
         self._register_simple(
             name,
             NodeType.ACTION,
@@ -205,6 +216,22 @@ class BehaviorTreeFactory:
         self.register_builder(
             *py_trees_registration(registration_id, behaviour, ports, namespace, setup_arguments)
         )
+
+    def _guard(self, function: Callback, what: str) -> Callback:
+        if not self._quirks.callback_errors_fail:
+            return function
+
+        @functools.wraps(function)
+        def guarded(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except Exception:
+                name = arguments[-1].name()  # each callback takes its node last
+                print(f"Python exception in {what} [{name}]:", file=sys.stderr)
+                traceback.print_exc()
+                return NodeStatus.FAILURE
+
+        return cast("Callback", guarded)
 
     def _register_simple(
         self, name: str, node_type: NodeType, ports: Ports, builder: NodeBuilder
@@ -331,6 +358,14 @@ class BehaviorTreeFactory:
         return self._create_from(self._loader().load_file(Path(file_path)), blackboard)
 
     def _create_from(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
+        kept = dict(self._trees), dict(self._models), self._main_tree
+        try:
+            return self._register_and_create(documents, blackboard)
+        finally:
+            if self._quirks.text_trees_unregistered:
+                self._trees, self._models, self._main_tree = kept
+
+    def _register_and_create(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
         before = self._main_tree
         self._register(documents, closed=True)
         own = documents.own_trees

@@ -86,6 +86,12 @@ class Quirks:
     """``<Action ID="Sequence">`` is accepted. Mended: reported."""
     reactive_rejects_explicit: bool = False
     """D. An explicit-syntax child of ReactiveSequence is rejected. Mended: accepted."""
+    callback_errors_fail: bool = False
+    """An exception in a ``register_simple_*`` callback is printed and becomes FAILURE. Mended: the
+    tick raises, with the path of the node."""
+    text_trees_unregistered: bool = False
+    """The trees given to create_tree_from_text and _from_file are forgotten once built. Mended:
+    registered, so create_tree can build them again."""
     switch_prefix_match: bool = False
     """Switch cases compare numeric prefixes of texts. Mended: the whole text must be a number."""
 

@@ -6,6 +6,7 @@
 import pytest
 from tree_kit import Rig, letter, xml
 
+import behavior_tree
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 
@@ -192,3 +193,46 @@ def test_skipped_simple_action(compat):
     tree.tick_exactly_once()
     tree.tick_exactly_once()
     assert seen == ["RUNNING", "SKIPPED" if compat else "RUNNING"]
+
+
+def _raise(*_):
+    raise ValueError("boom")
+
+
+CALLBACKS = {
+    "action": (lambda f: f.register_simple_action("X", _raise), "<X/>"),
+    "condition": (lambda f: f.register_simple_condition("X", _raise), "<X/>"),
+    "onStart": (lambda f: f.register_simple_stateful_action("X", _raise, _raise), "<X/>"),
+    "decorator": (
+        lambda f: f.register_simple_decorator("X", _raise),
+        "<X><AlwaysSuccess/></X>",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CALLBACKS)
+@pytest.mark.parametrize("compat", ["4.8", None])
+def test_exception_in_a_callback(what, compat, capsys):
+    factory = behavior_tree.BehaviorTreeFactory(compat=compat)
+    register, xml = CALLBACKS[what]
+    register(factory)
+    tree = factory.create_tree_from_text(
+        f'<root BTCPP_format="4"><BehaviorTree ID="M">{xml}</BehaviorTree></root>'
+    )
+    if compat is None:
+        with pytest.raises(behavior_tree.BehaviorTreeError, match="boom"):
+            tree.tick_once()
+    else:
+        assert tree.tick_once() is behavior_tree.NodeStatus.FAILURE
+        error = capsys.readouterr().err
+        assert f"Python exception in {what} [X]" in error
+        assert "ValueError: boom" in error
+
+
+@pytest.mark.parametrize(("compat", "known"), [("4.8", []), (None, ["M"])])
+def test_trees_from_text_stay_registered(compat, known):
+    factory = behavior_tree.BehaviorTreeFactory(compat=compat)
+    factory.create_tree_from_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="M"><AlwaysSuccess/></BehaviorTree></root>'
+    )
+    assert factory.registered_behavior_trees() == known
