@@ -226,6 +226,17 @@ class Blackboard:
             raise BlackboardError(self._missing(key, entry))
         return entry.value
 
+    def get_stamped(self, key: str) -> tuple[Any, int, float]:
+        """Value, number of writes so far, and `time.monotonic` of the last write [s].
+
+        Raises:
+            BlackboardError: missing or empty
+        """
+        value = self.get(key)
+        entry = self.entry(key)
+        assert entry is not None  # get() found it
+        return value, entry.seq, entry.stamp
+
     def get_as(self, key: str, value_type: Any) -> Any:
         """Value of an entry converted to a type; raises BlackboardError."""
         value = self.get(key)

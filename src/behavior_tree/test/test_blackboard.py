@@ -365,3 +365,18 @@ def test_ports_of_different_types_on_one_key_are_found_at_load():
     factory.create_tree_from_text(xml('<Sequence><Out o="{k}"/><In i="{k}"/></Sequence>'))
     with pytest.raises(LoadError, match=r"initially created with type \[int\]"):
         factory.create_tree_from_text(xml('<Sequence><In i="{k}"/><Real i="{k}"/></Sequence>'))
+
+
+def test_stamps_count_writes_also_through_a_remapping():
+    board = Blackboard.create()
+    inner = Blackboard.create(board)
+    inner.add_subtree_remapping("k", "x")
+    with pytest.raises(BlackboardError):
+        inner.get_stamped("k")
+    board.set("x", 1)
+    first = inner.get_stamped("k")
+    inner.set("k", 1)
+    second = board.get_stamped("x")
+    assert first[:2] == (1, 1)
+    assert second[:2] == (1, 2)
+    assert second[2] >= first[2] > 0.0
