@@ -8,6 +8,7 @@ import io
 import json
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,15 @@ def test_btlog_agrees_with_upstream(tmp_path: Path) -> None:
         logger = module.FileLogger(tree, str(tmp_path / f"{module.__name__}.btlog"))
         drive(tree)
         logger.flush()
-        del logger
         if module is behavior_tree:
-            tree = None
+            expected = len(read_btlog(tmp_path / "behavior_tree.btlog").transitions)
+        else:
+            # Upstream's flush does not wait for its writer thread.
+            path = tmp_path / "behaviortreepy.btlog"
+            deadline = time.monotonic() + 10.0
+            while len(read_btlog(path).transitions) < expected and time.monotonic() < deadline:
+                time.sleep(0.01)
+        del logger, tree
     ours, theirs = ((tmp_path / f"{name}.btlog") for name in ("behavior_tree", "behaviortreepy"))
     assert ours.read_bytes()[:19] == theirs.read_bytes()[:19]
     records = [
