@@ -58,6 +58,7 @@ from behavior_tree.loggers import (
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.ports import BidirectionalPort, InputPort, OutputPort, PortInfo, ports_list
+from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
 
@@ -94,6 +95,7 @@ __all__ = [
     "SqliteLogger",
     "StatefulActionNode",
     "StdCoutLogger",
+    "StructureChange",
     "SyncActionNode",
     "TestNode",
     "TestNodeConfig",

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Blackboard
@@ -11,9 +13,12 @@ from behavior_tree.errors import FailureReason
 from behavior_tree.leaf import LeafNode
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, StatusCallback, TreeNode
 from behavior_tree.runtime import Runtime
+from behavior_tree.structure import StructureCallback, StructureChange
 from behavior_tree.xml.builder import Subtree
 
 __all__ = ["Tree"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Tree:
@@ -23,6 +28,7 @@ class Tree:
         self._root = root
         self._runtime = runtime
         self._watchers: list[StatusCallback] = []
+        self._structure_watchers: list[StructureCallback] = []
         self._halts = 0
         self._sleeping = False
         self._last = IDLE
@@ -64,19 +70,49 @@ class Tree:
                 return node
         raise KeyError(f"no node with path '{path}'")
 
-    def change_structure(self, root: TreeNode, instances: Callable[[], list[Subtree]]) -> None:
+    def change_structure(
+        self, root: TreeNode, instances: Callable[[], list[Subtree]], change: StructureChange
+    ) -> None:
         """Take note that nodes have been added or removed, by `behavior_tree.editing`.
 
         Args:
             root: the topmost node now
             instances: gives the instances of trees, called when all nodes are known
+            change: told to the subscribers, completed by the nodes added and removed
         """
+        before = {node: None for subtree in self.subtrees for node in subtree.nodes}
         self._root = root
         self.subtrees[:] = instances()
         for node in self.nodes():
             node.join_tree()
             node.select_kernel()
         self._install_watchers()
+        after = dict.fromkeys(self.nodes())
+        added = tuple(node for node in after if node not in before)
+        removed = tuple(node for node in before if node not in after)
+        self.announce_change(replace(change, added=added, removed=removed))
+
+    def announce_change(self, change: StructureChange) -> None:
+        """Tell the subscribers of an edit that is complete; an error in one is logged."""
+        for callback in tuple(self._structure_watchers):
+            try:
+                callback(change)
+            except Exception:  # the edit is done, and others want to know of it
+                _LOG.exception("a subscriber of structure changes failed")
+
+    def subscribe_structure_change(self, callback: StructureCallback) -> Callable[[], None]:
+        """Call ``callback(change)`` after each edit of the tree, undo and redo included.
+
+        Returns:
+            function that ends the subscription
+        """
+        self._structure_watchers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._structure_watchers:
+                self._structure_watchers.remove(callback)
+
+        return unsubscribe
 
     # -- ticking --------------------------------------------------------------------------------
 

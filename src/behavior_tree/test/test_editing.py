@@ -216,6 +216,45 @@ def test_watchers_and_records_follow():
     assert [node.name() for node in tree.ticked_nodes()] == ["s", "b", "a"]
 
 
+def test_subscribers_are_told_what_changed(caplog):
+    _, tree, editor = edited('<Sequence name="s"><A name="a"/></Sequence>', SUB, A="S", B="S")
+    told = []
+
+    def broken(change):
+        raise ValueError("no")
+
+    tree.subscribe_structure_change(broken)
+    unsubscribe = tree.subscribe_structure_change(told.append)
+
+    def last():
+        change = told.pop()
+        assert not told
+        nodes = (change.added, change.removed, change.changed)
+        text = " ".join(",".join(node.full_path() for node in group) or "-" for group in nodes)
+        return f"{'un' if change.undone else ''}{change.kind} {text}"
+
+    editor.insert("s", 0, '<SubTree ID="Sub" name="x"/>')
+    assert last() == "insert x,x/inner,x/b - -"
+    editor.move("a", "s", 0)
+    assert last() == "move - - a"
+    editor.rename("x", "y")
+    assert last() == "rename - - y,y/inner,y/b"
+    editor.replace("y/b", '<A name="n"/>')
+    assert last() == "replace y/n y/b -"
+    editor.undo()
+    assert last() == "unreplace y/b y/n -"
+    editor.insert("s", -1, '<Sleep name="z" msec="1"/>')
+    assert last() == "insert z - -"
+    editor.set_port("z", "msec", "2")
+    assert last() == "set_port - - z"
+    editor.remove("z")
+    assert last() == "remove - z -"
+    unsubscribe()
+    editor.undo()
+    assert not told
+    assert "subscriber of structure changes failed" in caplog.text
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(0, 9)), max_size=12))
 def test_any_history_is_undone_and_redone(steps):

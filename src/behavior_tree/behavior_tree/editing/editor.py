@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from behavior_tree.basic_types import NodeType
 from behavior_tree.blackboard import Blackboard
@@ -15,6 +15,7 @@ from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.leaf import LeafNode
 from behavior_tree.node import IDLE, NodeName, TreeNode
 from behavior_tree.ports import pointer_key
+from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import Subtree
 from behavior_tree.xml.document import Element, parse_xml
@@ -27,10 +28,14 @@ NodeReference = TreeNode | str | int
 
 @dataclass(eq=False)
 class _Change:
-    """One step of the history: what to do, and how to take it back."""
+    """One step of the history: what to do, and how to take it back.
 
-    redo: Callable[[], None]
-    undo: Callable[[], None]
+    Both get what to tell the subscribers of the tree.
+    """
+
+    told: StructureChange
+    redo: Callable[[StructureChange], None]
+    undo: Callable[[StructureChange], None]
 
 
 class TreeEditor:
@@ -70,7 +75,7 @@ class TreeEditor:
         at = _position(index, len(children))
         self._check(place, {place: [*children[:at], fragment, *children[at:]]})
         node = self._build(fragment, place)
-        self._change({place: [*children[:at], node, *children[at:]]})
+        self._change(StructureChange("insert"), {place: [*children[:at], node, *children[at:]]})
         return node
 
     def remove(self, node: NodeReference) -> None:
@@ -79,7 +84,7 @@ class TreeEditor:
         parent = self._parent(gone)
         rest = [child for child in parent.children if child is not gone]
         self._check(parent, {parent: list(rest)})
-        self._change({parent: rest})
+        self._change(StructureChange("remove"), {parent: rest})
 
     def move(self, node: NodeReference, parent: NodeReference, index: int) -> None:
         """Make a node child number ``index`` (counted without it) of a node of the same tree.
@@ -102,7 +107,7 @@ class TreeEditor:
         at = _position(index, len(others))
         lists = {source: rest, target: [*others[:at], moved, *others[at:]]}
         self._check(target, {key: list(value) for key, value in lists.items()})
-        self._change(dict(lists.items()))
+        self._change(StructureChange("move", changed=(moved,)), dict(lists.items()))
 
     def replace(self, node: NodeReference, xml: str) -> TreeNode:
         """Put the node of an XML fragment in the place of another; returns the new one."""
@@ -117,10 +122,12 @@ class TreeEditor:
         else:
             self._check_element(fragment, self._instance(old))
         new = self._build(fragment, old)
+        told = StructureChange("replace")
         if parent is None:
-            self._change({None: [new]})
+            self._change(told, {None: [new]})
         else:
-            self._change({parent: [new if child is old else child for child in parent.children]})
+            children = [new if child is old else child for child in parent.children]
+            self._change(told, {parent: children})
         return new
 
     def set_port(self, node: NodeReference, port: str, text: str) -> None:
@@ -136,11 +143,16 @@ class TreeEditor:
         board = target.config().blackboard
         if key is not None and board.entry(key) is None:
             board.create_entry(key, target.config().ports[port].type)
-        self._do(
-            _Change(
-                lambda: target.set_port(port, text), lambda: _restore_port(target, port, before)
-            )
-        )
+
+        def redo(told: StructureChange) -> None:
+            target.set_port(port, text)
+            self._tree.announce_change(told)
+
+        def undo(told: StructureChange) -> None:
+            _restore_port(target, port, before)
+            self._tree.announce_change(told)
+
+        self._do(_Change(StructureChange("set_port", changed=(target,)), redo, undo))
 
     def rename(self, node: NodeReference, name: str) -> None:
         """Give a node another name; its path, and for a SubTree the paths below, follow."""
@@ -151,7 +163,13 @@ class TreeEditor:
             path = _path(target, name)
             if any(each.instance_name == path for each in self._tree.subtrees):
                 raise _refused(target, f"cannot become '{path}', which exists", "use another name")
-        self._do(_Change(lambda: self._name(target, name), lambda: self._name(target, before)))
+        self._do(
+            _Change(
+                StructureChange("rename"),
+                lambda told: self._rename(target, name, told),
+                lambda told: self._rename(target, before, told),
+            )
+        )
 
     # -- history --------------------------------------------------------------------------------
 
@@ -160,7 +178,7 @@ class TreeEditor:
         if not self._undo:
             return False
         change = self._undo.pop()
-        change.undo()
+        change.undo(replace(change.told, undone=True))
         self._redo.append(change)
         return True
 
@@ -169,23 +187,29 @@ class TreeEditor:
         if not self._redo:
             return False
         change = self._redo.pop()
-        change.redo()
+        change.redo(change.told)
         self._undo.append(change)
         return True
 
     def _do(self, change: _Change) -> None:
-        change.redo()
+        change.redo(change.told)
         self._undo.append(change)
         self._redo.clear()
 
-    def _change(self, after: dict[TreeNode | None, list[TreeNode]]) -> None:
+    def _change(self, told: StructureChange, after: dict[TreeNode | None, list[TreeNode]]) -> None:
         before = {
             node: [self._tree.root_node()] if node is None else list(node.children)
             for node in after
         }
-        self._do(_Change(lambda: self._apply(after), lambda: self._apply(before)))
+        self._do(
+            _Change(
+                told,
+                lambda change: self._apply(after, change),
+                lambda change: self._apply(before, change),
+            )
+        )
 
-    def _apply(self, lists: dict[TreeNode | None, list[TreeNode]]) -> None:
+    def _apply(self, lists: dict[TreeNode | None, list[TreeNode]], told: StructureChange) -> None:
         root = self._tree.root_node()
         for node, children in lists.items():
             for child in [root] if node is None else node.children:
@@ -199,7 +223,7 @@ class TreeEditor:
         for node, children in lists.items():  # a moved node has been let go by its old parent
             for child in children:
                 child.parent = child._up = node
-        self._tree.change_structure(root, self._present_instances)
+        self._tree.change_structure(root, self._present_instances, told)
 
     def _present_instances(self) -> list[Subtree]:
         """Instances with nodes in the tree, the main one first, their nodes in order."""
@@ -211,6 +235,11 @@ class TreeEditor:
             found[board] = self._instances[board]
             found[board].nodes.append(node)
         return list(found.values())
+
+    def _rename(self, node: TreeNode, name: str, told: StructureChange) -> None:
+        self._name(node, name)
+        changed = list(_pre_order(node)) if node.type() is NodeType.SUBTREE else [node]
+        self._tree.announce_change(replace(told, changed=tuple(changed)))
 
     def _name(self, node: TreeNode, name: str) -> None:
         node.name = NodeName(name)
@@ -315,6 +344,13 @@ def _ancestors(node: TreeNode) -> list[TreeNode]:
         node = node._up
         found.append(node)
     return found
+
+
+def _pre_order(node: TreeNode) -> Iterator[TreeNode]:
+    yield node
+    if not isinstance(node, LeafNode):  # a leaf may hold py_trees behaviours
+        for child in node.children:
+            yield from _pre_order(child)
 
 
 def _boards(board: Blackboard | None) -> list[Blackboard]:
