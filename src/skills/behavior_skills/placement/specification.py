@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The place skill's specification as YAML (specs/pick_place.md B2), checked as a whole."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+
+from behavior_skills.interfaces import Array
+from behavior_skills.placement.orientations import (
+    DirectionConstraint,
+    axis_alignment,
+    axis_filter,
+    plane_alignment,
+    surprising,
+)
+from behavior_skills.placement.success import MODES
+
+Ratio = Annotated[FiniteFloat, Field(ge=-10.0, le=11.0)]
+Axis = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
+Weights = tuple[
+    Annotated[FiniteFloat, Field(ge=0.0)],
+    Annotated[FiniteFloat, Field(ge=0.0)],
+    Annotated[FiniteFloat, Field(ge=0.0)],
+    Annotated[FiniteFloat, Field(ge=0.0)],
+    Annotated[FiniteFloat, Field(ge=0.0)],
+    Annotated[FiniteFloat, Field(ge=0.0)],
+]
+
+_WITHOUT_EFFECT = {
+    "place_align_axis": "the reference never read it; use align_place_obj_axis",
+    "pick_align_axis": "the reference never read it; use align_pick_obj_axis",
+    "constraint_gripper_x": "the reference never read it; use filter_x_dir",
+}
+
+
+class SpecificationError(ValueError):
+    """A specification cannot be used; the message lists everything that is wrong."""
+
+
+class PlaceSpecification(BaseModel):
+    """One place. Lengths [m], angles [deg], axes in the frames that their names say."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = "place"
+    objects: Annotated[list[str], Field(min_length=2, max_length=2)]
+    """Object to place, and container."""
+    place_part_prim_path: str | None = None
+    """Name of the part of the container that counts instead of the whole; see `parts`."""
+    parts: dict[str, Part] = {}
+    """Parts of the container by name."""
+
+    place_direction: Literal["vertical", "horizontal"] = "vertical"
+    position_constraint: Literal["gripper", "object"] = "gripper"
+    """What is put at the sampled point: the tool, or the object's origin."""
+    x_ratio_range: tuple[Ratio, Ratio] = (0.4, 0.6)
+    y_ratio_range: tuple[Ratio, Ratio] = (0.4, 0.6)
+    z_ratio_range: tuple[Ratio, Ratio] = (0.4, 0.6)
+    """Of the container's extent along the world's axes; z for horizontal only."""
+    pre_place_z_offset: FiniteFloat = 0.2
+    place_z_offset: FiniteFloat = 0.1
+
+    align_place_obj_axis: Axis | None = None
+    """In the container's frame."""
+    offset_place_obj_axis: Axis | None = None
+    """In the container's frame."""
+    align_convention: Literal["legacy", "insertion"] = "legacy"
+    """See `behavior_skills.placement.poses`."""
+    pre_place_align: FiniteFloat = 0.2
+    pre_place_offset: FiniteFloat = 0.2
+    place_align: FiniteFloat = 0.1
+    place_offset: FiniteFloat = 0.1
+
+    filter_x_dir: list[Any] | None = None
+    filter_y_dir: list[Any] | None = None
+    filter_z_dir: list[Any] | None = None
+    filter_convention: Literal["legacy", "cone"] = "legacy"
+    align_pick_obj_axis: Axis | None = None
+    """In the held object's frame; with `align_place_obj_axis` and `align_obj_tol` in force."""
+    align_obj_tol: Annotated[FiniteFloat, Field(gt=0.0, le=180.0)] | None = None
+    align_plane_x_axis: Axis | None = None
+    align_plane_y_axis: Axis | None = None
+    """Two directions in the container's frame that span a plane."""
+    align_plane_tol: Annotated[FiniteFloat, Field(gt=0.0, le=90.0)] = 10.0
+    """Between that plane and the object's alignment axis, or the tool's z where there is none."""
+
+    pre_place_hold_vec_weight: Weights | None = None
+    post_place_hold_vec_weight: Weights | None = None
+    hesitate_steps: NonNegativeInt = 0
+    gripper_change_steps: PositiveInt = 10
+    post_place_vector: Axis | None = None
+    """In the tool frame."""
+    ignore_substring: list[str] = []
+
+    test_mode: Literal["forward", "ik"] = "forward"
+    """Test candidates by whole plans, or by inverse kinematics alone."""
+    selection: Literal["dual", "single"] = "dual"
+    """Test pre-place and place poses, or place poses alone."""
+    candidates: PositiveInt = 20
+    seed: int | None = None
+    t_eps: Annotated[FiniteFloat, Field(gt=0.0)] = 1e-3
+    o_eps: Annotated[FiniteFloat, Field(gt=0.0)] = 5e-3
+    """[rad]"""
+
+    success_mode: str = "3diou"
+    success_th: FiniteFloat = 0.0
+    threshold: FiniteFloat = 0.03
+    bbox: Literal["obb", "aabb"] = "obb"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems: list[str] = []
+        if self.objects[0] == self.objects[1]:
+            problems.append("objects names the same thing twice")
+        for key in ("x_ratio_range", "y_ratio_range", "z_ratio_range"):
+            low, high = getattr(self, key)
+            if low > high:
+                problems.append(f"{key} is [{low:g}, {high:g}], its first value must be the lower")
+        if self.place_direction == "horizontal":
+            wanted = ["align_place_obj_axis"]
+            if self.position_constraint == "object":
+                wanted.append("offset_place_obj_axis")
+            problems += [
+                f"{key} is needed for place_direction horizontal"
+                for key in wanted
+                if getattr(self, key) is None
+            ]
+        for key in self._axes():
+            axis = getattr(self, key)
+            if axis is not None and math.hypot(*axis) < 1e-9:
+                problems.append(f"{key} is {list(axis)}, which has no direction")
+        if self.success_mode not in MODES:
+            problems.append(f"success_mode '{self.success_mode}' is not of {', '.join(MODES)}")
+        if self.place_part_prim_path and self.place_part_prim_path not in self.parts:
+            problems.append(
+                f"place_part_prim_path '{self.place_part_prim_path}' is not in parts "
+                f"({', '.join(self.parts) or 'which is empty'})"
+            )
+        problems += self._filter_problems()
+        if (self.align_plane_x_axis is None) != (self.align_plane_y_axis is None):
+            problems.append("align_plane_x_axis and align_plane_y_axis belong together")
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    @staticmethod
+    def _axes() -> tuple[str, ...]:
+        return (
+            "align_place_obj_axis",
+            "offset_place_obj_axis",
+            "align_pick_obj_axis",
+            "align_plane_x_axis",
+            "align_plane_y_axis",
+        )
+
+    def _filter_problems(self) -> list[str]:
+        problems = []
+        for axis, value in self._filters():
+            try:
+                axis_filter(axis, value, self.filter_convention)
+            except ValueError as error:
+                problems.append(str(error).rstrip("."))
+        return problems
+
+    def _filters(self) -> list[tuple[str, list[Any]]]:
+        given = {"x": self.filter_x_dir, "y": self.filter_y_dir, "z": self.filter_z_dir}
+        return [(axis, value) for axis, value in given.items() if value is not None]
+
+    def constraints(self, B_R_C: Array, E_R_O: Array) -> list[DirectionConstraint]:
+        """What orientations of the tool in the base frame have to meet.
+
+        Args:
+            B_R_C: orientation of the container in the base frame, 3x3.
+            E_R_O: orientation of the held object in the tool frame, 3x3.
+        """
+        found = [
+            axis_filter(axis, value, self.filter_convention) for axis, value in self._filters()
+        ]
+        pick, place, tolerance = (
+            self.align_pick_obj_axis,
+            self.align_place_obj_axis,
+            self.align_obj_tol,
+        )
+        if pick is not None and place is not None and tolerance is not None:
+            name = f"align_obj_tol: {tolerance:g}"
+            found.append(axis_alignment(E_R_O @ pick, B_R_C @ place, math.radians(tolerance), name))
+        if self.align_plane_x_axis is not None and self.align_plane_y_axis is not None:
+            x, y = self.align_plane_x_axis, self.align_plane_y_axis
+            normal = (
+                x[1] * y[2] - x[2] * y[1],
+                x[2] * y[0] - x[0] * y[2],
+                x[0] * y[1] - x[1] * y[0],
+            )
+            axis = E_R_O @ pick if pick is not None else np.array([0.0, 0.0, 1.0])
+            found.append(
+                plane_alignment(
+                    axis, B_R_C @ normal, math.radians(self.align_plane_tol), "align_plane_*_axis"
+                )
+            )
+        return found
+
+    def warnings(self) -> list[str]:
+        """What is probably not meant: unknown keys, surprising angles, keys without effect."""
+        known = list(type(self).model_fields)
+        found = []
+        for key in self.model_extra or {}:
+            if key in _WITHOUT_EFFECT:
+                found.append(f"'{key}' has no effect: {_WITHOUT_EFFECT[key]}.")
+                continue
+            near = difflib.get_close_matches(key, known, 1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            found.append(f"'{key}' is not a key of the place skill and has no effect.{hint}")
+        for axis, value in self._filters():
+            warning = surprising(axis, value, self.filter_convention)
+            found += [warning] if warning else []
+        alignment = (self.align_pick_obj_axis, self.align_place_obj_axis, self.align_obj_tol)
+        if self.align_obj_tol is not None and None in alignment:
+            found.append(
+                "align_obj_tol has no effect without both align_pick_obj_axis and "
+                "align_place_obj_axis."
+            )
+        return found
+
+
+class Part(BaseModel):
+    """A box within the container."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    position: Axis = (0.0, 0.0, 0.0)
+    """Of its centre in the container's frame [m]; its axes are the container's."""
+    size: tuple[
+        Annotated[FiniteFloat, Field(gt=0.0)],
+        Annotated[FiniteFloat, Field(gt=0.0)],
+        Annotated[FiniteFloat, Field(gt=0.0)],
+    ]
+    """Edge lengths [m]."""
+
+
+PlaceSpecification.model_rebuild()
+
+
+def read_specification(text: str) -> PlaceSpecification:
+    """A specification from YAML text; raises `SpecificationError` with everything wrong in it."""
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SpecificationError(f"The specification is not YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise SpecificationError(
+            f"The specification must be a mapping of keys to values, not {values!r}."
+        )
+    try:
+        return PlaceSpecification.model_validate(values)
+    except ValidationError as error:
+        raise SpecificationError(_sentence(error)) from error
+
+
+def _sentence(error: ValidationError) -> str:
+    parts = []
+    for problem in error.errors():
+        where = ".".join(str(step) for step in problem["loc"])
+        what = problem["msg"].removeprefix("Value error, ")
+        came = "" if not where else f" (got {problem['input']!r})"
+        parts.append(f"{where}: {what}{came}" if where else what)
+    return "The specification cannot be used: " + "; ".join(parts) + "."

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The specification as YAML: defaults, errors all at once, warnings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kit import spec
+
+from behavior_skills.placement import SpecificationError, read_specification
+
+
+def test_the_defaults_are_those_of_the_facts() -> None:
+    read = read_specification("objects: [peg, bin]")
+    assert read.place_direction == "vertical"
+    assert read.position_constraint == "gripper"
+    assert read.x_ratio_range == (0.4, 0.6)
+    assert (read.pre_place_z_offset, read.place_z_offset) == (0.2, 0.1)
+    assert (read.hesitate_steps, read.gripper_change_steps) == (0, 10)
+    assert read.success_mode == "3diou"
+    assert read.warnings() == []
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(SpecificationError) as error:
+        read_specification(
+            """
+            objects: [peg, bin]
+            place_direction: sideways
+            pre_place_z_offset: .nan
+            gripper_change_steps: 0
+            post_place_hold_vec_weight: [1, 1, 1]
+            """
+        )
+    for key in ("place_direction", "pre_place_z_offset", "gripper_change_steps", "post_place_hold"):
+        assert key in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x_ratio_range: [0.6, 0.4]", "x_ratio_range"),
+        ("place_direction: horizontal", "align_place_obj_axis is needed"),
+        (
+            "{place_direction: horizontal, position_constraint: object, "
+            "align_place_obj_axis: [1, 0, 0]}",
+            "offset_place_obj_axis is needed",
+        ),
+        ("align_pick_obj_axis: [0, 0, 0]", "no direction"),
+        ("success_mode: iou", "success_mode 'iou'"),
+        ("place_part_prim_path: lid", "'lid' is not in parts"),
+        ("filter_z_dir: [down, 20]", "filter_z_dir"),
+        ("align_plane_x_axis: [1, 0, 0]", "belong together"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(text: str, why: str) -> None:
+    import yaml
+
+    values = {"objects": ["peg", "bin"], **yaml.safe_load(text)}
+    with pytest.raises(SpecificationError, match=why):
+        read_specification(yaml.safe_dump(values))
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "a: [", "", "5"])
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(SpecificationError):
+        read_specification(text)
+
+
+def test_keys_without_effect_are_warned_about() -> None:
+    warnings = spec(close_wait_steps=3, place_z_ofset=0.2, place_align_axis=[1, 0, 0]).warnings()
+    assert len(warnings) == 3
+    assert "Did you mean 'place_z_offset'" in warnings[1]
+    assert "align_place_obj_axis" in warnings[2]
+
+
+def test_a_tolerance_without_axes_is_warned_about() -> None:
+    assert "align_obj_tol" in spec(align_obj_tol=5).warnings()[0]
+
+
+def test_constraints_come_from_filters_axes_and_plane() -> None:
+    B_R_C, E_R_O = np.eye(3), np.eye(3)
+    assert spec().constraints(B_R_C, E_R_O) == []
+    constraints = spec(
+        filter_z_dir=["downward", 140],
+        align_pick_obj_axis=[0, 0, 2],
+        align_place_obj_axis=[1, 0, 0],
+        align_obj_tol=10,
+        align_plane_x_axis=[1, 0, 0],
+        align_plane_y_axis=[0, 0, 1],
+        align_plane_tol=5,
+    ).constraints(B_R_C, E_R_O)
+    assert [constraint.name for constraint in constraints] == [
+        "filter_z_dir: ['downward', 140]",
+        "align_obj_tol: 10",
+        "align_plane_*_axis",
+    ]
+    alignment, plane = constraints[1:]
+    assert alignment.tool == pytest.approx((0, 0, 1))
+    assert alignment.low == pytest.approx(math.cos(math.radians(10)))
+    assert plane.base == pytest.approx((0, -1, 0))
+    assert plane.high == pytest.approx(math.sin(math.radians(5)))
+
+
+def test_the_alignment_needs_all_three_keys() -> None:
+    two = spec(align_pick_obj_axis=[0, 0, 1], align_place_obj_axis=[1, 0, 0])
+    assert two.constraints(np.eye(3), np.eye(3)) == []
