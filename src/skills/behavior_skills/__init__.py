@@ -21,6 +21,8 @@ from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest, PlaceSkill
 from behavior_skills.planning import PlanningWorld, Speeds
+from behavior_skills.screw_motion import ScrewMotion
+from behavior_skills.screw_skill import ScrewParameters, ScrewRequest, ScrewSkill
 
 __all__ = [
     "ArmMode",
@@ -45,6 +47,10 @@ __all__ = [
     "PlaceRequest",
     "PlaceSkill",
     "PlanningWorld",
+    "ScrewMotion",
+    "ScrewParameters",
+    "ScrewRequest",
+    "ScrewSkill",
     "SkillFailure",
     "Speeds",
     "Workspace",

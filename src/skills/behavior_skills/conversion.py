@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
+from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw
 from behavior_msgs.msg import SceneObjectArray
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
@@ -35,6 +35,7 @@ from behavior_skills.interfaces import (
 from behavior_skills.move_arm_skill import MoveArmRequest
 from behavior_skills.pick_skill import PickRequest
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest
+from behavior_skills.screw_skill import ScrewRequest
 
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
@@ -70,7 +71,9 @@ def joint_state(message: JointStateMsg, robot: RobotModel) -> JointState | None:
     width = robot.gripper.width(position[fingers])
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd)) and math.isfinite(width)):
         return None
-    return JointState(q, qd, width)
+    effort = np.asarray(message.effort, dtype=np.float64)
+    tells = len(effort) == len(position) and bool(np.all(np.isfinite(effort)))
+    return JointState(q, qd, width, effort[arm] if tells else None)
 
 
 def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, ObjectView]:
@@ -167,6 +170,25 @@ def move_arm_request(
         velocity_scaling=goal.velocity_scaling,
         acceleration_scaling=goal.acceleration_scaling,
         avoid_collisions=goal.avoid_collisions,
+    )
+
+
+def screw_request(goal: Screw.Goal, lookup: FrameLookup) -> ScrewRequest:
+    """The goal of a Screw; raises `SkillFailure` for an unknown frame."""
+    return ScrewRequest(
+        base_T_axis=stamped_pose(goal.axis, lookup),
+        translation=goal.translation,
+        rotation=goal.rotation,
+        max_linear=goal.max_linear_velocity,
+        max_angular=goal.max_angular_velocity,
+        position_tolerance=goal.position_tolerance,
+        orientation_tolerance=goal.orientation_tolerance,
+        max_force=goal.max_force,
+        max_tracking_error=goal.max_tracking_error,
+        keep_grip=goal.keep_grip,
+        may_touch=tuple(goal.may_touch),
+        timeout=goal.timeout,
+        preview=goal.preview,
     )
 
 

@@ -29,6 +29,8 @@ def follow(
     trajectory: Trajectory,
     watch: Callable[[float], None] = lambda elapsed: None,
     meanwhile: Callable[[], None] = lambda: None,
+    *,
+    allowance: float = LATE_ALLOWANCE,
 ) -> None:
     """Execute a trajectory to its end.
 
@@ -39,6 +41,7 @@ def follow(
         watch: called at every joint state with the time since the start [s]; what it raises stops
             the arm and is raised on.
         meanwhile: called once, right after the start; planning ahead costs no time here.
+        allowance: [s] that it may take longer than the trajectory.
 
     Raises:
         SkillFailure: EXECUTION_FAILED, TIMED_OUT or SERVER_LOST; the arm is stopped.
@@ -52,7 +55,7 @@ def follow(
             runtime.tick()
             elapsed = runtime.now() - start
             watch(elapsed)
-            if elapsed > trajectory.duration + LATE_ALLOWANCE:
+            if elapsed > trajectory.duration + allowance:
                 raise SkillFailure(
                     Failure.TIMED_OUT,
                     f"The arm did not finish a motion of {trajectory.duration:.1f} s in "

@@ -40,6 +40,10 @@ class Failure(enum.Enum):
     OBJECT_LOST = "OBJECT_LOST"
     GRASP_MISSED = "GRASP_MISSED"
     NOT_PLACED = "NOT_PLACED"
+    FORCE_EXCEEDED = "FORCE_EXCEEDED"
+    TRACKING_LOST = "TRACKING_LOST"
+    GRIP_LOST = "GRIP_LOST"
+    OUT_OF_TOLERANCE = "OUT_OF_TOLERANCE"
     CANCELED = "CANCELED"
     TIMED_OUT = "TIMED_OUT"
     SERVER_LOST = "SERVER_LOST"
@@ -108,6 +112,8 @@ class JointState:
     """[rad/s]."""
     width: float
     """Gap between the fingers [m]."""
+    effort: Array | None = None
+    """Torques of the arm's joints beyond its weight [Nm]; None: the robot does not tell."""
 
 
 @dataclass(frozen=True, slots=True)

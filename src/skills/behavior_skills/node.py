@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS node of the skills: actions /pick, /place, /move_arm and /gripper.
+"""The ROS node of the skills: actions /pick, /place, /move_arm, /screw and /gripper.
 
-One arm, so one goal of pick, place and move_arm at a time: a second one is rejected. Every goal
-runs in a worker thread (`behavior_ros.WorkerActionServer`) and ends with a code and a sentence.
+One arm, so one goal of pick, place, move_arm and screw at a time: a second one is rejected. Every
+goal runs in a worker thread (`behavior_ros.WorkerActionServer`) and ends with code and sentence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place
+from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw
 from rclpy.node import Node
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
@@ -46,7 +46,10 @@ from behavior_skills.place_skill import PlaceParameters, PlaceSkill
 from behavior_skills.planning import PlanningWorld, Speeds
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
+from behavior_skills.screw_skill import ScrewParameters, ScrewSkill
 
+USES_ARM = ("pick", "place", "move_arm", "screw")
+"""Servers of which one at a time may move the arm."""
 START_PATIENCE = 2.5
 """[s] wall time that a goal waits for the first joint state and snapshot of the scene."""
 SWITCH_INTERVAL = 5e-4
@@ -136,13 +139,14 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             "pick": server(Pick, "/pick", self._pick),
             "place": server(Place, "/place", self._place),
             "move_arm": server(MoveArm, "/move_arm", self._move_arm),
+            "screw": server(Screw, "/screw", self._screw),
             "gripper": server(MoveGripper, "/gripper", self._move_gripper),
         }
 
     # ------------------------------------------------------------------ goals
 
     def _accept_arm(self, goal: Any) -> str | None:
-        busy = [name for name in ("pick", "place", "move_arm") if self._servers[name].busy]
+        busy = [name for name in USES_ARM if self._servers[name].busy]
         return f"the arm is busy with {busy[0]}; wait for it or cancel it" if busy else None
 
     def _accept_gripper(self, goal: Any) -> str | None:
@@ -202,6 +206,32 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             return MoveArm.Result(message="The arm is there.", fraction=skill.fraction)
 
         return self._run(context, MoveArm, work)
+
+    def _screw(self, context: GoalContext) -> Screw.Result:
+        def work(runtime: GoalRuntime, scene: SceneClient) -> Screw.Result:
+            request = conversion.screw_request(context.goal, self._base_T_frame)
+            skill = ScrewSkill(
+                runtime, self._arm, scene, self._world, self._hand, ScrewParameters(), request
+            )
+            result = Screw.Result()
+            try:
+                skill.run()
+                result.message = "The way is free." if request.preview else "The tool is there."
+            except SkillFailure as failure:
+                conversion.fail(result, failure.failure, str(failure))
+            result.fraction = skill.fraction
+            if skill.motion is not None:
+                result.duration = skill.motion.duration
+                result.path = [
+                    conversion.stamped_message(pose, self._robot.base_frame, runtime.now())
+                    for pose in skill.motion.waypoints()
+                ]
+            planned, executor = skill.trajectory, self.executor
+            if request.preview and planned is not None and executor is not None:
+                executor.create_task(lambda: self._show(planned))
+            return result
+
+        return self._run(context, Screw, work)
 
     def _move_gripper(self, context: GoalContext) -> MoveGripper.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> MoveGripper.Result:
