@@ -20,12 +20,13 @@ Where to read on: the tick kernel and the double nature of nodes in `behavior_tr
 `behavior_tree.quirks`.
 """
 
+from behavior_tree.actions.queue import PopFromQueue, QueueSize
 from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection, to_string
 from behavior_tree.blackboard import Blackboard, Entry
-from behavior_tree.control import ControlNode
+from behavior_tree.control import ControlNode, ManualSelector
 from behavior_tree.conversion import TypeRegistry, Unsigned, register_converter
-from behavior_tree.decorators import DecoratorNode
+from behavior_tree.decorators import ConsumeQueue, DecoratorNode, Loop
 from behavior_tree.errors import (
     BehaviorTreeError,
     BlackboardError,
@@ -71,6 +72,7 @@ __all__ = [
     "Blackboard",
     "BlackboardError",
     "ConditionNode",
+    "ConsumeQueue",
     "ControlNode",
     "ConversionError",
     "DecoratorNode",
@@ -82,15 +84,19 @@ __all__ = [
     "LeafNode",
     "LoadError",
     "LogicError",
+    "Loop",
+    "ManualSelector",
     "MinitraceLogger",
     "NodeConfig",
     "NodeExecutionError",
     "NodeStatus",
     "NodeType",
     "OutputPort",
+    "PopFromQueue",
     "PortDirection",
     "PortError",
     "PortInfo",
+    "QueueSize",
     "ScriptError",
     "SqliteLogger",
     "StatefulActionNode",

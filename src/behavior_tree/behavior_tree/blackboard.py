@@ -13,8 +13,9 @@ written with ``set`` leave the entry untyped, as upstream.
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from behavior_tree.conversion import TypeRegistry, accepts, type_name
@@ -82,6 +83,13 @@ class Blackboard:
     @types.setter
     def types(self, types: TypeRegistry) -> None:
         self._types = types
+
+    def with_names(self, names: Mapping[str, int]) -> Blackboard:
+        """The same entries, for scripts that may also use ``names`` as numbers."""
+        view = copy.copy(self)
+        view._types = copy.copy(self._types)
+        view._types.enums = {**self._types.enums, **names}
+        return view
 
     @property
     def root(self) -> Blackboard:

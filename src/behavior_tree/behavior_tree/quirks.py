@@ -52,6 +52,10 @@ class Quirks:
     """
     loop_empty_entry_raises: bool = False
     """LoopX on an existing but empty queue entry raises. Mended: `if_empty`."""
+    consume_queue_forgets_failure: bool = False
+    """ConsumeQueue goes on with the next item if a child that was RUNNING fails. Mended: FAILURE
+    ends it, as it does in the first tick of the child.
+    """
     missing_ports_at_tick: bool = False
     """Missing mandatory ports and bad enum literals raise at the first tick. Mended: reported at
     load.

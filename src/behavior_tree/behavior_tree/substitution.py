@@ -38,24 +38,38 @@ def rules_from_json(text: str) -> dict[str, SubstitutionRule]:
     """
     try:
         document = json.loads(text)
-        configs = {
-            name: _test_config(name, fields)
-            for name, fields in document.get("TestNodeConfigs", {}).items()
-        }
-        rules = document["SubstitutionRules"]
-    except (ValueError, AttributeError) as error:
-        raise BehaviorTreeError(f"substitution rules: not a JSON object: {error}") from error
-    except KeyError:
-        raise BehaviorTreeError(
-            "substitution rules: the key [SubstitutionRules] is missing"
-        ) from None
+    except ValueError as error:
+        raise BehaviorTreeError(f"substitution rules: not JSON: {error}") from error
+    described = _objects(_object(document, "the document"), "TestNodeConfigs", {})
+    configs = {
+        name: _test_config(name, _object(fields, f"test node [{name}]"))
+        for name, fields in described.items()
+    }
+    rules = _objects(document, "SubstitutionRules", None)
+    for pattern, target in rules.items():
+        if not isinstance(target, str):
+            raise BehaviorTreeError(
+                f"substitution rules: the rule [{pattern}] is {target!r}: give the name of a test "
+                f"node config, or the ID of a node type"
+            )
     return {pattern: configs.get(target, target) for pattern, target in rules.items()}
 
 
-_KEYS = {
-    *("return_status", "return_status_script", "async_delay"),
-    *("success_script", "failure_script", "post_script"),
-}
+def _objects(document: dict[str, Any], key: str, default: dict[str, Any] | None) -> dict[str, Any]:
+    found = document.get(key, default)
+    if found is None:
+        raise BehaviorTreeError(f"substitution rules: the key [{key}] is missing")
+    return _object(found, f"[{key}]")
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BehaviorTreeError(f"substitution rules: {what} is no JSON object")
+    return value
+
+
+_SCRIPTS = ("return_status_script", "success_script", "failure_script", "post_script")
+_KEYS = {"return_status", "async_delay", *_SCRIPTS}
 
 
 def _test_config(name: str, fields: dict[str, Any]) -> TestNodeConfig:
@@ -68,13 +82,19 @@ def _test_config(name: str, fields: dict[str, Any]) -> TestNodeConfig:
         raise BehaviorTreeError(
             f"test node [{name}]: give [return_status] or [return_status_script]"
         )
-    values = dict(fields)
-    try:
-        values["return_status"] = NodeStatus[values.get("return_status", "SUCCESS")]
-    except KeyError:
+    scripts = {key: fields[key] for key in _SCRIPTS if key in fields}
+    for key, script in scripts.items():
+        if not isinstance(script, str):
+            raise BehaviorTreeError(f"test node [{name}]: [{key}] is {script!r}, not a text")
+    status = fields.get("return_status", "SUCCESS")
+    if not isinstance(status, str) or status not in NodeStatus.__members__ or status == "IDLE":
         raise BehaviorTreeError(
-            f"test node [{name}]: return_status {fields['return_status']!r} is no upper-case "
-            f"status name"
-        ) from None
-    values["async_delay"] = float(values.get("async_delay", 0)) / 1000
-    return TestNodeConfig(**values)
+            f"test node [{name}]: [return_status] is {status!r}: write RUNNING, SUCCESS, FAILURE "
+            f"or SKIPPED"
+        )
+    delay = fields.get("async_delay", 0)
+    if isinstance(delay, bool) or not isinstance(delay, int | float):
+        raise BehaviorTreeError(
+            f"test node [{name}]: [async_delay] is {delay!r}: give a number of milliseconds"
+        )
+    return TestNodeConfig(NodeStatus[status], delay / 1000, **scripts)

@@ -13,6 +13,7 @@ from behavior_tree import (
     BehaviorTreeFactory,
     InputPort,
     LoadError,
+    NodeExecutionError,
     NodeStatus,
     OutputPort,
     TestNodeConfig,
@@ -136,6 +137,84 @@ def test_delay_scripts_and_computed_status():
 
 
 @pytest.mark.parametrize(
+    ("script", "result"),
+    [
+        ("SUCCESS", "S"),
+        ("k == 1 ? FAILURE : SUCCESS", "F"),
+        ("'SKIPPED'", "K"),
+        ("2", "S"),
+        ("PREFERRED", "F"),
+    ],
+)
+def test_the_status_script_knows_status_names_and_registered_enums(script, result):
+    rig = Rig(A="S")
+    rig.factory.register_scripting_enum("PREFERRED", 3)
+    config = {"return_status_script": script, "post_script": "SUCCESS := 5; done := k"}
+    rules = {"TestNodeConfigs": {"t": config}, "SubstitutionRules": {"A": "t"}}
+    rig.factory.load_substitution_rules_from_json(json.dumps(rules))
+    tree = rig.tree("<A/>")
+    tree.root_blackboard().set("k", 1)
+    assert letter(tree.tick_exactly_once()) == result
+    # The other scripts do not know the names: there SUCCESS is an entry.
+    assert (tree.root_blackboard().get("SUCCESS"), tree.root_blackboard().get("done")) == (5, 1)
+
+
+@pytest.mark.parametrize("script", ["IDLE", "0", "9", "1.5", "'success'"])
+def test_a_status_script_that_gives_no_result_is_an_error(script):
+    rig = Rig(A="S")
+    rig.factory.add_substitution_rule("A", TestNodeConfig(return_status_script=script))
+    with pytest.raises(NodeExecutionError, match="it must give RUNNING, SUCCESS, FAILURE or SKIP"):
+        rig.tree("<A/>").tick_once()
+
+
+def test_a_test_node_may_ask_a_function_and_may_run_on():
+    rig = Rig(A="S")
+    answers = iter("RRS")
+    letters = {"R": NodeStatus.RUNNING, "S": NodeStatus.SUCCESS}
+    rig.factory.add_substitution_rule(
+        "A", TestNodeConfig(complete_func=lambda: letters[next(answers)], post_script="n := n + 1")
+    )
+    tree = rig.tree("<A/>")
+    tree.root_blackboard().set("n", 0.0)
+    assert [letter(tree.tick_exactly_once()) for _ in range(3)] == ["R", "R", "S"]
+    assert tree.root_blackboard().get("n") == 3  # it also runs for RUNNING, as upstream
+
+
+def test_a_halted_test_node_starts_its_delay_anew_and_runs_no_script():
+    rig = Rig(A="S")
+    rig.factory.add_substitution_rule(
+        "A", TestNodeConfig(async_delay=1.0, success_script="ok := 1", post_script="done := 1")
+    )
+    tree = rig.tree("<A/>")
+    tree.tick_once()
+    rig.clock.now += 0.9
+    tree.halt_tree()
+    assert tree.root_blackboard().get_keys() == []
+    tree.tick_once()
+    rig.clock.now += 0.9
+    assert tree.tick_once() is NodeStatus.RUNNING
+    rig.clock.now += 0.2
+    assert tree.tick_once() is NodeStatus.SUCCESS
+    assert tree.root_blackboard().get_keys() == ["ok", "done"]
+
+
+def test_scripts_of_test_nodes_are_checked_when_the_tree_is_built():
+    rig = Rig(A="S")
+    rig.factory.add_substitution_rule("A", TestNodeConfig(post_script="a := "))
+    with pytest.raises(LoadError, match="Error in the script"):
+        rig.tree('<Sequence><A name="here"/></Sequence>')
+
+
+def test_a_leaf_may_stand_in_for_a_control_node_and_all_below():
+    rig = Rig(A="S", B="F")
+    rig.factory.add_substitution_rule("f", TestNodeConfig())
+    tree = rig.tree('<Sequence><Fallback name="f"><B/><B/></Fallback><A name="a"/></Sequence>')
+    assert [node.uid() for node in tree.subtrees[0].nodes] == [1, 2, 5]
+    assert tree.tick_once() is NodeStatus.SUCCESS
+    assert rig.take_log() == "A"
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "[",
@@ -145,6 +224,14 @@ def test_delay_scripts_and_computed_status():
         '{"TestNodeConfigs": {"x": {"return_status": "success"}}, "SubstitutionRules": {}}',
         '{"TestNodeConfigs": {"x": {"return_status": "IDLE"}}, "SubstitutionRules": {}}',
         '{"TestNodeConfigs": {"x": {"status": "SUCCESS"}}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": {"return_status": ["SUCCESS"]}}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": {"return_status_script": 2}}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": "SUCCESS"}, "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": [], "SubstitutionRules": {}}',
+        '{"TestNodeConfigs": {"x": {"return_status": "SUCCESS", "async_delay": "1"}},'
+        ' "SubstitutionRules": {}}',
+        '{"SubstitutionRules": []}',
+        '{"SubstitutionRules": {"a": 5}}',
     ],
 )
 def test_bad_rules(text):

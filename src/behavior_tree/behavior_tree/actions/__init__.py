@@ -9,10 +9,13 @@ from behavior_tree.actions.basic import (
     Sleep,
 )
 from behavior_tree.actions.blackboard import SetBlackboard, UnsetBlackboard, WasEntryUpdated
+from behavior_tree.actions.queue import PopFromQueue, QueueSize
 
 __all__ = [
     "AlwaysFailure",
     "AlwaysSuccess",
+    "PopFromQueue",
+    "QueueSize",
     "ScriptCondition",
     "ScriptNode",
     "SetBlackboard",

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
 from behavior_tree.leaf import StatefulActionNode
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.runtime import Timer
-from behavior_tree.script import compile_script
+from behavior_tree.script import Script, compile_script
 
 __all__ = ["TestNode", "TestNodeConfig"]
 
@@ -48,6 +47,13 @@ class TestNode(StatefulActionNode):
         super().__init__(name, config)
         self._test = test
         self._timer: Timer | None = None
+        self._status_script = self._compiled(test.return_status_script)
+        self._success_script = self._compiled(test.success_script)
+        self._failure_script = self._compiled(test.failure_script)
+        self._post_script = self._compiled(test.post_script)
+
+    def _compiled(self, source: str) -> Script | None:
+        return compile_script(source, self._rt.quirks) if source else None
 
     def on_start(self) -> NodeStatus:
         if self._test.async_delay <= 0:
@@ -67,27 +73,38 @@ class TestNode(StatefulActionNode):
             self._timer = None
 
     def _complete(self) -> NodeStatus:
-        test = self._test
         status = self._status()
-        if status is SUCCESS:
-            self._script(test.success_script)
+        if status is SUCCESS and self._success_script is not None:
+            self._success_script.run(self._bb)
         elif status is FAILURE:
-            self._reason = "test node set to fail"
-            self._script(test.failure_script)
-        self._script(test.post_script)
+            self.set_failure_reason("test node set to fail")
+            if self._failure_script is not None:
+                self._failure_script.run(self._bb)
+        if self._post_script is not None:
+            self._post_script.run(self._bb)
         return status
 
     def _status(self) -> NodeStatus:
         test = self._test
         if test.complete_func is not None:
-            return test.complete_func()
-        if not test.return_status_script:
+            return _allowed(test.complete_func(), "complete_func")
+        if self._status_script is None:
             return test.return_status
-        value = self._script(test.return_status_script)
-        status = NodeStatus[value] if isinstance(value, str) else NodeStatus(int(value))
-        if status is IDLE:
-            raise LogicError("return_status_script gave IDLE")
-        return status
+        # Only this script knows the names: elsewhere an entry may be called SUCCESS.
+        value = self._status_script.run(self._bb.with_names(_STATUS_NAMES))
+        try:
+            status = NodeStatus[value] if isinstance(value, str) else NodeStatus(value)
+        except (KeyError, ValueError):
+            status = value
+        return _allowed(status, "return_status_script")
 
-    def _script(self, source: str) -> Any:
-        return compile_script(source, self._rt.quirks).run(self._bb) if source else None
+
+_STATUS_NAMES = {name: status.value for name, status in NodeStatus.__members__.items()}
+
+
+def _allowed(status: object, source: str) -> NodeStatus:
+    if isinstance(status, NodeStatus) and status is not IDLE:
+        return status
+    raise LogicError(
+        f"TestNode: {source} gave {status!r}: it must give RUNNING, SUCCESS, FAILURE or SKIPPED"
+    )

@@ -4,6 +4,7 @@
 from behavior_tree.control.base import ControlNode
 from behavior_tree.control.conditional import IfThenElse, WhileDoElse
 from behavior_tree.control.fallback import AsyncFallback, Fallback
+from behavior_tree.control.manual import Choice, ManualSelector
 from behavior_tree.control.parallel import Parallel, ParallelAll
 from behavior_tree.control.reactive import ReactiveFallback, ReactiveSequence
 from behavior_tree.control.sequence import AsyncSequence, Sequence, SequenceWithMemory
@@ -13,9 +14,11 @@ from behavior_tree.control.try_catch import TryCatch
 __all__ = [
     "AsyncFallback",
     "AsyncSequence",
+    "Choice",
     "ControlNode",
     "Fallback",
     "IfThenElse",
+    "ManualSelector",
     "Parallel",
     "ParallelAll",
     "ReactiveFallback",

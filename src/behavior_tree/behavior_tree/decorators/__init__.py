@@ -2,6 +2,7 @@
 """Nodes with one child. Semantics are in each class; their upstream oddities in `quirks`."""
 
 from behavior_tree.decorators.base import DecoratorNode, SimpleDecoratorNode
+from behavior_tree.decorators.consume_queue import ConsumeQueue
 from behavior_tree.decorators.force import (
     ForceFailure,
     ForceSuccess,
@@ -17,6 +18,7 @@ from behavior_tree.decorators.timing import Delay, Timeout
 from behavior_tree.decorators.updated import SkipUnlessUpdated, WaitValueUpdate
 
 __all__ = [
+    "ConsumeQueue",
     "DecoratorNode",
     "Delay",
     "ForceFailure",

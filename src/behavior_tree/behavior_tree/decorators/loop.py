@@ -54,14 +54,13 @@ class Loop(SelfResettingDecorator):
             self._queue = None
             self._child_runs = False
         if not self._child_runs:
-            if self._queue is None:
-                self._queue = self._open_queue()
-            if not self._queue:
+            taken, item = self._take()
+            if not taken:
                 self._failed_child = None
                 self._reason = "the queue is empty"
                 result: NodeStatus = self.get_input("if_empty")
                 return result
-            self.set_output("value", self._queue.popleft())
+            self.set_output("value", item)
         self._start()
         status = self._tick_child()
         self._child_runs = status is RUNNING
@@ -71,6 +70,19 @@ class Loop(SelfResettingDecorator):
         if status is SUCCESS:
             self.reset_child()
         return RUNNING
+
+    def _take(self) -> tuple[bool, Any]:
+        """Whether there was an item, and the item."""
+        key = pointer_key(self.raw_port("queue") or "", "queue")
+        shared = None if key is None else self._bb.get(key, None)
+        if isinstance(shared, deque):  # looked at each time: somebody may have put another one
+            self._queue = shared
+        elif self._queue is None:
+            self._queue = self._open_queue()
+        try:
+            return True, self._queue.popleft()
+        except IndexError:
+            return False, None
 
     def _open_queue(self) -> deque[Any]:
         text = self.raw_port("queue") or ""
@@ -84,8 +96,6 @@ class Loop(SelfResettingDecorator):
             )
         if value is None:
             return deque()
-        if isinstance(value, deque):
-            return value
         if isinstance(value, str):
             return deque(self._rt.types.from_text(value, list[self.item_type]))  # type: ignore[name-defined]
         if isinstance(value, Iterable):

@@ -159,6 +159,9 @@ class TreeBuilder:
             node = None
         if node is not None:
             subtree.nodes.append(node)
+            if element.children and not isinstance(node, ControlNode | DecoratorNode):
+                self._uid += _count_below(element)  # a leaf stands in for all of them
+                return node
         below = replace(place, depth=place.depth + 1)
         for child_element in element.children:
             child = self._node(child_element, below)
@@ -369,6 +372,10 @@ def _compatible(entry_type: Any, port_type: Any) -> bool:
         return issubclass(entry_type, port_type) or issubclass(port_type, entry_type)
     except TypeError:  # generic aliases such as list[int]
         return False
+
+
+def _count_below(element: Element) -> int:
+    return sum(1 + _count_below(child) for child in element.children)
 
 
 def _attach(parent: TreeNode, child: TreeNode) -> None:
