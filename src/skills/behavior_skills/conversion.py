@@ -35,6 +35,11 @@ from behavior_skills.interfaces import (
 from behavior_skills.move_arm_skill import MoveArmRequest
 from behavior_skills.pick_skill import PickRequest
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest
+from behavior_skills.placement import (
+    PlaceSpecification,
+    SpecificationError,
+    read_specification,
+)
 from behavior_skills.screw_skill import ScrewRequest
 
 FrameLookup = Callable[[str, float], Array]
@@ -50,6 +55,8 @@ _NOWHERE = np.full((4, 4), math.nan)
 _FALLBACKS = {
     Failure.GOAL_IN_COLLISION: Failure.PLANNING_FAILED,
     Failure.UNKNOWN_FRAME: Failure.INVALID_REQUEST,
+    Failure.UNKNOWN_OBJECT: Failure.INVALID_REQUEST,
+    Failure.NO_ORIENTATION: Failure.INVALID_REQUEST,
 }
 """Codes to use where an action has none of its own for a failure."""
 
@@ -132,6 +139,20 @@ def place_request(goal: Place.Goal, lookup: FrameLookup) -> PlaceRequest:
         retreat_height=goal.retreat_height,
         velocity_scaling=goal.velocity_scaling,
     )
+
+
+def place_specification(text: str) -> PlaceSpecification | None:
+    """The specification in a goal's YAML text, or None where it has none (no key `objects`).
+
+    Raises:
+        SkillFailure: INVALID_REQUEST, with everything that is wrong in it.
+    """
+    if "objects" not in text:
+        return None
+    try:
+        return read_specification(text)
+    except SpecificationError as error:
+        raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
 
 
 def place_parameters(text: str, defaults: PlaceParameters) -> PlaceParameters:

@@ -38,15 +38,21 @@ from behavior_ros import (
 from behavior_skills import conversion
 from behavior_skills.controllers import ArmClient, GripperClient, RobotState
 from behavior_skills.goal_runtime import GoalRuntime
+from behavior_skills.grip import GripParameters
 from behavior_skills.gripper_skill import GripperSkill
 from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
 from behavior_skills.move_arm_skill import MoveArmSkill
 from behavior_skills.pick_skill import PickParameters, PickSkill, Workspace
 from behavior_skills.place_skill import PlaceParameters, PlaceSkill
+from behavior_skills.placement import PlaceSpecification
 from behavior_skills.planning import PlanningWorld, Speeds
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
 from behavior_skills.screw_skill import ScrewParameters, ScrewSkill
+from behavior_skills.specified_place_skill import (
+    SpecifiedPlaceParameters,
+    SpecifiedPlaceSkill,
+)
 
 USES_ARM = ("pick", "place", "move_arm", "screw")
 """Servers of which one at a time may move the arm."""
@@ -124,8 +130,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._place_parameters = PlaceParameters(
             workspace=workspace,
             speeds=Speeds(speeds.free, speeds.acceleration, 0.8 * speeds.approach),
-            effort=values["grasp_effort"],
-            max_width=gripper.open_width,
+            grip=GripParameters(max_width=gripper.open_width, effort=values["grasp_effort"]),
+        )
+        self._specified_place_parameters = SpecifiedPlaceParameters(
+            speeds=self._place_parameters.speeds, grip=self._place_parameters.grip
         )
 
     def _serve(self) -> None:
@@ -173,6 +181,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
     def _place(self, context: GoalContext) -> Place.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> Place.Result:
             goal = context.goal
+            specification = conversion.place_specification(goal.parameters)
+            if specification is not None:
+                return self._place_by(specification, runtime, scene)
             skill = PlaceSkill(
                 runtime,
                 self._arm,
@@ -188,6 +199,29 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             return Place.Result(message="It rests at the target.", placed=placed)
 
         return self._run(context, Place, work)
+
+    def _place_by(
+        self, specification: PlaceSpecification, runtime: GoalRuntime, scene: SceneClient
+    ) -> Place.Result:
+        skill = SpecifiedPlaceSkill(
+            runtime,
+            self._arm,
+            self._gripper,
+            scene,
+            self._world,
+            self._hand,
+            self._specified_place_parameters,
+            specification,
+            self._base_T_frame(self._values["world_frame"], 0.0),
+            self.get_logger().warning,
+        )
+        pose = skill.run()
+        share = skill.report.share if skill.report else 1.0
+        return Place.Result(
+            message=f"It is placed by success_mode {specification.success_mode}; the filters let "
+            f"{100 * share:.2g} % of all orientations pass.",
+            placed=conversion.stamped_message(pose, self._robot.base_frame, runtime.now()),
+        )
 
     def _move_arm(self, context: GoalContext) -> MoveArm.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> MoveArm.Result:

@@ -27,6 +27,7 @@ from behavior_skills.geometry import (
     support_height,
 )
 from behavior_skills.grasp_candidates import tilt_of
+from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -34,7 +35,6 @@ from behavior_skills.interfaces import (
     Gripper,
     Hand,
     HeldObject,
-    ObjectState,
     ObjectView,
     Runtime,
     SceneView,
@@ -62,13 +62,9 @@ class PlaceParameters:
     """The object is let go this far above what it is to rest on."""
     support_tolerance: float = 0.02
     """Between the wanted height and the one at which the object rests."""
-    width_tolerance: float = 0.008
+    grip: GripParameters = field(default_factory=GripParameters)
     release_opening: float = 0.02
     """Fingers open this much more than the object is thick before the hand goes up."""
-    max_width: float = 0.08
-    effort: float = 40.0
-    """[N]"""
-    release_timeout: float = 2.0
     settle_time: float = 0.3
     """The object is looked at this long after it was let go."""
     verify_timeout: float = 3.0
@@ -110,6 +106,18 @@ class PlaceSkill:
     request: PlaceRequest
     _retreat: Trajectory | None = field(default=None, init=False)
     _checked_revision: int = field(default=-1, init=False)
+    _grip: Grip = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._grip = Grip(
+            self.runtime,
+            self.arm,
+            self.gripper,
+            self.scene,
+            self.world,
+            self.hand,
+            self.parameters.grip,
+        )
 
     def run(self) -> Array:
         """Put the object down.
@@ -123,12 +131,13 @@ class PlaceSkill:
         """
         self.runtime.feedback("select", 0.0)
         self._validate()
-        held, thing = self._held()
+        held, thing = self._grip.held(self.request.name)
         goal = self._resting_pose(thing)
         support = self._support(thing)[1]
         entry = self._plan(held, thing, goal, support)
         self._carry(held, thing, entry)
-        released_at = self._release(held, entry)
+        self.runtime.feedback("release", 0.65)
+        released_at = self._grip.release(held, self._release_width(held))
         self._go_up()
         return self._verify(thing.name, goal, released_at)
 
@@ -158,34 +167,6 @@ class PlaceSkill:
                 Failure.OUT_OF_WORKSPACE,
                 f"The target is out of the workspace: {problem}. Choose a nearer place.",
             )
-
-    def _held(self) -> tuple[HeldObject, ObjectView]:
-        """What the gripper holds, checked against the request and the fingers."""
-        objects = self.scene.objects()
-        attached = [o for o in objects.values() if o.state is ObjectState.ATTACHED]
-        wanted = self.request.name
-        if not attached or (wanted and attached[0].name != wanted):
-            holds = f"'{attached[0].name}'" if attached else "nothing"
-            raise SkillFailure(
-                Failure.NOT_HELD,
-                f"The gripper holds {holds}, not {repr(wanted) if wanted else 'an object'}. Pick "
-                "the object first.",
-            )
-        thing, state = attached[0], self.arm.state()
-        held = self.hand.held
-        if held is None or held.name != thing.name:
-            # Picked before this process started: the scene knows where it sits.
-            base_T_tool = self.world.planner.robot.forward_kinematics(state.q)
-            pose = np.linalg.inv(base_T_tool) @ thing.base_T_object
-            held = self.hand.held = HeldObject(thing.name, pose, state.width)
-        if state.width < max(held.width - self.parameters.width_tolerance, 0.002):
-            self._drop(held)
-            raise SkillFailure(
-                Failure.NOT_HELD,
-                f"The fingers are shut ({1e3 * state.width:.1f} mm): '{held.name}' is not between "
-                "them any more. Pick it again.",
-            )
-        return held, thing
 
     def _support(self, thing: ObjectView) -> tuple[float, str]:
         """Top of what the object is to rest on [m] and its name; raises `SkillFailure`."""
@@ -272,7 +253,7 @@ class PlaceSkill:
         return sorted(upright, key=effort) if len(upright) > 1 else upright
 
     def _release_width(self, held: HeldObject) -> float:
-        return min(held.width + self.parameters.release_opening, self.parameters.max_width)
+        return min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
 
     def _options(self, *, width: float, tool_speed: float | None = None) -> PlanOptions:
         speeds = self.parameters.speeds
@@ -292,7 +273,7 @@ class PlaceSkill:
         def watch(elapsed: float) -> None:
             phase = "reach" if elapsed < entry.approach_at else "approach"
             self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
-            self._check_grip(held)
+            self._grip.check(held)
             self._check_target(thing)
 
         try:
@@ -303,26 +284,11 @@ class PlaceSkill:
                 watch,
                 self._planner_of_retreat(entry, held),
             )
-            self._check_grip(held)
+            self._grip.check(held)
         except SkillFailure as failure:
             if failure.failure is Failure.OBJECT_LOST:
-                self._drop(held)
+                self._grip.drop(held)
             raise
-
-    def _check_grip(self, held: HeldObject) -> None:
-        width = self.arm.state().width
-        if width < held.width - self.parameters.width_tolerance:
-            raise SkillFailure(
-                Failure.OBJECT_LOST,
-                f"'{held.name}' left the fingers on the way (gap {1e3 * width:.1f} mm). Pick it "
-                "again.",
-            )
-        seen = self.scene.objects().get(held.name)
-        if seen is None or seen.state is not ObjectState.ATTACHED:
-            raise SkillFailure(
-                Failure.OBJECT_LOST,
-                f"'{held.name}' is seen away from the gripper. Pick it again.",
-            )
 
     def _check_target(self, thing: ObjectView) -> None:
         """Whether the place is still free and the support still there, at each new snapshot."""
@@ -339,17 +305,6 @@ class PlaceSkill:
                 Failure.EXECUTION_FAILED,
                 f"What was to carry '{thing.name}' is gone: {failure} It is still held.",
             ) from None
-
-    def _drop(self, held: HeldObject) -> None:
-        """The object is lost: the scene follows its detections, shut fingers open."""
-        self.hand.held = None
-        self.runtime.shield(True)
-        try:
-            self.scene.detach(held.name)
-        finally:
-            self.runtime.shield(False)
-        if self.arm.state().width < held.width - self.parameters.width_tolerance:
-            self.gripper.move(self.parameters.max_width, self.parameters.effort)
 
     def _planner_of_retreat(self, entry: Entry, held: HeldObject) -> Callable[[], None]:
         def plan() -> None:
@@ -368,32 +323,6 @@ class PlaceSkill:
 
     # ------------------------------------------------------------------ release, retreat, verify
 
-    def _release(self, held: HeldObject, entry: Entry) -> float:
-        """Open the fingers and tell the scene; returns when [s]."""
-        self.runtime.feedback("release", 0.65)
-        # From here on the object is as good as released: no cancelling until the scene knows.
-        self.runtime.shield(True)
-        try:
-            self.gripper.move(self._release_width(held), self.parameters.effort)
-            free = held.width + 0.5 * (self._release_width(held) - held.width)
-            # Measured, not believed: a controller may call an opening ended that has just begun.
-            if not wait_for(
-                self.runtime,
-                lambda: self.arm.state().width >= free,
-                self.parameters.release_timeout,
-            ):
-                raise SkillFailure(
-                    Failure.EXECUTION_FAILED,
-                    f"The fingers did not open (gap {1e3 * self.arm.state().width:.1f} mm). "
-                    f"'{held.name}' is still held; see whether the gripper's controller runs.",
-                )
-            released_at = self.runtime.now()
-            self.scene.detach(held.name)
-            self.hand.held = None
-        finally:
-            self.runtime.shield(False)
-        return released_at
-
     def _go_up(self) -> None:
         assert self._retreat is not None
         duration = max(self._retreat.duration, 1e-3)
@@ -402,7 +331,7 @@ class PlaceSkill:
             self.runtime.feedback("retreat", 0.7 + 0.2 * min(elapsed / duration, 1.0))
 
         follow(self.runtime, self.arm, self._retreat, watch)
-        self.gripper.move(self.parameters.max_width, self.parameters.effort)
+        self._grip.open_wide()
 
     def _verify(self, name: str, goal: Array, released_at: float) -> Array:
         self.runtime.feedback("verify", 0.95)

@@ -131,6 +131,38 @@ def test_pick_one_block_and_place_it_on_another(rig):
 
 
 @pytest.mark.timeout(120)
+def test_place_by_specification(rig):
+    picked = rig.run("/pick", Pick.Goal(object_name="red_block"))
+    assert picked.code == 0, picked.message
+    text = """
+      objects: [red_block, yellow_block]
+      filter_z_dir: [downward, 175]
+      align_pick_obj_axis: [0, 0, 1]
+      align_place_obj_axis: [0, 0, 1]
+      align_obj_tol: 4
+      position_constraint: object
+      x_ratio_range: [0.48, 0.52]
+      y_ratio_range: [0.48, 0.52]
+      place_z_offset: 0.027
+      post_place_vector: [0, 0, -0.08]
+      success_mode: flower
+      success_th: -1
+      seed: 3
+    """
+    wrong = rig.run("/place", Place.Goal(parameters=text.replace("175", "175, 3, 4")))
+    assert wrong.code == Place.Result.INVALID_REQUEST
+    assert "filter_z_dir" in wrong.message
+    clash = Place.Goal(parameters=text + "\n      filter_x_dir: [downward, 170]")
+    assert rig.run("/place", clash).code == Place.Result.NO_ORIENTATION
+    absent = Place.Goal(parameters=text.replace("yellow_block", "basket"))
+    assert rig.run("/place", absent).code == Place.Result.UNKNOWN_OBJECT
+    done = rig.run("/place", Place.Goal(parameters=text))
+    assert done.code == 0, done.message
+    assert done.placed.pose.position.z == pytest.approx(1.5 * EDGE, abs=0.01)
+    assert rig.phases[-1] in ("retreat", "verify")
+
+
+@pytest.mark.timeout(120)
 def test_wrong_goals_end_with_their_codes(rig):
     assert rig.run("/pick", Pick.Goal(object_name="cat")).code == Pick.Result.UNKNOWN_OBJECT
     nan = Pick.Goal(object_name="red_block", lift_height=float("nan"))
@@ -138,7 +170,7 @@ def test_wrong_goals_end_with_their_codes(rig):
     place = on_top_of(rig.scene["red_block"])
     assert rig.run("/place", place).code == Place.Result.NOT_HELD
     place.target.header.frame_id = "nowhere"
-    assert rig.run("/place", place).code == Place.Result.INVALID_REQUEST
+    assert rig.run("/place", place).code == Place.Result.UNKNOWN_FRAME
     move = MoveArm.Goal(mode=MoveArm.Goal.POSE, poses=[place.target])
     assert rig.run("/move_arm", move).code == MoveArm.Result.UNKNOWN_FRAME
     wide = MoveGripper.Goal(mode=MoveGripper.Goal.WIDTH, width=0.5)

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Place by specification: sample poses in, over or beside a container, take the best, check.
+
+select -> reach -> approach -> release -> retreat -> verify, as `PlaceSkill`, but where to put the
+object comes from a `PlaceSpecification`. Each sampled placement is tested from the state that the
+one before it ends in: the place pose from the pre-place joints. Without a placement that can be
+reached, new ones are sampled for a few rounds; then the skill fails and says why.
+
+What the planner looks away from is looked away from in `PlanningScene.allowing` blocks only, so it
+is restored however the skill ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from behavior_motion import PlanOptions, Trajectory
+from behavior_skills.execution import follow, wait_for
+from behavior_skills.geometry import distance
+from behavior_skills.grip import Grip, GripParameters
+from behavior_skills.interfaces import (
+    Arm,
+    Array,
+    Failure,
+    Gripper,
+    Hand,
+    HeldObject,
+    ObjectState,
+    ObjectView,
+    Runtime,
+    SceneView,
+    SkillFailure,
+)
+from behavior_skills.placement import (
+    CommandKind,
+    NoOrientation,
+    OrientationReport,
+    OrientedBox,
+    PlacedState,
+    Placement,
+    PlaceScene,
+    PlaceSpecification,
+    Reach,
+    place_commands,
+    placed,
+    sample_orientations,
+    sample_placements,
+    select_placement,
+)
+from behavior_skills.planning import PlanningWorld, Speeds, checked
+
+ROUNDS = 3
+"""Times that new placements are sampled."""
+COMMAND_PERIOD = 0.01
+"""[s] that one of the specification's waiting steps stands for."""
+CONTAINER_MOVE = 0.02
+"""[m] by which a container may move while the object is brought."""
+HELD_ANGLE = 0.1
+"""[rad] by which the tool may turn on its way with a hold weight of 1."""
+
+
+class Log(Protocol):
+    """Where warnings about the specification go."""
+
+    def __call__(self, message: str, /) -> object:
+        """Tell one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecifiedPlaceParameters:
+    """Speeds, times [s] and scales that the specification does not speak of."""
+
+    speeds: Speeds = field(default_factory=lambda: Speeds(0.8, 0.5, approach=0.2))
+    grip: GripParameters = field(default_factory=GripParameters)
+    release_opening: float = 0.03
+    """[m]"""
+    planning_time: float = 1.0
+    settle_time: float = 0.5
+    """The object is looked at this long after it was let go."""
+    verify_timeout: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A placement that can be reached, with the motions that do it."""
+
+    placement: Placement
+    reach: Trajectory
+    """To the pre-place pose."""
+    approach: Trajectory
+    """From there to the place pose."""
+
+
+@dataclass(slots=True)
+class SpecifiedPlaceSkill:
+    """One place by specification; call :meth:`run`."""
+
+    runtime: Runtime
+    arm: Arm
+    gripper: Gripper
+    scene: SceneView
+    world: PlanningWorld
+    hand: Hand
+    parameters: SpecifiedPlaceParameters
+    specification: PlaceSpecification
+    base_T_world: Array
+    """The container's extent is measured along the world's axes."""
+    log: Log
+    _grip: Grip = field(init=False)
+    _why: str = field(default="", init=False)
+    report: OrientationReport | None = field(default=None, init=False)
+    """How the orientations of the last round were found."""
+
+    def __post_init__(self) -> None:
+        self._grip = Grip(
+            self.runtime,
+            self.arm,
+            self.gripper,
+            self.scene,
+            self.world,
+            self.hand,
+            self.parameters.grip,
+        )
+
+    def run(self) -> Array:
+        """Put the object down.
+
+        Returns:
+            Where it rests: base_T_object, 4x4.
+
+        Raises:
+            SkillFailure: UNKNOWN_OBJECT, NOT_HELD, NO_ORIENTATION, UNREACHABLE, PLANNING_FAILED,
+                EXECUTION_FAILED, OBJECT_LOST, NOT_PLACED, TIMED_OUT or SERVER_LOST.
+            Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
+        """
+        self.runtime.feedback("select", 0.0)
+        for warning in self.specification.warnings():
+            self.log(f"place: {warning}")
+        name, container_name = self.specification.objects
+        held, _ = self._grip.held(name)
+        container = self._container(container_name)
+        way = self._choose(held, container)
+        self._carry(held, container, way)
+        released_at = self._put(held, way)
+        return self._verify(held.name, container_name, way, released_at)
+
+    # ------------------------------------------------------------------ select
+
+    def _container(self, name: str) -> ObjectView:
+        thing = self.scene.objects().get(name)
+        if thing is None or thing.state is ObjectState.LOST:
+            known = ", ".join(sorted(self.scene.objects())) or "none"
+            raise SkillFailure(
+                Failure.UNKNOWN_OBJECT,
+                f"The container '{name}' is not in the scene (there: {known}). See that it is "
+                "detected, or name another one.",
+            )
+        return thing
+
+    def _choose(self, held: HeldObject, container: ObjectView) -> Way:
+        self.world.sync(self.scene.objects(), held)
+        rng = np.random.default_rng(self.specification.seed)
+        scene = self._place_scene(held, container)
+        constraints = self.specification.constraints(
+            container.base_T_object[:3, :3], held.tool_T_object[:3, :3]
+        )
+        tried = 0
+        for _ in range(ROUNDS):
+            try:
+                rotations, self.report = sample_orientations(
+                    self.specification.candidates, constraints, rng
+                )
+            except NoOrientation as error:
+                raise SkillFailure(Failure.NO_ORIENTATION, str(error)) from error
+            placements = sample_placements(self.specification, scene, rotations, rng)
+            tried += len(placements)
+            way = self._reachable_way(held, container.name, placements)
+            if way is not None:
+                return way
+            self.runtime.tick()  # a cancellation is noticed between the rounds
+        raise SkillFailure(
+            Failure.UNREACHABLE,
+            f"None of {tried} sampled ways to place '{held.name}' at '{container.name}' can be "
+            f"reached; the nearest: {self._why or 'no joints reach it.'} Widen ratios or filters, "
+            "or move the container.",
+        )
+
+    def _place_scene(self, held: HeldObject, container: ObjectView) -> PlaceScene:
+        W_T_B: Array = np.linalg.inv(self.base_T_world).astype(np.float64)
+        return PlaceScene(
+            W_T_B=W_T_B,
+            W_R_C=(W_T_B @ container.base_T_object)[:3, :3],
+            container=self._target_box(container),
+            E_T_O=held.tool_T_object,
+        )
+
+    def _target_box(self, container: ObjectView) -> OrientedBox:
+        """The container, or its part that counts, in the world frame."""
+        pose = np.linalg.inv(self.base_T_world) @ container.base_T_object
+        part = self.specification.parts.get(self.specification.place_part_prim_path or "")
+        if part is None:
+            return OrientedBox(pose, container.half_extents)
+        centre = np.eye(4)
+        centre[:3, 3] = part.position
+        return OrientedBox(pose @ centre, np.asarray(part.size) / 2)
+
+    # ------------------------------------------------------------------ reachability
+
+    def _reachable_way(
+        self, held: HeldObject, container: str, placements: list[Placement]
+    ) -> Way | None:
+        """The best of the placements, or None; `_why` then tells about one that failed."""
+        q = self.arm.state().q
+        with self._looking_away(held, container):
+            pre, pre_q = self._reach([p.pre for p in placements], [q] * len(placements), held)
+            seeds = [q if found is None else found for found in pre_q]
+            place, _ = self._reach([p.place for p in placements], seeds, held)
+            dual = self.specification.selection == "dual" and not placements[0].single
+            while (best := select_placement(place, pre if dual else None)) is not None:
+                way = self._plan(held, placements[best], pre_q[best])
+                if way is not None:
+                    return way
+                place.ok[best] = False
+        return None
+
+    def _reach(
+        self, poses: list[Array], seeds: list[Array], held: HeldObject
+    ) -> tuple[Reach, list[Array | None]]:
+        """Inverse kinematics of all poses, each from its own seed."""
+        planner, found = self.world.planner, []
+        for pose, seed in zip(poses, seeds, strict=True):
+            answer = planner.inverse_kinematics(
+                pose, seed=seed, gripper_width=held.width, attempts=8
+            )
+            if answer.q is None:
+                self._why = answer.reason
+            found.append(answer.q)
+        turn = [
+            0.0 if q is None else _angle(planner.robot.forward_kinematics(q), pose)
+            for q, pose in zip(found, poses, strict=True)
+        ]
+        way = [
+            0.0 if q is None else distance(planner.robot.forward_kinematics(q), pose)
+            for q, pose in zip(found, poses, strict=True)
+        ]
+        travel = [
+            0.0 if q is None else float(np.abs(q - seed).sum())
+            for q, seed in zip(found, seeds, strict=True)
+        ]
+        ok = np.array([q is not None for q in found])
+        return Reach(ok, np.array(way), np.array(turn), np.array(travel)), found
+
+    def _plan(self, held: HeldObject, placement: Placement, q_pre: Array | None) -> Way | None:
+        """Whole motions of a placement; with test_mode `ik` a failure of them is final."""
+        try:
+            q = self.arm.state().q
+            reach = self._reach_motion(held, q, placement.pre, q_pre)
+            approach = self._approach_motion(held, reach.positions[-1], placement.place)
+        except SkillFailure as failure:
+            if self.specification.test_mode == "ik":
+                raise
+            self._why = str(failure)
+            return None
+        return Way(placement, reach, approach)
+
+    def _reach_motion(
+        self, held: HeldObject, q: Array, pose: Array, q_goal: Array | None
+    ) -> Trajectory:
+        weights = self.specification.pre_place_hold_vec_weight
+        turns = max(weights[:3]) if weights else 0.0
+        deviation = None
+        if turns > 0.0:
+            # The weight holds the orientation between the two that it must have at its ends.
+            start = self.world.planner.robot.forward_kinematics(q)
+            deviation = _axis_angle(start, pose) + HELD_ANGLE / turns
+        options = self._options(held.width, deviation=deviation)
+        if q_goal is not None:
+            plan = self.world.planner.plan_to_joints(q, q_goal, options=options)
+        else:
+            plan = self.world.planner.plan_to_pose(q, [pose], options=options)
+        trajectory = checked(plan).trajectory
+        assert trajectory is not None
+        return trajectory
+
+    def _approach_motion(self, held: HeldObject, q: Array, pose: Array) -> Trajectory:
+        """Straight where that can be; hold weights demand it."""
+        planner = self.world.planner
+        slow = self._options(held.width, speed=self.parameters.speeds.approach)
+        plan = planner.plan_cartesian(q, [pose], options=slow)
+        weights = self.specification.post_place_hold_vec_weight
+        if not plan.ok and not any(weights or ()):
+            plan = planner.plan_to_pose(q, [pose], options=self._options(held.width))
+        trajectory = checked(plan).trajectory
+        assert trajectory is not None
+        return trajectory
+
+    def _options(
+        self, width: float, *, speed: float | None = None, deviation: float | None = None
+    ) -> PlanOptions:
+        speeds = self.parameters.speeds
+        return PlanOptions(
+            velocity_scaling=speeds.free,
+            acceleration_scaling=speeds.acceleration,
+            planning_time=self.parameters.planning_time,
+            gripper_width=width,
+            max_tool_speed=speed,
+            max_orientation_deviation=deviation,
+            seed=self.specification.seed,
+        )
+
+    @contextlib.contextmanager
+    def _looking_away(
+        self, held: HeldObject, container: str, *, free: bool = False
+    ) -> Iterator[None]:
+        """The planner lets the object touch container and hand, and ignores what is to be ignored.
+
+        With `free` the object counts as let go: the hand may leave it.
+        """
+        links = self.world.planner.robot.gripper.touch_links
+        pairs = [(held.name, other) for other in (container, *links)]
+        pairs += [(f"*{text}*", "*") for text in self.specification.ignore_substring]
+        if free:
+            pairs.append((held.name, "*"))
+        with self.world.planner.scene.allowing(pairs):
+            yield
+
+    # ------------------------------------------------------------------ reach, approach
+
+    def _carry(self, held: HeldObject, container: ObjectView, way: Way) -> None:
+        try:
+            for phase, trajectory, begin in (
+                ("reach", way.reach, 0.0),
+                ("approach", way.approach, 0.4),
+            ):
+                duration = max(trajectory.duration, 1e-3)
+
+                def watch(
+                    elapsed: float,
+                    phase: str = phase,
+                    begin: float = begin,
+                    duration: float = duration,
+                ) -> None:
+                    self.runtime.feedback(phase, begin + 0.2 * min(elapsed / duration, 1.0))
+                    self._grip.check(held)
+                    self._check_container(container)
+
+                follow(self.runtime, self.arm, trajectory, watch)
+            self._hesitate(held)
+        except SkillFailure as failure:
+            if failure.failure is Failure.OBJECT_LOST:
+                self._grip.drop(held)
+            raise
+
+    def _hesitate(self, held: HeldObject) -> None:
+        end = self.runtime.now() + self.specification.hesitate_steps * COMMAND_PERIOD
+        while self.runtime.now() < end:
+            self.runtime.tick()
+            self._grip.check(held)
+
+    def _check_container(self, before: ObjectView) -> None:
+        now = self.scene.objects().get(before.name)
+        if now is None or now.state is ObjectState.LOST:
+            what = "is gone"
+        elif distance(now.base_T_object, before.base_T_object) > CONTAINER_MOVE:
+            what = "was moved"
+        else:
+            return
+        raise SkillFailure(
+            Failure.EXECUTION_FAILED,
+            f"The container '{before.name}' {what} on the way. The object is still held: place it "
+            "again.",
+        )
+
+    # ------------------------------------------------------------------ release, retreat, verify
+
+    def _put(self, held: HeldObject, way: Way) -> float:
+        """Open as the specification's commands say, and go back; returns when it was let go."""
+        self.runtime.feedback("release", 0.65)
+        commands = place_commands(self.specification, way.placement, held.name)
+        opening = min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
+        released_at = self._grip.release(held, opening)
+        steps = sum(c.kind is CommandKind.OPEN and c.pose is way.placement.place for c in commands)
+        wait_for(self.runtime, lambda: False, max(0, steps - 1) * COMMAND_PERIOD)
+        last = commands[-1]
+        if self.specification.post_place_vector is not None and last.pose is not None:
+            self._retreat(held, last.pose, opening)
+        self._grip.open_wide()
+        return released_at
+
+    def _retreat(self, held: HeldObject, pose: Array, opening: float) -> None:
+        self.runtime.feedback("retreat", 0.75)
+        scene = self.world.planner.scene
+        q = self.arm.state().q
+        if held.name in scene.attached():
+            scene.detach_object(held.name, q=q)
+        options = self._options(opening, speed=2.0 * self.parameters.speeds.approach)
+        with self._looking_away(held, self.specification.objects[1], free=True):
+            plan = checked(
+                self.world.planner.plan_cartesian(q, [pose], options=options, min_fraction=0.3)
+            )
+        assert plan.trajectory is not None
+        follow(self.runtime, self.arm, plan.trajectory)
+
+    def _verify(self, name: str, container: str, way: Way, released_at: float) -> Array:
+        self.runtime.feedback("verify", 0.95)
+        settled = released_at + self.parameters.settle_time
+        problem: str | None = f"'{name}' has not been seen since it was let go"
+
+        def is_placed() -> bool:
+            nonlocal problem
+            thing = self.scene.objects().get(name)
+            if thing is None or thing.last_seen < settled:
+                return False
+            problem = placed(
+                self.specification.success_mode,
+                self._placed_state(thing, self._container(container), way),
+                self.specification.bbox,
+            )
+            return problem is None
+
+        if not wait_for(self.runtime, is_placed, self.parameters.verify_timeout):
+            raise SkillFailure(
+                Failure.NOT_PLACED,
+                f"'{name}' was let go, but by success_mode {self.specification.success_mode} it "
+                f"is not placed: {problem}. Pick it and place it again.",
+            )
+        return self.scene.objects()[name].base_T_object
+
+    def _placed_state(self, thing: ObjectView, container: ObjectView, way: Way) -> PlacedState:
+        pose = np.linalg.inv(self.base_T_world) @ thing.base_T_object
+        return PlacedState(
+            object_box=OrientedBox(pose, thing.half_extents),
+            container_box=self._target_box(container),
+            object_origin=pose[:3, 3],
+            object_height_in_base=float(thing.base_T_object[2, 3]),
+            tool_height_in_base=float(way.placement.place[2, 3]),
+            threshold=self.specification.threshold,
+            success_th=self.specification.success_th,
+        )
+
+
+def _angle(first: Array, second: Array) -> float:
+    """Between two orientations [rad]."""
+    cosine = (np.trace(first[:3, :3].T @ second[:3, :3]) - 1.0) / 2.0
+    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+
+def _axis_angle(first: Array, second: Array) -> float:
+    """Between the tool's z axes of two poses [rad]."""
+    return float(np.arccos(np.clip(first[:3, 2] @ second[:3, 2], -1.0, 1.0)))
