@@ -14,12 +14,14 @@ written with ``set`` leave the entry untyped, as upstream.
 from __future__ import annotations
 
 import copy
+import operator
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from behavior_tree.conversion import TypeRegistry, accepts, type_name
 from behavior_tree.errors import BlackboardError, ConversionError, LogicError
+from behavior_tree.rules_4_8 import set_value
 
 __all__ = ["Blackboard", "Entry"]
 
@@ -29,7 +31,7 @@ _NUMBERS = (int, float)
 class Entry:
     """A value with its type, the count of writes and the time of the last one."""
 
-    __slots__ = ("opaque", "seq", "stamp", "type", "value")
+    __slots__ = ("opaque", "origin", "seq", "stamp", "type", "value")
 
     def __init__(self, entry_type: Any = Any) -> None:
         self.value: Any = None
@@ -38,14 +40,17 @@ class Entry:
         """``typing.Any`` while untyped."""
         self.opaque = False
         """Quirk F: untyped, and no text converts to it (upstream's type ``BT::Any``)."""
+        self.origin: Any = None
+        """Type the value came with if its Python type does not tell; see `rules_4_8`."""
         self.seq = 0
         """Number of writes so far."""
         self.stamp = 0.0
         """`time.monotonic` of the last write [s]."""
 
-    def store(self, value: Any) -> None:
+    def store(self, value: Any, origin: Any = None) -> None:
         """Write without any check."""
         self.value = value
+        self.origin = origin
         self.seq += 1
         self.stamp = time.monotonic()
 
@@ -60,7 +65,7 @@ class Blackboard:
         self._entries: dict[str, Entry] = {}
         self._remap: dict[str, str] = {}
         self._autoremap = False
-        self._literal_at_remap = False
+        self._hidden: dict[str, Entry] | None = None  # quirk B: entries nobody can read
         self._types = types or (parent.types if parent is not None else TypeRegistry())
 
     @staticmethod
@@ -108,8 +113,12 @@ class Blackboard:
         self._autoremap = enabled
 
     def use_literal_at_remaps(self) -> None:
-        """Quirk B: a remapping to ``@key`` names a parent entry that really is called ``@key``."""
-        self._literal_at_remap = True
+        """Quirk B: writing through a remapping to ``@key`` makes a parent's entry of that very
+        name, which nobody reads.
+        """
+        self._hidden = {}
+        if self._parent is not None and self._parent._hidden is None:
+            self._parent._hidden = {}
 
     def remapped_key(self, key: str) -> str | None:
         """Key of the parent that ``key`` stands for; None if it is local."""
@@ -134,8 +143,6 @@ class Blackboard:
             return None
         external = self._remap.get(key)
         if external is not None:
-            if self._literal_at_remap and external.startswith("@"):
-                return self._parent._entries.get(external) or self._parent._remote_entry(external)
             return self._parent.entry(external)
         if self._autoremap and not key.startswith("_"):
             return self._parent.entry(key)
@@ -146,6 +153,10 @@ class Blackboard:
         if key.startswith("@"):
             return _root_key(key) in self.root._entries
         return key in self._entries
+
+    def own_entry(self, key: str) -> Entry | None:
+        """Entry of this name that lives here; None if there is none."""
+        return self._entries.get(key)
 
     def create_entry(self, key: str, entry_type: Any = Any) -> Entry:
         """Entry that ``key`` addresses, made where it belongs if missing.
@@ -160,7 +171,10 @@ class Blackboard:
         return self._create_entry(key, entry_type)
 
     def _create_entry(self, key: str, entry_type: Any) -> Entry:
-        found = self._entries.get(key)
+        entries = self._entries
+        if self._hidden is not None and key.startswith("@"):
+            entries = self._hidden
+        found = entries.get(key)
         if found is not None:
             if found.type is not Any and entry_type is not Any and found.type != entry_type:
                 raise LogicError(_type_changed(key, found.type, entry_type))
@@ -168,10 +182,10 @@ class Blackboard:
         if self._parent is not None:
             external = self.remapped_key(key)
             if external is not None:
-                if self._literal_at_remap:
+                if self._hidden is not None:
                     return self._parent._create_entry(external, entry_type)
                 return self._parent.create_entry(external, entry_type)
-        entry = self._entries[key] = Entry(entry_type)
+        entry = entries[key] = Entry(entry_type)
         return entry
 
     # -- values ---------------------------------------------------------------------------------
@@ -183,6 +197,9 @@ class Blackboard:
             LogicError: the entry has another type and the value does not fit
             ConversionError: a text that does not convert to the entry's type
         """
+        if self._types.exact:
+            set_value(self, key, value, type(value))
+            return
         entry = self._entries.get(key)
         if entry is None:
             if key.startswith("@"):
@@ -249,7 +266,7 @@ class Blackboard:
         """Value of an entry converted to a type; raises BlackboardError."""
         value = self.get(key)
         try:
-            return self._types.cast(value, value_type)
+            return self._types.read(value, value_type)
         except ConversionError as error:
             raise BlackboardError(f"Blackboard entry [{key}]: {error}") from error
 
@@ -277,7 +294,7 @@ class Blackboard:
 
     def set_int(self, key: str, value: int) -> None:
         """Write an integer."""
-        self.set(key, int(value))
+        self.set(key, operator.index(value))
 
     def set_double(self, key: str, value: float) -> None:
         """Write a float."""
@@ -289,15 +306,19 @@ class Blackboard:
 
     def set_string(self, key: str, value: str) -> None:
         """Write text; a typed entry converts it."""
-        self.set(key, str(value))
+        if not isinstance(value, str):
+            raise TypeError(f"set_string({key!r}) takes a str, not {type(value).__name__}")
+        self.set(key, value)
 
     def unset(self, key: str) -> None:
         """Remove a local entry; nothing happens if there is none."""
         self._entries.pop(key, None)
+        if self._hidden is not None:
+            self._hidden.pop(key, None)
 
     def get_keys(self) -> list[str]:
         """Keys of the local entries, in order of creation."""
-        return list(self._entries)
+        return [*self._entries, *(self._hidden or ())]
 
     def __contains__(self, key: str) -> bool:
         """True if the key has a value."""

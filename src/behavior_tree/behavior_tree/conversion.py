@@ -19,8 +19,11 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from behavior_tree import casts_4_8
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import ConversionError
+from behavior_tree.number_text import leading_double
+from behavior_tree.queue_types import SharedQueue
 
 __all__ = ["TypeRegistry", "Unsigned", "register_converter", "type_name"]
 
@@ -85,11 +88,16 @@ def register_converter(port_type: Any, converter: Converter) -> None:
 class TypeRegistry:
     """Conversions known to one factory and its trees."""
 
-    def __init__(self, *, lenient_numbers: bool = False) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
         self._own: dict[Any, Converter] = {}
-        self._lenient = lenient_numbers
+        self._lenient = exact
         self.enums: dict[str, int] = {}
         """Names usable as numbers in scripts, switches and numeric ports."""
+
+    @property
+    def exact(self) -> bool:
+        """True if entries follow `behavior_tree.rules_4_8`."""
+        return self._lenient
 
     def register(self, port_type: Any, converter: Converter) -> None:
         """Make ``port_type`` from text with ``converter``; overrides built-in and shared ones."""
@@ -98,6 +106,10 @@ class TypeRegistry:
     def convertible(self, port_type: Any) -> bool:
         """True if text can become a ``port_type``."""
         return port_type is Any or self._converter(port_type) is not None
+
+    def has_text_form(self, port_type: Any) -> bool:
+        """True if an entry of this type takes texts; enumerations do not, upstream."""
+        return not _is_enum(port_type) and self.convertible(port_type)
 
     def from_text(self, text: str, port_type: Any) -> Any:
         """Make a ``port_type`` from text.
@@ -135,7 +147,9 @@ class TypeRegistry:
             return value
         if kind is str:
             return self.from_text(value, port_type)
-        special = _CASTS.get(port_type)
+        if self._lenient and _is_enum(port_type):
+            return _enum_from_number(casts_4_8.to_int32(value), port_type)
+        special = (_CASTS_4_8 if self._lenient else _CASTS).get(port_type)
         if special is not None:
             return special(value)
         if accepts(port_type, value):
@@ -145,6 +159,16 @@ class TypeRegistry:
         raise ConversionError(
             f"[{kind.__name__}] {_short(value)} is not a [{type_name(port_type)}]"
         )
+
+    def read(self, value: Any, value_type: Any) -> Any:
+        """Turn a stored value into a ``value_type`` for who asks the blackboard itself.
+
+        Raises:
+            ConversionError: the value does not fit into the type
+        """
+        if self._lenient and value_type in _CASTS_4_8:
+            return _CASTS_4_8[value_type](value)
+        return self.cast(value, value_type)
 
     def _converter(self, port_type: Any) -> Converter | None:
         for table in (self._own, _SHARED):
@@ -159,13 +183,15 @@ class TypeRegistry:
         if port_type is str:
             return str
         if port_type is int:
-            return self._to_int
+            return self._to_int32 if self._lenient else self._to_int
         if port_type is Unsigned:
-            return lambda text: _to_unsigned(self._to_int(text))
+            return lambda text: _to_unsigned(self._to_int(text), self._lenient)
         if port_type is float:
             return self._to_float
         if port_type is bool:
             return _text_to_bool
+        if isinstance(port_type, type) and issubclass(port_type, SharedQueue):
+            return lambda text: port_type(self._to_list(text, port_type.item_type))
         if _is_enum(port_type):
             return lambda text: self._to_enum(text, port_type)
         origin, args = typing.get_origin(port_type), typing.get_args(port_type)
@@ -189,10 +215,15 @@ class TypeRegistry:
             return self.enums[number]
         raise ConversionError(f"Can't convert string [{text}] to integer")
 
+    def _to_int32(self, text: str) -> int:
+        return casts_4_8.to_int32(self._to_int(text))
+
     def _to_float(self, text: str) -> float:
-        number = text if self._lenient else text.strip()
+        if self._lenient:
+            return leading_double(text)
+        number = text.strip()
         found = _FLOAT.match(number)
-        if found and (self._lenient or found.end() == len(number)):
+        if found and found.end() == len(number):
             return float(found.group())
         if number in self.enums:
             return float(self.enums[number])
@@ -285,9 +316,11 @@ def _to_json(text: str, port_type: type) -> Any:
     return value
 
 
-def _to_unsigned(value: int) -> Unsigned:
+def _to_unsigned(value: int, bounded: bool = False) -> Unsigned:
     if value < 0:
         raise ConversionError("Value is negative and can't be converted to unsigned")
+    if bounded and value >= 2**32:
+        raise ConversionError(f"{value} is too large for an unsigned int")
     return Unsigned(value)
 
 
@@ -343,4 +376,11 @@ _CASTS: dict[Any, Callable[[Any], Any]] = {
     float: _cast_float,
     bool: _cast_bool,
     str: _to_text,
+}
+_CASTS_4_8: dict[Any, Callable[[Any], Any]] = {
+    int: casts_4_8.to_int32,
+    Unsigned: casts_4_8.to_unsigned,
+    float: casts_4_8.to_double,
+    bool: casts_4_8.to_bool,
+    str: casts_4_8.to_text,
 }

@@ -55,7 +55,7 @@ class BehaviorTreeFactory:
     ) -> None:
         self._clock = clock
         self._quirks = quirks_for(compat)
-        self._types = TypeRegistry(lenient_numbers=self._quirks.lenient_numbers)
+        self._types = TypeRegistry(exact=self._quirks.exact_values)
         self._manifests: dict[str, TreeNodeManifest] = {}
         self._builders: dict[str, NodeBuilder] = {}
         self._trees: dict[str, TreeDefinition] = {}

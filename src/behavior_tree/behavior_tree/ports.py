@@ -175,6 +175,12 @@ def pointer_key(text: str, port_name: str) -> str | None:
     return None
 
 
+def braced_key(text: str) -> str | None:
+    """Key between braces as it stands there, None for a literal; ``=`` means nothing special."""
+    text = text.strip(" ")
+    return text[1:-1] if len(text) >= 3 and text[0] == "{" and text[-1] == "}" else None
+
+
 def value_to_text(value: Any) -> str:
     """XML text of a default or literal value."""
     if isinstance(value, str):

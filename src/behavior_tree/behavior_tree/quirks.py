@@ -30,9 +30,6 @@ class Quirks:
     addresses the root blackboard."""
     precondition_latch_survives_halt: bool = False
     """E. After being halted, Precondition does not check its condition again. Mended: it does."""
-    set_blackboard_literal_lost: bool = False
-    """F. SetBlackboard of a literal into an existing untyped entry stores an empty value, and
-    raises the next time. Mended: stored."""
     halt_tree_halts_all: bool = False
     """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once,
     running only.
@@ -64,13 +61,21 @@ class Quirks:
     """Ports and scripts of trees that are not built are not looked at. Mended: all trees are
     checked at load.
     """
-    set_blackboard_keeps_type: bool = False
-    """SetBlackboard raises when it copies a number into an entry of another number type. Mended:
-    numbers that fit are converted."""
-    lenient_numbers: bool = False
-    """``12abc`` converts to 12, ``1.5`` to the integer 1; an entry that a script makes stays
-    untyped, and an empty one takes any number from a script. Mended: the whole text must be a
-    number; the entry gets the type of the value, and an empty one only takes its own type."""
+    exact_values: bool = False
+    """Entries, conversions and casts follow 4.8 to the letter (`behavior_tree.rules_4_8`,
+    `behavior_tree.casts_4_8`); what shows most:
+
+    - F. SetBlackboard of a literal into an existing untyped entry stores an empty value, and raises
+      the next time
+    - SetBlackboard raises when it copies a number into an entry of another number type, even an
+      integer literal of a script (``int64``) into an entry of `Blackboard.set_int` (``int``)
+    - ``12abc`` converts to 12, ``1.5`` to the integer 1; integers have 32 bits
+    - an entry that a script makes stays untyped, an empty one takes any number from a script, and a
+      number may take the place of a bool
+    - a write through a remapping or by SetBlackboard replaces values of another type
+
+    Mended: literals are stored, numbers that fit are converted, the whole text must be a number,
+    integers have 64 bits, an entry gets the type of the first value and keeps it."""
     script_grammar_4_8: bool = False
     """Scripts: ``;`` needed between and forbidden after statements; ``&&`` and ``||`` bind
     equally; arithmetic groups to the right (``10-3-2`` is 9); arithmetic, bit and ``..`` operators

@@ -200,7 +200,7 @@ def test_text_that_does_not_convert(text, kind):
 
 
 def test_lenient_numbers_as_in_4_8():
-    lenient = TypeRegistry(lenient_numbers=True)
+    lenient = TypeRegistry(exact=True)
     assert (lenient.from_text("12abc", int), lenient.from_text("1.5", int)) == (12, 1)
     with pytest.raises(ConversionError):
         lenient.from_text(" 1", int)

@@ -8,10 +8,18 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Entry
 from behavior_tree.decorators.updated import UpdateWatch
-from behavior_tree.errors import BlackboardError, LogicError, PortError
+from behavior_tree.errors import BlackboardError, PortError
 from behavior_tree.leaf import SyncActionNode
 from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
-from behavior_tree.ports import BidirectionalPort, InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.ports import (
+    BidirectionalPort,
+    InputPort,
+    PortInfo,
+    braced_key,
+    pointer_key,
+    ports_list,
+)
+from behavior_tree.rules_4_8 import ANY, origin_of, parse_for, set_value
 
 __all__ = ["SetBlackboard", "UnsetBlackboard", "WasEntryUpdated"]
 
@@ -30,13 +38,16 @@ class SetBlackboard(SyncActionNode):
         )
 
     def tick(self) -> NodeStatus:
+        exact = self._rt.quirks.exact_values
         key: str = self._rt.types.cast(self.get_input("output_key"), str)
-        if not key:
+        if not key and not exact:
             raise PortError("missing port [output_key]: it names the entry to write")
         text = self.raw_port("value")
         if text is None:
             raise PortError('missing port [value]: give it in the XML, value="..."')
-        source_key = pointer_key(text, "value")
+        source_key = braced_key(text) if exact else pointer_key(text, "value")
+        if exact:
+            return self._write_as_4_8(key, text, source_key)
         if source_key is None:
             return self._write_literal(key, text)
         return self._copy(source_key, key)
@@ -50,39 +61,47 @@ class SetBlackboard(SyncActionNode):
         return SUCCESS
 
     def _copy(self, source_key: str, key: str) -> NodeStatus:
-        source = self._bb.entry(source_key)
-        if source is None:
-            raise BlackboardError(
-                f"Can't find the port referred by [value]: no entry [{source_key}]"
-            )
+        source = self._source(source_key)
         target = self._bb.entry(key)
         if target is None:
             target = self._bb.create_entry(key, source.type)
-            target.opaque = source.opaque
         if source.value is None:
             self._reason = f"entry [{source_key}] is empty"
             return FAILURE
         self._store(key, target, source.value)
         return SUCCESS
 
+    def _source(self, key: str) -> Entry:
+        source = self._bb.entry(key)
+        if source is None:
+            raise BlackboardError(f"Can't find the port referred by [value]: no entry [{key}]")
+        return source
+
     def _store(self, key: str, entry: Entry, value: Any) -> None:
-        quirks = self._rt.quirks
-        if entry.type is Any and quirks.set_blackboard_literal_lost:
-            if isinstance(value, str) and entry.opaque:
-                raise LogicError(f"Can't convert string [{value}] to type [BT::Any]")
-            entry.store(None if isinstance(value, str) else value)
-            # Upstream types entries of the node's own scope "BT::Any" here, remapped ones not.
-            entry.opaque = entry.opaque or self._bb.owns(key)
-        elif entry.type is Any and isinstance(value, str):
+        if entry.type is Any and isinstance(value, str):
             entry.store(value)
-        elif (
-            quirks.set_blackboard_keeps_type
-            and entry.type not in (Any, type(value))
-            and not isinstance(value, str)
-        ):
-            raise LogicError(f"Blackboard::set({key}): the type of a port shall not change")
         else:
             self._bb.write(key, entry, value)
+
+    def _write_as_4_8(self, key: str, text: str, source_key: str | None) -> NodeStatus:
+        bb = self._bb
+        target = bb.entry(key)
+        value: Any = text
+        origin = None
+        if source_key is not None:
+            source = self._source(source_key)
+            if target is None:
+                bb.create_entry(key, source.type).opaque = source.opaque
+                target = bb.entry(key)
+            if source.value is None:
+                self._reason = f"entry [{source_key}] is empty"
+                return FAILURE
+            value, origin = source.value, origin_of(source)
+        if target is not None and target.type is not str and isinstance(value, str):
+            value = parse_for(bb, target, value)
+            origin = None if value is None else target.type
+        set_value(bb, key, value, ANY, origin)
+        return SUCCESS
 
 
 class UnsetBlackboard(SyncActionNode):

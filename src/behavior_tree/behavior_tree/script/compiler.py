@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 from time import monotonic
 from typing import Any
 
+from behavior_tree import rules_4_8
 from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.casts_4_8 import to_double
 from behavior_tree.conversion import type_name
 from behavior_tree.errors import BehaviorTreeError, ConversionError, ScriptError
 from behavior_tree.quirks import MENDED, Quirks
@@ -43,6 +44,7 @@ from behavior_tree.script.values import (
 __all__ = ["Script", "compile_script"]
 
 Closure = Callable[[Blackboard], Any]
+TypedClosure = Callable[[Blackboard], tuple[Any, Any]]
 CompareTable = dict[str, Callable[[float, float], bool]]
 
 
@@ -130,7 +132,7 @@ class _Compiler:
 
     def expr(self, node: Expr) -> Closure:
         if isinstance(node, Constant):
-            value = node.value
+            value = int(node.value) if isinstance(node.value, bool) else node.value
             return lambda bb: value
         if isinstance(node, Name):
             return _load(node.name)
@@ -154,6 +156,7 @@ class _Compiler:
     def _unary(self, node: Unary) -> Closure:
         operand = self.expr(node.operand)
         op = node.op
+        nan_has_bits = self._quirks.nan_compares_true
 
         def run(bb: Blackboard) -> float:
             value = operand(bb)
@@ -164,6 +167,8 @@ class _Compiler:
             if op == "-":
                 return -number
             if op == "~":
+                if math.isnan(number) and nan_has_bits:
+                    number = -(2.0**63)  # what x86 makes of it
                 if not math.isfinite(number):
                     raise ScriptError("Number out of range for bitwise operation")
                 return float(~int(number))
@@ -196,7 +201,7 @@ class _Compiler:
     def _compare(self, node: Compare) -> Closure:
         operands = tuple(self._number(operand) for operand in node.operands)
         table = COMPARE_4_8 if self._quirks.nan_compares_true else COMPARE
-        rules = _Rules(table, self._quirks.lenient_numbers)
+        rules = _Rules(table, self._quirks.exact_values)
         constant = _number_constant(node.operands[-1])
         if len(operands) == 2:
             left = node.operands[0]
@@ -219,21 +224,8 @@ class _Compiler:
 
     def _ternary(self, node: Ternary) -> Closure:
         condition, then, otherwise = map(self.expr, (node.condition, node.then, node.otherwise))
-        lenient = self._quirks.lenient_numbers
-
-        def run(bb: Blackboard) -> Any:
-            value = condition(bb)
-            if isinstance(value, str):
-                truth = (
-                    number_from_text(value, bb.types.enums, True) != 0 if lenient else value != ""
-                )
-            elif value is None:
-                raise ScriptError("the condition of '?:' is not initialized")
-            else:
-                truth = as_number(value) != 0
-            return then(bb) if truth else otherwise(bb)
-
-        return run
+        truth = _truth(self._quirks.exact_values)
+        return lambda bb: then(bb) if truth(condition(bb)) else otherwise(bb)
 
     def _assign(self, node: Assign) -> Closure:
         if not isinstance(node.target, Name):
@@ -244,8 +236,45 @@ class _Compiler:
             return refuse
         name, value = node.target.name, self.expr(node.value)
         if node.op in (":=", "="):
-            return _plain_assign(name, value, node.op == ":=", self._quirks.lenient_numbers)
-        return _compound_assign(name, value, node.op)
+            typed = self._typed(node.value) if self._quirks.exact_values else None
+            return _plain_assign(name, value, node.op == ":=", typed)
+        return _compound_assign(name, value, node.op, self._quirks.exact_values)
+
+    def _typed(self, node: Expr) -> TypedClosure:
+        """The value and its origin; see `rules_4_8`."""
+        value = self.expr(node)
+        if isinstance(node, Ternary):
+            condition, truth = self.expr(node.condition), _truth(True)
+            then, otherwise = self._typed(node.then), self._typed(node.otherwise)
+            return lambda bb: then(bb) if truth(condition(bb)) else otherwise(bb)
+        source = node.target if isinstance(node, Assign) else node
+        if isinstance(source, Name):
+            return _value_and_origin(source.name, value)
+        literal = isinstance(node, Constant) and type(node.value) is int
+        origin = rules_4_8.Int64 if literal else None
+        return lambda bb: (value(bb), origin)
+
+
+def _truth(exact: bool) -> Callable[[Any], bool]:
+    """Condition of ``?:``."""
+
+    def truth(value: Any) -> bool:
+        if value is None:
+            raise ScriptError("the condition of '?:' is not initialized")
+        if exact:
+            return to_double(value) != 0
+        return value != "" if isinstance(value, str) else as_number(value) != 0
+
+    return truth
+
+
+def _value_and_origin(name: str, value: Closure) -> TypedClosure:
+    def run(bb: Blackboard) -> tuple[Any, Any]:
+        result = value(bb)
+        entry = None if name in bb.types.enums else bb.entry(name)
+        return result, None if entry is None else rules_4_8.origin_of(entry)
+
+    return run
 
 
 def _number_constant(node: Expr) -> float | None:
@@ -394,14 +423,21 @@ def _holds(op: str, left: Any, right: Any, rules: _Rules, bb: Blackboard) -> boo
     return rules.table[op](as_number(left), as_number(right))
 
 
-def _plain_assign(name: str, value: Closure, create: bool, lenient: bool) -> Closure:
+def _plain_assign(name: str, value: Closure, create: bool, typed: TypedClosure | None) -> Closure:
     def run(bb: Blackboard) -> Any:
         entry = bb._entries.get(name) or bb.entry(name)
         if entry is None:
             if not create:
                 raise _no_entry(name)
-            entry = bb.create_entry(name)
-        new = value(bb)
+            bb.create_entry(name)
+            entry = bb.entry(name)
+            if entry is None:
+                raise ScriptError(f"entry [{name}] was made where it cannot be found again")
+        origin = None
+        if typed is not None and entry.value is None:
+            new, origin = typed(bb)
+        else:
+            new = value(bb)
         if new.__class__ is entry.value.__class__ and new is not None:
             entry.value = new
             entry.seq += 1
@@ -411,13 +447,16 @@ def _plain_assign(name: str, value: Closure, create: bool, lenient: bool) -> Clo
             raise ScriptError(
                 f"The right operand of the operator [{':=' if create else '='}] is not initialized"
             )
-        _store(name, entry, new, bb, lenient)
+        if typed is not None:
+            _store_as_4_8(name, entry, new, origin, bb)
+        else:
+            _store(name, entry, new, bb)
         return entry.value
 
     return run
 
 
-def _compound_assign(name: str, value: Closure, op: str) -> Closure:
+def _compound_assign(name: str, value: Closure, op: str, exact: bool) -> Closure:
     function = ARITHMETIC[op[0]]
 
     def run(bb: Blackboard) -> Any:
@@ -428,30 +467,47 @@ def _compound_assign(name: str, value: Closure, op: str) -> Closure:
         old = entry.value
         _initialized(op, old, new)
         if is_number(old) and is_number(new):
-            _store(name, entry, function(as_number(old), as_number(new)), bb, False)
+            result: Any = function(as_number(old), as_number(new))
         elif op == "+=" and isinstance(old, str) and isinstance(new, str):
-            entry.store(old + new)
+            result = old + new
+        elif exact and not (is_number(new) or isinstance(new, str)):
+            result = old
         else:
             raise ScriptError(
                 f"Operation not permitted: '{op}' on entry [{name}] of {_kinds(old, new)}"
             )
+        if exact:
+            rules_4_8.copy_into(entry, result)
+        else:
+            _store(name, entry, result, bb)
         return entry.value
 
     return run
 
 
-def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> None:
+def _store_as_4_8(name: str, entry: Entry, new: Any, origin: Any, bb: Blackboard) -> None:
+    if rules_4_8.is_bare(entry):
+        entry.store(new, origin)
+    elif isinstance(new, str) and not isinstance(entry.value, str):
+        parsed = rules_4_8.parse_for(bb, entry, new)
+        if parsed is None and is_number(entry.value):
+            parsed = number_from_text(new, bb.types.enums, True)
+        if parsed is None:
+            raise _cannot_assign(name, entry.type, new)
+        entry.store(parsed, None if entry.type is Any else entry.type)
+    else:
+        try:
+            rules_4_8.copy_into(entry, new, origin)
+        except BehaviorTreeError as error:
+            raise ScriptError(f"{_cannot_assign(name, entry.type, new)}: {error}") from error
+
+
+def _store(name: str, entry: Entry, new: Any, bb: Blackboard) -> None:
     """Write under the rules of script assignment: the entry keeps its type."""
     old = entry.value
-    if entry.opaque and entry.type is Any and isinstance(new, str) and not isinstance(old, str):
-        raise _cannot_assign(name, Any, new)
     if old is None and entry.type is Any:
-        if not lenient:
-            entry.type = type(new)
+        entry.type = type(new)
         entry.store(new)
-        return
-    if old is None and lenient and not isinstance(new, str):
-        entry.store(new)  # upstream looks at the type of the value there, not of the entry
         return
     kind = entry.type if old is None else type(old)
     if new.__class__ is kind:
@@ -461,9 +517,7 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
         entry.store(int(new))
         return
     if isinstance(new, str) and kind is not str:
-        if lenient and old is None and _is_enum(entry.type):
-            raise _cannot_assign(name, kind, new)
-        entry.store(_from_text(new, entry, kind, bb, lenient))
+        entry.store(_from_text(new, entry, kind, bb))
         return
     if kind is str or not (
         is_number(new) or isinstance(new, entry.type if isinstance(entry.type, type) else kind)
@@ -475,19 +529,11 @@ def _store(name: str, entry: Entry, new: Any, bb: Blackboard, lenient: bool) -> 
         raise ScriptError(f"{_cannot_assign(name, kind, new)}: {error}") from error
 
 
-def _from_text(new: str, entry: Entry, kind: Any, bb: Blackboard, lenient: bool) -> Any:
+def _from_text(new: str, entry: Entry, kind: Any, bb: Blackboard) -> Any:
     target = kind if entry.type is Any else entry.type
-    bare = entry.type is Any or _is_enum(target)
-    if target not in (int, float) and not (lenient and bare):
+    if target not in (int, float):
         return bb.types.from_text(new, target)
-    if lenient and not bare:  # upstream has no converter for untyped entries and enumerations
-        return bb.types.from_text(new, target)
-    number = number_from_text(new, bb.types.enums, lenient)
-    return number if lenient else bb.types.cast(number, target)
-
-
-def _is_enum(entry_type: Any) -> bool:
-    return isinstance(entry_type, type) and issubclass(entry_type, Enum)
+    return bb.types.cast(number_from_text(new, bb.types.enums, False), target)
 
 
 def _no_entry(name: str) -> ScriptError:

@@ -73,7 +73,8 @@ def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
     if text == "@":
         raise ScriptError("'@' needs a name behind it", position=position)
     if text in ("true", "false"):
-        return Token("int", int(text == "true"), position)
+        truth = text == "true"
+        return Token("int", truth if grammar_4_8 else int(truth), position)
     return Token("name", text, position)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from behavior_tree.conversion import number_to_text
 from behavior_tree.errors import ScriptError
+from behavior_tree.number_text import leading_double
 
 __all__ = [
     "ARITHMETIC",
@@ -83,8 +84,10 @@ def number_from_text(text: str, enums: dict[str, int], lenient: bool) -> float:
         return float(text == "true")
     if text in enums:
         return float(enums[text])
+    if lenient:
+        return leading_double(text)
     found = _PREFIX.match(text)
-    if found and (lenient or found.end() == len(text.rstrip())):
+    if found and found.end() == len(text.rstrip()):
         digits = found.group()
         return float(int(digits, 16)) if "x" in digits.lower() else float(digits)
     raise ScriptError(f"Any failed string to number conversion: '{text}' is not a number")

@@ -219,7 +219,7 @@ class TreeBuilder:
     ) -> None:
         entry = config.blackboard.entry(key)
         if entry is None:
-            lost = self.runtime.quirks.set_blackboard_literal_lost
+            lost = self.runtime.quirks.exact_values
             config.blackboard.create_entry(key, port_type).opaque = opaque and lost
             return
         if (
