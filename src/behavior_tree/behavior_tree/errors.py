@@ -91,12 +91,16 @@ class XmlProblem:
     message: str
     remedy: str
     """What to change."""
+    severity: str = "error"
+    """``error``: the document set is refused; ``warning``: it loads, but hardly does what was
+    meant."""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         node = f" [{self.path}]" if self.path else ""
+        kind = "" if self.severity == "error" else f" {self.severity}:"
         cure = f" ({self.remedy})" if self.remedy else ""
-        return f"{where}:{node} {self.message}{cure}"
+        return f"{where}:{node}{kind} {self.message}{cure}"
 
 
 class LoadError(BehaviorTreeError):

@@ -31,8 +31,19 @@ from behavior_tree.substitution import SubstitutionRule, matching_rule, rules_fr
 from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import TreeBuilder
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.loader import DocumentSet, Loader, SubTreePort, TreeDefinition
-from behavior_tree.xml.validator import EXPLICIT_TAGS, Validator, subtree_ids
+from behavior_tree.xml.elements import EXPLICIT_TAGS, subtrees_below
+from behavior_tree.xml.key_types import KeyTypes
+from behavior_tree.xml.lint import lint
+from behavior_tree.xml.loader import (
+    DocumentSet,
+    Loader,
+    PackageShare,
+    SubTreePort,
+    TreeDefinition,
+    package_share,
+)
+from behavior_tree.xml.recursion import recursion_problems
+from behavior_tree.xml.validator import Validator
 
 __all__ = ["BehaviorTreeFactory"]
 
@@ -48,19 +59,28 @@ class BehaviorTreeFactory:
         clock: seconds, monotonic; all timing nodes use it, so a simulated clock works
         compat: None for this engine's semantics, ``"4.8"`` to copy BehaviorTree.CPP 4.8 with its
         defects; see `behavior_tree.quirks`
+        package_share: from the name of a ROS package to its share directory, for
+            ``<include ros_pkg="...">``; the default asks the ament index
     """
 
     def __init__(
-        self, clock: Callable[[], float] = time.monotonic, compat: str | None = None
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        compat: str | None = None,
+        *,
+        package_share: PackageShare = package_share,
     ) -> None:
         self._clock = clock
+        self._package_share = package_share
         self._quirks = quirks_for(compat)
         self._types = TypeRegistry(exact=self._quirks.exact_values)
         self._manifests: dict[str, TreeNodeManifest] = {}
         self._builders: dict[str, NodeBuilder] = {}
         self._trees: dict[str, TreeDefinition] = {}
         self._models: dict[str, dict[str, SubTreePort]] = {}
+        self._node_models: dict[str, Element] = {}
         self._main_tree: str | None = None
+        self._load_warnings: dict[XmlProblem, None] = {}
         self._auto_ids = 0
         self._rules: dict[str, SubstitutionRule] = {}
         for type_id, node_class in BUILTIN_NODES.items():
@@ -302,7 +322,18 @@ class BehaviorTreeFactory:
         """Forget all trees."""
         self._trees.clear()
         self._models.clear()
+        self._node_models.clear()
+        self._load_warnings.clear()
         self._main_tree = None
+
+    def load_warnings(self) -> list[XmlProblem]:
+        """What was read but hardly does what was meant, in all registered trees.
+
+        Nodes that are never ticked, trees that are never used, trees that replace others of the
+        same file, a missing ``BTCPP_format``, files of version 3.
+        """
+        found = [*self._load_warnings, *lint(self._trees, self._manifests, self._main_tree)]
+        return sorted(found, key=_place)
 
     def create_tree(
         self, tree_name: str | None = None, blackboard: Blackboard | None = None
@@ -379,7 +410,11 @@ class BehaviorTreeFactory:
         return self.create_tree(tree_id, blackboard)
 
     def _loader(self) -> Loader:
-        return Loader(self._auto_id, check_format=not self._quirks.any_btcpp_format)
+        return Loader(
+            self._auto_id,
+            check_format=not self._quirks.any_btcpp_format,
+            share=self._package_share,
+        )
 
     def _auto_id(self) -> str:
         tree_id = f"BehaviorTree_{self._auto_ids}"
@@ -389,18 +424,39 @@ class BehaviorTreeFactory:
     def _register(self, documents: DocumentSet, *, closed: bool) -> None:
         trees = {**self._trees, **documents.trees}
         models = {**self._models, **documents.models}
+        node_models = {**self._node_models, **documents.node_models}
         late = self._quirks.unused_trees_unchecked
-        validator = self._validator(trees, models, closed=closed and not late, structure_only=late)
+        complete = closed and not late and not documents.incomplete
+        validator = self._validator(trees, models, closed=complete, structure_only=late)
+        validator.node_models = node_models
         problems = list(documents.problems)
         for definition in documents.trees.values():
             problems.extend(validator.check(definition))
+        if not late:
+            problems.extend(recursion_problems(trees))
+        if problems and not late:  # else the builder finds conflicts of types
+            problems.extend(self._type_conflicts(trees, models))
         _raise_sorted(problems)
         if not documents.trees and closed:
             raise _load_error("the document defines no tree", 'write <BehaviorTree ID="...">')
         self._trees = trees
         self._models = models
+        self._node_models = node_models
+        self._load_warnings.update(dict.fromkeys(documents.warnings))
         if self._main_tree is None:
             self._main_tree = documents.main_tree
+
+    def _type_conflicts(
+        self, trees: dict[str, TreeDefinition], models: dict[str, dict[str, SubTreePort]]
+    ) -> list[XmlProblem]:
+        """Those of the trees that no other tree uses, then of what these do not lead to."""
+        used = {name for tree in trees.values() for name in subtrees_below(tree.element)}
+        walk = KeyTypes(self._manifests, trees, models)
+        problems: list[XmlProblem] = []
+        for tree_id in sorted(trees, key=used.__contains__):
+            if tree_id not in walk.seen:
+                problems.extend(walk.check(tree_id))
+        return problems
 
     def _validator(
         self,
@@ -422,7 +478,7 @@ class BehaviorTreeFactory:
         while todo:
             definition = self._trees[todo.pop()]
             problems.extend(validator.check(definition))
-            for used in subtree_ids(definition.element):
+            for used in subtrees_below(definition.element):
                 if used in self._trees and used not in seen:
                     seen.add(used)
                     todo.append(used)
@@ -482,7 +538,11 @@ class BehaviorTreeFactory:
 
 def _raise_sorted(problems: list[XmlProblem]) -> None:
     if problems:
-        raise LoadError(sorted(problems, key=lambda each: (each.file, each.line, each.column)))
+        raise LoadError(sorted(dict.fromkeys(problems), key=_place))
+
+
+def _place(problem: XmlProblem) -> tuple[str, int, int]:
+    return problem.file, problem.line, problem.column
 
 
 def _load_error(message: str, remedy: str) -> BehaviorTreeError:

@@ -38,7 +38,7 @@ def rules_from_json(text: str) -> dict[str, SubstitutionRule]:
     """
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BehaviorTreeError(f"substitution rules: not JSON: {error}") from error
     described = _objects(_object(document, "the document"), "TestNodeConfigs", {})
     configs = {

@@ -130,7 +130,7 @@ def test_halting_an_update_decorator(compat):
 def test_format_version_and_explicit_category(compat):
     rig = Rig(compat)
     texts = [
-        '<root BTCPP_format="3"><BehaviorTree ID="Main"><AlwaysSuccess/></BehaviorTree></root>',
+        '<root BTCPP_format="5"><BehaviorTree ID="Main"><AlwaysSuccess/></BehaviorTree></root>',
         xml('<Action ID="Sequence"><AlwaysSuccess/></Action>'),
     ]
     for text in texts:

@@ -32,7 +32,7 @@ def in_main(body, more=""):
         ("<tree/>", "root node called <root>"),
         ("<root BTCPP_format='4'/>", "defines no tree"),
         (
-            "<root BTCPP_format='3'><BehaviorTree ID='M'><AlwaysSuccess/></BehaviorTree></root>",
+            "<root BTCPP_format='5'><BehaviorTree ID='M'><AlwaysSuccess/></BehaviorTree></root>",
             "not supported",
         ),
         ("<!DOCTYPE x [<!ENTITY a 'b'>]><root/>", "document types"),

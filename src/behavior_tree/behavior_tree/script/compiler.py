@@ -69,7 +69,7 @@ class Script:
             try:
                 return value(blackboard)
             except BehaviorTreeError as error:
-                raise ScriptError(f"Error in script [{source}]\n{error}") from error
+                raise ScriptError(f"Error in script [{source[:1000]}]\n{error}") from error
 
         def test(blackboard: Blackboard) -> bool:
             try:
@@ -78,7 +78,7 @@ class Script:
                     return result != 0.0
                 return as_bool(result)
             except BehaviorTreeError as error:
-                raise ScriptError(f"Error in script [{source}]\n{error}") from error
+                raise ScriptError(f"Error in script [{source[:1000]}]\n{error}") from error
 
         self.run: Closure = run
         """Function of a blackboard that gives the value of the last statement; raises ScriptError
@@ -94,9 +94,12 @@ class Script:
         return f"Script({self.source!r})"
 
 
-@lru_cache(maxsize=4096)
 def compile_script(source: str, quirks: Quirks = MENDED) -> Script:
     """Parse and compile a script; raises ScriptError that shows where it is wrong."""
+    return (_cached if len(source) <= _LONG else _compile)(source, quirks)
+
+
+def _compile(source: str, quirks: Quirks) -> Script:
     try:
         statements = parse(source, grammar_4_8=quirks.script_grammar_4_8)
     except ScriptError as error:
@@ -105,12 +108,18 @@ def compile_script(source: str, quirks: Quirks = MENDED) -> Script:
     return Script(source, _sequence([compiler.expr(statement) for statement in statements]))
 
 
+_LONG = 2000
+"""Longer scripts are rare, and would fill the memory if many were kept [characters]."""
+_cached = lru_cache(maxsize=4096)(_compile)
+
+
 def _point_at(source: str, error: ScriptError) -> str:
     position = error.position or 0
-    line_start = source.rfind("\n", 0, position) + 1
-    line = source[line_start:].split("\n", 1)[0]
-    marker = " " * (position - line_start) + "^"
-    return f'Error in the script "{source}"\n{error}\n  {line}\n  {marker}'
+    start = max(source.rfind("\n", 0, position) + 1, position - 60)
+    line = source[start : position + 60].split("\n", 1)[0]
+    whole = source if len(source) <= 200 else source[:200] + "..."
+    marker = " " * (position - start) + "^"
+    return f'Error in the script "{whole}"\n{error}\n  {line}\n  {marker}'
 
 
 def _sequence(parts: list[Closure]) -> Closure:

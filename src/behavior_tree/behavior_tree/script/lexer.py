@@ -23,6 +23,10 @@ _PATTERN = re.compile(
 )
 _NUMBERS = ("real", "hex", "int")
 _MAX_INT = 2**63 - 1
+_MAX_DIGITS = 40
+"""Longer integers cannot fit, and Python refuses to convert very long ones."""
+MAX_LENGTH = 100_000
+"""Longest script [characters]."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Token:
 
 def tokenize(source: str, *, grammar_4_8: bool) -> list[Token]:
     """Split a script into tokens, closed by an ``end`` token; raises ScriptError."""
+    if len(source) > MAX_LENGTH:
+        raise ScriptError(f"the script is longer than {MAX_LENGTH} characters", position=0)
     tokens: list[Token] = []
     position = 0
     while position < len(source):
@@ -58,9 +64,12 @@ def tokenize(source: str, *, grammar_4_8: bool) -> list[Token]:
 
 def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
     if kind in {"int", "hex"}:
-        value = int(text, 16 if kind == "hex" else 10)
-        if value > _MAX_INT:
-            raise ScriptError(f"integer {text} does not fit into 64 bits", position=position)
+        digits = text.lstrip("0") if kind == "int" else text[2:].lstrip("0")
+        value = int(digits[:_MAX_DIGITS] or "0", 16 if kind == "hex" else 10)
+        if value > _MAX_INT or len(digits) > _MAX_DIGITS:
+            raise ScriptError(
+                f"integer {text[:_MAX_DIGITS]} does not fit into 64 bits", position=position
+            )
         return Token("int", value, position)
     if kind == "real":
         return Token("real", float(text), position)
@@ -86,7 +95,9 @@ def _split_keyword(name: str) -> str:
 def _check_suffix(source: str, start: int, end: int) -> None:
     rest = source[end : end + 1]
     if rest and (rest in {".", "_"} or rest.isalnum()):
-        raise ScriptError(f"invalid number {source[start : end + 1]!r}...", position=start)
+        raise ScriptError(
+            f"invalid number {source[start : min(end, start + 40) + 1]!r}...", position=start
+        )
 
 
 def _unexpected(source: str, position: int) -> ScriptError:

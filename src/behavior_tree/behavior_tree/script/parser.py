@@ -110,7 +110,11 @@ class _Parser:
         self.take()
 
     def _found(self) -> str:
-        return "but the script ends" if self.next.kind == "end" else f"found '{self.next.value}'"
+        return (
+            "but the script ends"
+            if self.next.kind == "end"
+            else f"found '{str(self.next.value)[:40]}'"
+        )
 
     def enter(self) -> None:
         self._depth += 1

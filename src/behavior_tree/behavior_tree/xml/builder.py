@@ -10,7 +10,7 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.blackboard import Blackboard
 from behavior_tree.control.base import ControlNode
-from behavior_tree.conversion import TypeRegistry, type_name
+from behavior_tree.conversion import TypeRegistry
 from behavior_tree.decorators.base import DecoratorNode
 from behavior_tree.decorators.subtree import SubTreeNode
 from behavior_tree.errors import (
@@ -26,13 +26,18 @@ from behavior_tree.ports import RESERVED_ATTRIBUTES, is_port_attribute, pointer_
 from behavior_tree.runtime import Runtime
 from behavior_tree.script import Script, compile_script
 from behavior_tree.xml.document import Element
+from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, resolve_type, subtree_ports
+from behavior_tree.xml.key_types import type_conflict, types_agree
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
-from behavior_tree.xml.validator import CONDITION_ATTRIBUTES, resolve_type, subtree_ports
+from behavior_tree.xml.recursion import node_count, recursion
 
 __all__ = ["Subtree", "TreeBuilder"]
 
 MAX_DEPTH = 256
 """Deepest nesting of nodes, SubTrees included."""
+MAX_NODES = 65535
+"""Most nodes of a tree: logs and monitors number them with 16 bits. Trees that contain each other
+several times grow with powers of two, so there has to be a limit."""
 
 _BEFORE = (
     ("_failureIf", NodeStatus.FAILURE),
@@ -88,6 +93,8 @@ class TreeBuilder:
         Raises:
             LoadError: with every problem found while building
         """
+        if node_count(self.trees, tree_id) > MAX_NODES:
+            raise _too_large(self.trees[tree_id].element)
         root = self._tree(self.trees[tree_id], blackboard, "", None)
         if self._problems or root is None:
             raise LoadError(self._problems)
@@ -142,6 +149,8 @@ class TreeBuilder:
         type_id = str(resolve_type(element))
         self._uid += 1
         uid = self._uid
+        if uid > MAX_NODES:
+            raise _too_large(element)
         name = element.get("name") or type_id
         label = name if name != type_id else f"{name}::{uid}"
         path = f"{subtree.instance_name}/{label}" if subtree.instance_name else label
@@ -222,23 +231,9 @@ class TreeBuilder:
             lost = self.runtime.quirks.exact_values
             config.blackboard.create_entry(key, port_type).opaque = opaque and lost
             return
-        if (
-            entry.type is Any
-            or port_type is Any
-            or entry.type is str
-            or _compatible(entry.type, port_type)
-        ):
-            return
-        self._add(
-            element,
-            config.path,
-            f"The creation of the tree failed because the port [{key}] was initially created "
-            f"with type "
-            f"[{type_name(entry.type)}] and, later type [{type_name(port_type)}] was used "
-            f"somewhere else.",
-            "use another key, or ports of the same type",
-            name,
-        )
+        if not types_agree(entry.type, port_type):
+            message, remedy = type_conflict(key, entry.type, port_type)
+            self._add(element, config.path, message, remedy, name)
 
     def _conditions(self, element: Element, config: NodeConfig) -> None:
         texts = {
@@ -284,15 +279,8 @@ class TreeBuilder:
             )
             return None
         if tree_id in place.chain:
-            cycle = " -> ".join([*place.chain[place.chain.index(tree_id) :], tree_id])
-            self._add(
-                element,
-                config.path,
-                f"Recursive behavior tree cycle detected: tree '{tree_id}' references itself: "
-                f"{cycle}",
-                "a tree cannot contain itself; use Repeat or KeepRunningUntilFailure to loop",
-                "ID",
-            )
+            cycle = [*place.chain[place.chain.index(tree_id) :], tree_id]
+            self._add(element, config.path, *recursion(cycle, tree_id), "ID")
             return None
         if config.path in self._paths:
             self._add(
@@ -360,18 +348,9 @@ class TreeBuilder:
         self._problems.append(element.problem(message, remedy, path=path, attribute=attribute))
 
 
-def _compatible(entry_type: Any, port_type: Any) -> bool:
-    """True if both are the same, or one is a class derived from the other."""
-    if entry_type == port_type:
-        return True
-    if bool in (entry_type, port_type) or not (
-        isinstance(entry_type, type) and isinstance(port_type, type)
-    ):
-        return False
-    try:
-        return issubclass(entry_type, port_type) or issubclass(port_type, entry_type)
-    except TypeError:  # generic aliases such as list[int]
-        return False
+def _too_large(element: Element) -> LoadError:
+    message = f"the tree has more than {MAX_NODES} nodes"
+    return LoadError([element.problem(message, "split it into several trees")])
 
 
 def _count_below(element: Element) -> int:

@@ -8,13 +8,15 @@ access to other files.
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from xml.parsers import expat
 
 from behavior_tree.errors import LoadError, XmlProblem
 
-__all__ = ["Element", "parse_xml"]
+__all__ = ["MAX_DEPTH", "Element", "Source", "parse_xml", "shorten"]
 
 MAX_DEPTH = 256
 """Deepest nesting of elements that is read."""
@@ -29,9 +31,13 @@ class Source:
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, from 1, of a byte."""
-        line_start = self.data.rfind(b"\n", 0, offset) + 1
-        column = len(self.data[line_start:offset].decode("utf-8", "replace")) + 1
-        return self.data.count(b"\n", 0, offset) + 1, column
+        line = bisect.bisect_right(self._line_starts, offset)
+        start = self._line_starts[line - 1]
+        return line, len(self.data[start:offset].decode("utf-8", "replace")) + 1
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer(rb"\n", self.data))]
 
 
 @dataclass(eq=False)
@@ -47,6 +53,9 @@ class Element:
     column: int
     children: list[Element] = field(default_factory=list)
     text: str = ""
+    """Character data directly inside."""
+    close: int = 0
+    """Byte at which its end tag stands; if it closes itself, the byte behind it."""
 
     def get(self, attribute: str) -> str | None:
         """Value of an attribute, None if absent."""
@@ -54,7 +63,9 @@ class Element:
 
     def attribute_position(self, attribute: str) -> tuple[int, int]:
         """Line and column of an attribute's name; of the element if it cannot be found."""
-        data, at = self.source.data, self.offset + 1 + len(self.tag.encode())
+        data = self.source.data
+        start = _TAG_NAME.match(data, self.offset)
+        at = start.end() if start else self.offset
         for found in _ATTRIBUTE.finditer(data, at):
             if found.start() != at:
                 break
@@ -64,27 +75,35 @@ class Element:
         return self.line, self.column
 
     def problem(
-        self, message: str, remedy: str, *, path: str = "", attribute: str | None = None
+        self,
+        message: str,
+        remedy: str,
+        *,
+        path: str = "",
+        attribute: str | None = None,
+        severity: str = "error",
     ) -> XmlProblem:
         """A problem at this element, or at one of its attributes."""
         at_attribute = attribute is not None and attribute in self.attributes
         line, column = (
             self.attribute_position(str(attribute)) if at_attribute else (self.line, self.column)
         )
-        return XmlProblem(self.source.file, line, column, path, message, remedy)
+        return XmlProblem(self.source.file, line, column, path, message, remedy, severity)
 
 
+_TAG_NAME = re.compile(rb"<[^\s/>]+")
 _ATTRIBUTE = re.compile(rb"""\s+([^\s=<>/]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
 
 
 class _Reader:
     """Handlers of one parse."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, encoding: str | None) -> None:
         self.source = source
         self.root: Element | None = None
         self._open: list[Element] = []
-        self.parser = expat.ParserCreate()
+        self._texts: list[list[str]] = []
+        self.parser = expat.ParserCreate(encoding)
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -115,12 +134,15 @@ class _Reader:
         else:
             self.root = element
         self._open.append(element)
+        self._texts.append([])
 
     def _end(self, tag: str) -> None:
-        self._open.pop()
+        element = self._open.pop()
+        element.close = self.parser.CurrentByteIndex
+        element.text = "".join(self._texts.pop())
 
     def _characters(self, text: str) -> None:
-        self._open[-1].text += text
+        self._texts[-1].append(text)
 
     def _doctype(self, *_: object) -> None:
         parser = self.parser
@@ -138,17 +160,23 @@ class _Reader:
         )
 
 
-def parse_xml(data: bytes, file: str) -> Element:
+def shorten(text: str, limit: int = 200) -> str:
+    """The text, its middle left out if it is longer than a message should be."""
+    return text if len(text) <= limit else f"{text[: limit - 40]}... ({len(text)} characters)"
+
+
+def parse_xml(data: bytes, file: str, encoding: str | None = None) -> Element:
     """Root element of a document.
 
     Args:
         data: the document as it stands in the file
         file: name for messages
+        encoding: None takes what the document declares
 
     Raises:
         LoadError: not well-formed, too deep, or with a document type
     """
-    reader = _Reader(Source(file, data))
+    reader = _Reader(Source(file, data), encoding)
     try:
         reader.parser.Parse(data, True)
     except expat.ExpatError as error:

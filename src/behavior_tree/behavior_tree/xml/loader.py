@@ -5,18 +5,36 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.ports import model_name_mistake, port_name_mistake
-from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.document import Element, parse_xml, shorten
+from behavior_tree.xml.version3 import convert_elements, is_version_3
 
-__all__ = ["DocumentSet", "Loader", "SubTreePort", "TreeDefinition", "package_share"]
+__all__ = [
+    "DocumentSet",
+    "Loader",
+    "PackageShare",
+    "SubTreePort",
+    "TreeDefinition",
+    "package_share",
+]
 
 TEXT = "<text>"
 """Name of documents that are no file."""
+MAX_BYTES = 64 * 2**20
+"""Largest document that is read."""
+MAX_INCLUDE_DEPTH = 50
+"""Deepest nesting of includes."""
+MAX_INCLUDES = 1000
+"""Most ``<include>`` elements in a document set."""
+
+PackageShare = Callable[[str], Path]
+"""From the name of a ROS package to its share directory; raises LookupError."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +56,34 @@ class SubTreePort:
 
 
 @dataclass
-class DocumentSet:
-    """What a file with its includes defines."""
+class _Definitions:
+    """What one document and its includes define; later ones replace earlier ones."""
 
     trees: dict[str, TreeDefinition] = field(default_factory=dict)
     models: dict[str, dict[str, SubTreePort]] = field(default_factory=dict)
     """Ports by SubTree ID."""
+    node_models: dict[str, Element] = field(default_factory=dict)
+    """Descriptions of node types that are code, by ID."""
+
+    def update(self, other: _Definitions) -> None:
+        self.trees.update(other.trees)
+        self.models.update(other.models)
+        self.node_models.update(other.node_models)
+
+
+@dataclass
+class DocumentSet(_Definitions):
+    """What a file with its includes defines."""
+
     own_trees: list[str] = field(default_factory=list)
     """IDs defined in the first document itself, not in includes."""
     main_tree: str | None = None
     """``main_tree_to_execute`` of the first document."""
     problems: list[XmlProblem] = field(default_factory=list)
-    includes: bool = False
-    """True if the first document includes others."""
+    """Errors."""
+    warnings: list[XmlProblem] = field(default_factory=list)
+    incomplete: bool = False
+    """True if a file could not be read at all, so that trees may be missing for this reason."""
 
 
 def package_share(package: str) -> Path:
@@ -62,107 +95,173 @@ def package_share(package: str) -> Path:
 
 
 class Loader:
-    """Reads one document and everything it includes into a `DocumentSet`."""
+    """Reads one document and everything it includes into a `DocumentSet`.
 
-    def __init__(self, auto_id: Callable[[], str], *, check_format: bool = True) -> None:
+    Each file is read once, however often it is included.
+    """
+
+    def __init__(
+        self,
+        auto_id: Callable[[], str],
+        *,
+        check_format: bool = True,
+        share: PackageShare = package_share,
+    ) -> None:
         self._auto_id = auto_id
         self._check_format = check_format
+        self._share = share
         self._set = DocumentSet()
         self._stack: list[Path] = []
+        self._read: dict[Path, _Definitions] = {}
+        self._includes = 0
 
     def load_file(self, path: Path) -> DocumentSet:
         """Read a file; raises nothing, problems are in the result."""
-        self._file(path, None)
+        self._set.update(self._file(path, None))
         return self._set
 
     def load_text(self, text: str, directory: Path) -> DocumentSet:
         """Read a string; relative includes are looked up in ``directory``."""
+        data = _without_leading_space(text).encode("utf-8", "replace")
         try:
-            root = parse_xml(_without_declaration(text).encode("utf-8", "replace"), TEXT)
+            root = parse_xml(data, TEXT, "utf-8")
         except LoadError as error:
-            self._set.problems.extend(error.problems)
+            self._refuse(error)
         else:
-            self._document(root, directory, first=True)
+            self._set.update(self._document(root, directory, first=True))
         return self._set
 
-    def _file(self, path: Path, include: Element | None) -> None:
-        path = Path(os.path.normpath(path.absolute()))
-        if path in self._stack and include is not None:
-            chain = " -> ".join(p.name for p in [*self._stack, path])
-            self._add(include, f"include cycle: {chain}", "remove one of these includes", "path")
-            return
+    def _file(self, path: Path, include: Element | None) -> _Definitions:
+        identity = Path(os.path.realpath(path))
+        known = self._read.get(identity)
+        if known is not None:
+            return known
+        if include is not None and not self._may_include(identity, include):
+            return _Definitions()
         try:
-            data = path.read_bytes()
-        except OSError as error:
+            data = _read_file(path)
+        except (OSError, ValueError) as error:
             self._unreadable(path, include, error)
-            return
-        self._stack.append(path)
+            return _Definitions()
+        path = Path(os.path.normpath(path.absolute()))
+        self._stack.append(identity)
         try:
-            self._document(parse_xml(data, str(path)), path.parent, first=include is None)
+            root = parse_xml(data, str(path))
+            found = self._document(root, path.parent, first=include is None)
         except LoadError as error:
-            self._set.problems.extend(error.problems)
+            self._refuse(error)
+            found = _Definitions()
         finally:
             self._stack.pop()
+        self._read[identity] = found
+        return found
 
-    def _unreadable(self, path: Path, include: Element | None, error: OSError) -> None:
-        message = f"cannot read {path}: {error.strerror or error}"
+    def _may_include(self, identity: Path, include: Element) -> bool:
+        if identity in self._stack:
+            chain = " -> ".join(p.name for p in [*self._stack, identity])
+            self._add(include, f"include cycle: {chain}", "remove one of these includes", "path")
+            return False
+        if len(self._stack) >= MAX_INCLUDE_DEPTH:
+            self._add(
+                include,
+                f"includes are nested deeper than {MAX_INCLUDE_DEPTH}",
+                "include the files from the first one",
+                "path",
+            )
+            return False
+        return True
+
+    def _refuse(self, error: LoadError) -> None:
+        self._set.problems.extend(error.problems)
+        self._set.incomplete = True
+
+    def _unreadable(self, path: Path, include: Element | None, error: Exception) -> None:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        message = f"cannot read {shorten(str(path))}: {reason}"
+        self._set.incomplete = True
         if include is None:
             self._set.problems.append(XmlProblem(str(path), 0, 0, "", message, "check the path"))
         else:
             self._add(include, message, "paths are relative to the including file", "path")
 
-    def _document(self, root: Element, directory: Path, *, first: bool) -> None:
+    def _document(self, root: Element, directory: Path, *, first: bool) -> _Definitions:
+        found = _Definitions()
         if root.tag != "root":
             self._add(
                 root, f"The XML must have a root node called <root>, not <{root.tag}>", "rename it"
             )
-            return
-        self._format(root)
+            return found
+        if self._check_format:
+            self._format(root)
         if first:
             self._set.main_tree = root.get("main_tree_to_execute")
         for child in root.children:
             if child.tag == "include":
-                self._set.includes |= first
-                self._include(child, directory)
+                found.update(self._include(child, directory))
         models = [child for child in root.children if child.tag == "TreeNodesModel"]
         for model in models[:1]:
-            self._models(model)
+            self._models(model, found)
         for extra in models[1:]:
             self._add(
                 extra, "Only a single node <TreeNodesModel> is supported", "merge them into one"
             )
+        own: dict[str, Element] = {}
         for child in root.children:
             if child.tag == "BehaviorTree":
-                self._tree(child, only_child=len(root.children) == 1, first=first)
+                self._tree(child, len(root.children) == 1, own)
+        found.trees.update({key: TreeDefinition(key, tree) for key, tree in own.items()})
+        if first:
+            self._set.own_trees.extend(own)
+        return found
 
     def _format(self, root: Element) -> None:
         version = root.get("BTCPP_format")
-        if self._check_format and version is not None and version != "4":
+        if is_version_3(root):
+            notes = convert_elements(root)
+            self._warn(
+                root,
+                "this is a file of BehaviorTree.CPP version 3; it is read as if converted",
+                "convert it for good with `behavior tree migrate`",
+            )
+            for note in notes:
+                self._set.warnings.append(note)
+        elif version is None:
+            self._warn(root, "BTCPP_format is missing", 'write <root BTCPP_format="4">')
+        elif version != "4":
             self._add(
                 root,
-                f'BTCPP_format="{version}" is not supported',
-                'convert the file to version 4 and write BTCPP_format="4"',
+                f'BTCPP_format="{shorten(version)}" is not supported',
+                'write BTCPP_format="4", or "3" for a file of BehaviorTree.CPP 3',
                 "BTCPP_format",
             )
 
-    def _include(self, element: Element, directory: Path) -> None:
+    def _include(self, element: Element, directory: Path) -> _Definitions:
+        self._includes += 1
         path = element.get("path")
         if not path:
             self._add(
                 element, "Invalid <include> tag: missing 'path' attribute", 'write path="file.xml"'
             )
-            return
+            return _Definitions()
+        if self._includes > MAX_INCLUDES:
+            if self._includes == MAX_INCLUDES + 1:
+                self._add(element, f"more than {MAX_INCLUDES} includes", "merge some files")
+            return _Definitions()
         target = Path(path)
         package = element.get("ros_pkg")
-        if package and not target.is_absolute():
+        if package and target.is_absolute():
+            self._warn(element, "ros_pkg is ignored: the path is absolute", "remove it", "ros_pkg")
+        elif package:
             try:
-                target = package_share(package) / target
+                target = self._share(package) / target
             except LookupError as error:
-                self._add(element, str(error), "source the workspace that contains it", "ros_pkg")
-                return
-        self._file(directory / target, element)
+                text = shorten(str(error.args[0] if error.args else error))
+                self._set.incomplete = True
+                self._add(element, text, "source the workspace that contains it", "ros_pkg")
+                return _Definitions()
+        return self._file(directory / target, element)
 
-    def _tree(self, element: Element, *, only_child: bool, first: bool) -> None:
+    def _tree(self, element: Element, only_child: bool, own: dict[str, Element]) -> None:
         tree_id = element.get("ID")
         if tree_id is None:
             if not only_child:
@@ -178,23 +277,31 @@ class Loader:
         if mistake:
             self._add(element, mistake, "rename the tree", "ID")
             return
-        self._set.trees[tree_id] = TreeDefinition(tree_id, element)
-        if first:
-            self._set.own_trees.append(tree_id)
+        if tree_id in own:
+            self._warn(
+                element,
+                f"tree '{shorten(tree_id)}' replaces the one of the same ID in line "
+                f"{own[tree_id].line}",
+                "rename one of them",
+                "ID",
+            )
+        own[tree_id] = element
 
-    def _models(self, element: Element) -> None:
+    def _models(self, element: Element, found: _Definitions) -> None:
         for child in element.children:
-            if child.tag != "SubTree":
-                continue  # the others describe code, they are for editors
-            tree_id = child.get("ID")
-            if not tree_id:
+            model_id = child.get("ID")
+            if child.tag != "SubTree":  # the others describe code, they are for editors
+                if model_id:
+                    found.node_models[model_id] = child
+                continue
+            if not model_id:
                 self._add(
                     child,
                     "Missing attribute 'ID' in SubTree element within TreeNodesModel",
                     'write ID="name of the tree"',
                 )
                 continue
-            self._set.models[tree_id] = {
+            found.models[model_id] = {
                 port.name: port
                 for port in map(self._model_port, child.children)
                 if port is not None
@@ -222,13 +329,31 @@ class Loader:
     ) -> None:
         self._set.problems.append(element.problem(message, remedy, attribute=attribute))
 
+    def _warn(
+        self, element: Element, message: str, remedy: str, attribute: str | None = None
+    ) -> None:
+        self._set.warnings.append(
+            element.problem(message, remedy, attribute=attribute, severity="warning")
+        )
 
-def _without_declaration(text: str) -> str:
-    """Blank out ``<?xml ...?>``: its encoding no longer holds, and it may stand behind white
-    space.
-    """
+
+def _read_file(path: Path) -> bytes:
+    """Contents of a regular file of sensible size: a pipe or a device might never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is a directory" if path.is_dir() else "it is not a regular file")
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES // 2**20} MiB")
+    return data
+
+
+def _without_leading_space(text: str) -> str:
+    """Blank out an ``<?xml ...?>`` that stands behind white space, where XML forbids it."""
     start = len(text) - len(text.lstrip())
-    if not text.startswith("<?xml", start):
+    if start == 0 or not text.startswith("<?xml", start):
         return text
     end = text.find("?>", start) + 2
+    if end < 2:
+        return text
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus, PortDirection
 from behavior_tree.conversion import TypeRegistry, type_name
 from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.ports import (
-    RESERVED_ATTRIBUTES,
     PortInfo,
     forbidden_character,
     is_port_attribute,
@@ -21,50 +20,16 @@ from behavior_tree.ports import (
 )
 from behavior_tree.quirks import Quirks
 from behavior_tree.script import compile_script
-from behavior_tree.xml.document import Element
+from behavior_tree.xml.document import Element, shorten
+from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, node_path, resolve_type
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
+from behavior_tree.xml.recursion import duplicate_paths
 
-__all__ = [
-    "CONDITION_ATTRIBUTES",
-    "EXPLICIT_TAGS",
-    "Validator",
-    "resolve_type",
-    "subtree_ids",
-    "subtree_ports",
-]
+__all__ = ["Validator"]
 
-EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
-CONDITION_ATTRIBUTES = (
-    *("_failureIf", "_successIf", "_skipIf", "_while"),
-    *("_onHalted", "_onFailure", "_onSuccess", "_post"),
-)
 _KNOWN_UNDERSCORE = {name.lower(): name for name in (*CONDITION_ATTRIBUTES, "_autoremap")}
-
-
-def resolve_type(element: Element) -> str | None:
-    """Registration ID that an element names; None if the ID is missing."""
-    if element.tag in EXPLICIT_TAGS or element.tag == "SubTree":
-        return element.get("ID") or None
-    return element.tag
-
-
-def subtree_ports(element: Element) -> dict[str, str]:
-    """Attributes of a ``<SubTree>`` that are ports, ``{=}`` expanded."""
-    return {
-        name: f"{{{name}}}" if text.strip(" ") == "{=}" else text
-        for name, text in element.attributes.items()
-        if name not in RESERVED_ATTRIBUTES and not name.startswith("_")
-    }
-
-
-def subtree_ids(element: Element) -> list[str]:
-    """IDs of the SubTrees below an element."""
-    found: list[str] = []
-    for child in element.children:
-        if child.tag == "SubTree":
-            found.append(child.get("ID") or "")
-        found.extend(subtree_ids(child))
-    return found
+_MAX_SUGGESTIONS = 200
+"""Names for which similar ones are looked up in one check: the search is slow."""
 
 
 @dataclass
@@ -81,6 +46,9 @@ class Validator:
     """True if no further trees will come, so that a SubTree of unknown ID is a problem."""
     structure_only: bool = False
     """Leave out ports and scripts."""
+    node_models: Mapping[str, Element] = field(default_factory=dict)
+    """What documents say about node types that are code."""
+    _suggested: int = 0
 
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
         """All problems of one tree."""
@@ -104,13 +72,15 @@ class Validator:
             )
         for child in element.children:
             self._node(child, tree_id)
+        if not self.structure_only:
+            self._problems.extend(duplicate_paths(definition))
         return self._problems
 
     # -- nodes ----------------------------------------------------------------------------------
 
     def _node(self, element: Element, parent_path: str) -> None:
         type_id = resolve_type(element)
-        path = f"{parent_path}/{element.get('name') or type_id or element.tag}"
+        path = node_path(parent_path, element)
         self._name(element, path)
         if not self.structure_only:
             self._conditions(element, path)
@@ -156,10 +126,13 @@ class Validator:
     def _unknown(self, element: Element, type_id: str, path: str) -> None:
         if type_id in self.trees:
             remedy = f'it is a tree: write <SubTree ID="{type_id}"/>'
+        elif type_id in self.node_models:
+            remedy = "its <TreeNodesModel> only describes it: register it before loading the tree"
         else:
-            remedy = _nearest(type_id, self.manifests) or "register it before loading the tree"
+            near = self._nearest(type_id, self.manifests)
+            remedy = near or "register it before loading the tree"
         attribute = "ID" if element.tag in EXPLICIT_TAGS else None
-        self._add(element, path, f"Node not recognized: {type_id}", remedy, attribute)
+        self._add(element, path, f"Node not recognized: {shorten(type_id)}", remedy, attribute)
 
     def _children(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
         count, low, high = len(element.children), manifest.min_children, manifest.max_children
@@ -219,9 +192,9 @@ class Validator:
         self._add(
             element,
             path,
-            f"a port with name [{name}] is found in the XML but not in the providedPorts() of "
-            f"{manifest.registration_id}",
-            _nearest(name, manifest.ports) or f"its ports: {known}",
+            f"a port with name [{shorten(name)}] is found in the XML but not in the "
+            f"providedPorts() of {manifest.registration_id}",
+            self._nearest(name, manifest.ports) or f"its ports: {known}",
             name,
         )
 
@@ -234,7 +207,7 @@ class Validator:
             self._add(
                 element,
                 path,
-                f'output port [{port.name}] has the literal value "{text}"',
+                f'output port [{port.name}] has the literal value "{shorten(text)}"',
                 f'name a blackboard entry: {port.name}="{{key}}"',
                 port.name,
             )
@@ -246,8 +219,8 @@ class Validator:
                 self._add(
                     element,
                     path,
-                    f'The port with name "{port.name}" and value "{text}" can not be converted to '
-                    f"{type_name(port.type)}: {error}",
+                    f'The port with name "{port.name}" and value "{shorten(text)}" can not be '
+                    f"converted to {type_name(port.type)}: {shorten(str(error))}",
                     "mend the value, or name a blackboard entry: {key}",
                     port.name,
                 )
@@ -267,7 +240,7 @@ class Validator:
             self._add(
                 element,
                 path,
-                f"Instance name {name!r} contains an invalid control character",
+                f"Instance name {shorten(name)!r} contains an invalid control character",
                 "",
                 "name",
             )
@@ -317,8 +290,8 @@ class Validator:
             self._add(
                 element,
                 path,
-                f"Can't find a tree with name: {tree_id}",
-                _nearest(tree_id, self.trees)
+                f"Can't find a tree with name: {shorten(tree_id)}",
+                self._nearest(tree_id, self.trees)
                 or "define it, include its file, or register it before",
                 "ID",
             )
@@ -326,7 +299,7 @@ class Validator:
             self._add(
                 element,
                 path,
-                f"<SubTree> with ID '{tree_id}' should not have any child",
+                f"<SubTree> with ID '{shorten(tree_id)}' should not have any child",
                 "remove the children",
             )
         if not self.structure_only:
@@ -357,6 +330,14 @@ class Validator:
                     f'add {port.name}="..." or _autoremap="true"',
                 )
 
+    def _nearest(self, name: str, known: Iterable[str]) -> str:
+        """Question for similar names, empty if there are none."""
+        self._suggested += 1
+        if self._suggested > _MAX_SUGGESTIONS or len(name) > 100:
+            return ""
+        close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+        return "did you mean " + " or ".join(close) + "?" if close else ""
+
     def _add(
         self, element: Element, path: str, message: str, remedy: str, attribute: str | None = None
     ) -> None:
@@ -377,8 +358,3 @@ def _wanted_children(low: int, high: int | None) -> str:
     if high is None:
         return f"have {low} or more children"
     return f"have {low} to {high} children"
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-    return "did you mean " + " or ".join(close) + "?" if close else ""

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How elements of a ``<BehaviorTree>`` are read: types, ports and SubTrees they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from behavior_tree.ports import RESERVED_ATTRIBUTES
+from behavior_tree.xml.document import Element, shorten
+
+__all__ = [
+    "CONDITION_ATTRIBUTES",
+    "EXPLICIT_TAGS",
+    "node_path",
+    "resolve_type",
+    "subtree_ports",
+    "subtree_uses",
+    "subtrees_below",
+]
+
+EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
+CONDITION_ATTRIBUTES = (
+    *("_failureIf", "_successIf", "_skipIf", "_while"),
+    *("_onHalted", "_onFailure", "_onSuccess", "_post"),
+)
+
+
+def resolve_type(element: Element) -> str | None:
+    """Registration ID that an element names; None if the ID is missing."""
+    if element.tag in EXPLICIT_TAGS or element.tag == "SubTree":
+        return element.get("ID") or None
+    return element.tag
+
+
+def node_path(parent_path: str, element: Element) -> str:
+    """Path of an element for messages."""
+    label = element.get("name") or resolve_type(element) or element.tag
+    return f"{parent_path}/{shorten(label)}"
+
+
+def subtree_ports(element: Element) -> dict[str, str]:
+    """Attributes of a ``<SubTree>`` that are ports, ``{=}`` expanded."""
+    return {
+        name: f"{{{name}}}" if text.strip(" ") == "{=}" else text
+        for name, text in element.attributes.items()
+        if name not in RESERVED_ATTRIBUTES and not name.startswith("_")
+    }
+
+
+def subtree_uses(element: Element, path: str) -> Iterator[tuple[Element, str]]:
+    """SubTree elements below an element, with their node paths."""
+    stack = [(element, path)]
+    while stack:
+        each, above = stack.pop()
+        for child in each.children:
+            here = node_path(above, child)
+            if child.tag == "SubTree":
+                yield child, here
+            stack.append((child, here))
+
+
+def subtrees_below(element: Element) -> list[str]:
+    """IDs of the trees that an element uses."""
+    return [child.get("ID") or "" for child, _ in subtree_uses(element, "")]

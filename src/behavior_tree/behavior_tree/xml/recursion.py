@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees that contain themselves, and SubTrees of one tree with the same path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from behavior_tree.errors import XmlProblem
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.elements import subtree_uses
+from behavior_tree.xml.loader import TreeDefinition
+
+__all__ = ["duplicate_paths", "node_count", "recursion", "recursion_problems"]
+
+
+def recursion(cycle: Iterable[str], tree_id: str) -> tuple[str, str]:
+    """Message and remedy for a tree that contains itself by way of ``cycle``."""
+    return (
+        f"Recursive behavior tree cycle detected: tree '{tree_id}' references itself: "
+        f"{' -> '.join(cycle)}",
+        "a tree cannot contain itself; use Repeat or KeepRunningUntilFailure to loop",
+    )
+
+
+def recursion_problems(trees: Mapping[str, TreeDefinition]) -> list[XmlProblem]:
+    """One problem for each SubTree element that closes a cycle, found depth first."""
+    problems: list[XmlProblem] = []
+    done: set[str] = set()
+    for start in trees:
+        if start in done:
+            continue
+        chain, positions = [start], {start: 0}
+        stack = [subtree_uses(trees[start].element, start)]
+        while stack:
+            use = next(stack[-1], None)
+            if use is None:
+                stack.pop()
+                done.add(finished := chain.pop())
+                del positions[finished]
+                continue
+            element, path = use
+            target = element.get("ID") or ""
+            if target in positions:
+                cycle = [*chain[positions[target] :], target]
+                message, remedy = recursion(cycle, target)
+                problems.append(element.problem(message, remedy, path=path, attribute="ID"))
+            elif target in trees and target not in done:
+                positions[target] = len(chain)
+                chain.append(target)
+                stack.append(subtree_uses(trees[target].element, target))
+    return problems
+
+
+def node_count(trees: Mapping[str, TreeDefinition], tree_id: str) -> int:
+    """Nodes of a tree, SubTrees included; a tree inside itself counts as nothing."""
+    counts: dict[str, int] = {}
+    stack = [tree_id]
+    while stack:
+        tree = stack[-1]
+        own, uses = _own_nodes(trees[tree].element)
+        uses = [use for use in uses if use in trees]
+        if tree not in counts:
+            counts[tree] = 0
+            stack.extend(use for use in set(uses) if use not in counts)
+        else:
+            counts[stack.pop()] = own + sum(counts[use] for use in uses)
+    return counts[tree_id]
+
+
+def _own_nodes(element: Element) -> tuple[int, list[str]]:
+    """Number of nodes in a definition, and IDs of the SubTrees among them."""
+    count, uses, stack = 0, [], list(element.children)
+    while stack:
+        each = stack.pop()
+        count += 1
+        if each.tag == "SubTree":
+            uses.append(each.get("ID") or "")
+        stack.extend(each.children)
+    return count, uses
+
+
+def duplicate_paths(definition: TreeDefinition) -> list[XmlProblem]:
+    """SubTrees of one tree that bear the same name."""
+    problems: list[XmlProblem] = []
+    seen: dict[str, Element] = {}
+    for element, path in sorted(
+        subtree_uses(definition.element, definition.id), key=lambda use: use[0].offset
+    ):
+        name = element.get("name")
+        if name is None or name == element.get("ID"):
+            continue  # its path ends with its uid
+        if name in seen:
+            problems.append(
+                element.problem(
+                    f"Duplicate SubTree path detected: '{name}', as in line {seen[name].line}",
+                    "give each SubTree below the same tree another name",
+                    path=path,
+                    attribute="name",
+                )
+            )
+        seen.setdefault(name, element)
+    return problems
