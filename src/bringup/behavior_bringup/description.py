@@ -13,7 +13,8 @@ Arguments:
 
 `${NAME}` stands for an argument; a text that is nothing else keeps the argument's type. `${share}`
 is the folder of config/ and trees/, and `${robot_description:FILE}` is the URDF text of a robot
-configuration.
+configuration. `extends: NAME` takes over another stack; what the file says itself replaces that
+stack's values, key by key.
 """
 
 from __future__ import annotations
@@ -167,14 +168,7 @@ def load_stack(file: Path) -> StackDescription:
     Raises:
         BringupError: names the file, the key, and what is wrong, one line per problem.
     """
-    try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BringupError(f"{file}: cannot be read ({error.strerror})") from error
-    except yaml.YAMLError as error:
-        raise BringupError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(data, dict):
-        raise BringupError(f"{file}: must hold keys such as 'processes'")
+    data = _read(file)
     try:
         stack = StackDescription.model_validate(data)
     except ValidationError as error:
@@ -185,6 +179,33 @@ def load_stack(file: Path) -> StackDescription:
         raise BringupError("\n".join(lines)) from error
     _check_placeholders(stack, file)
     return stack
+
+
+def _read(file: Path, extended: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The keys of a description, those of the stack that it extends below its own."""
+    try:
+        data: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BringupError(f"{file}: cannot be read ({error.strerror})") from error
+    except yaml.YAMLError as error:
+        raise BringupError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise BringupError(f"{file}: must hold keys such as 'processes'")
+    name = data.pop("extends", None)
+    if name is None:
+        return dict(data)
+    base = file.parent / f"{name}.yaml"
+    if base in (file, *extended):
+        raise BringupError(f"{file}: extends: '{name}' extends this stack in turn")
+    return _merged(_read(base, (file, *extended)), data)
+
+
+def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in own.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        merged[key] = _merged(base[key], value) if both else value
+    return merged
 
 
 def resolve(

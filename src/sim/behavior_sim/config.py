@@ -84,17 +84,121 @@ class RobotConfig:
     gripper: GripperConfig
 
 
+SHAPE_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
+"""Lengths that each shape takes: box x y z, sphere radius, cylinder (along z) height radius."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ObjectConfig:
-    """A box that moves freely."""
+    """A thing that moves freely."""
 
     size: Vector
-    """Full edge lengths [m]."""
+    """[m] lengths of the shape, see `SHAPE_SIZES`."""
     mass: float
     """[kg]"""
     color: Vector
     """Red, green, blue in 0..1."""
+    shape: str = "box"
+    class_id: str = ""
+    """What the detector calls it; empty: by its name, so that it is the only one of its kind."""
     friction: float = 1.0
+    rolling_friction: float = 0.0001
+    """[m] distance by which a rolling body's support runs ahead of it; foam more, steel less."""
+
+    @property
+    def extents(self) -> Vector:
+        """Edge lengths of the box around it [m]."""
+        return extents(self.shape, self.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxConfig:
+    """A box that is part of a fixture."""
+
+    size: Vector
+    """Full edge lengths [m]."""
+    position: Vector
+    """Of its centre in the fixture's frame [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixtureConfig:
+    """Something that stands still, made of boxes: a tray, a shelf, a table."""
+
+    position: Vector
+    """Of its frame in the world [m]."""
+    boxes: Mapping[str, BoxConfig]
+    """By the name of the part."""
+    color: Vector
+    """Red, green, blue in 0..1."""
+    yaw: float = 0.0
+    """[rad]"""
+    seen: str = "whole"
+    """whole: the detector reports the box around all parts, by the fixture's name; parts: each by
+    FIXTURE_PART; no: not at all."""
+    friction: float = 0.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoorConfig:
+    """A hinged leaf with a lever and a spring latch, in a frame of two posts.
+
+    Its frame stands where the hinge meets the ground: x along the shut leaf towards the latch, z
+    up; the leaf opens towards +y. The lever points back to the hinge. The detector reports
+    NAME_panel, NAME_lever (its bar), NAME_hinge_post and NAME_latch_post.
+    """
+
+    position: Vector
+    """Of the hinge on the ground [m]."""
+    yaw: float
+    """[rad]"""
+    lever_side: float
+    """1: the lever is on the side that the leaf opens to (it is pulled); -1: on the other."""
+    width: float = 0.5
+    """Of the leaf [m]."""
+    height: float = 0.8
+    bottom: float = 0.02
+    """Height of the leaf's lower edge [m]."""
+    thickness: float = 0.03
+    mass: float = 4.0
+    """Of the leaf [kg]."""
+    friction: float = 0.3
+    """Of the hinge [Nm]."""
+    damping: float = 0.6
+    """Of the hinge [Nms/rad]."""
+    largest_angle: float = 1.6
+    """[rad]"""
+    lever_height: float = 0.5
+    """[m]"""
+    backset: float = 0.06
+    """From the leaf's edge to the lever's axis [m]."""
+    standoff: float = 0.055
+    """From the leaf's face to the middle of the lever's bar [m]."""
+    lever_size: Vector = (0.13, 0.018, 0.022)
+    """Of the bar: length, thickness, height [m]."""
+    lever_range: float = 0.8
+    """[rad]"""
+    lever_stiffness: float = 1.5
+    """Of the spring that brings the lever back [Nm/rad]."""
+    lever_preload: float = 0.5
+    """Torque of that spring at rest [Nm]."""
+    lever_damping: float = 0.06
+    """[Nms/rad]"""
+    latch_angle: float = 0.45
+    """Of the lever at which the bolt is free of its strike [rad]."""
+    color: Vector = (0.62, 0.44, 0.28)
+    """Of the leaf."""
+    frame_color: Vector = (0.80, 0.80, 0.78)
+    lever_color: Vector = (0.30, 0.32, 0.36)
+
+
+def extents(shape: str, size: Vector) -> Vector:
+    """Edge lengths of the box around a shape [m]."""
+    if shape == "sphere":
+        return (2 * size[0],) * 3
+    if shape == "cylinder":
+        return (2 * size[1], 2 * size[1], size[0])
+    return size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,10 +238,12 @@ class WorldConfig:
     camera_field: Mapping[str, Vector]
     """Intervals of x, y and z in which the detector sees an object's centre [m]."""
     view: ViewConfig
+    fixtures: Mapping[str, FixtureConfig] = field(default_factory=dict)
+    doors: Mapping[str, DoorConfig] = field(default_factory=dict)
     timestep: float = 0.002
     """Of the physics [s]."""
-    source: str = field(default="", compare=False)
-    """File that it was read from."""
+    text: str = field(default="", compare=False, repr=False)
+    """The whole description as YAML, for recordings; no other file belongs to it."""
 
 
 def _tuples(value: Any) -> Any:
@@ -186,6 +292,36 @@ def _robot(data: Any, where: str) -> RobotConfig:
     )
 
 
+def _object(data: Any, where: str) -> ObjectConfig:
+    config = _build(ObjectConfig, data, where)
+    lengths = SHAPE_SIZES.get(config.shape)
+    if lengths is None:
+        raise WorldError(f"{where}.shape: {config.shape!r}; choose one of {', '.join(SHAPE_SIZES)}")
+    if len(config.size) != lengths or min(config.size) <= 0:
+        raise WorldError(f"{where}.size: a {config.shape} takes {lengths} lengths above 0")
+    return config
+
+
+def _fixture(data: Any, where: str) -> FixtureConfig:
+    boxes = data.get("boxes") if isinstance(data, Mapping) else None
+    if not boxes:
+        raise WorldError(f"{where}.boxes: name at least one box")
+    parts = {name: _build(BoxConfig, box, f"{where}.boxes.{name}") for name, box in boxes.items()}
+    fixture = _build(FixtureConfig, data, where, boxes=parts)
+    if fixture.seen not in ("whole", "parts", "no"):
+        raise WorldError(f"{where}.seen: {fixture.seen!r}; choose one of whole, parts, no")
+    return fixture
+
+
+def _door(data: Any, where: str) -> DoorConfig:
+    door = _build(DoorConfig, data, where)
+    if abs(door.lever_side) != 1:
+        raise WorldError(f"{where}.lever_side: {door.lever_side}; give 1 or -1")
+    if not 0.0 < door.latch_angle < door.lever_range:
+        raise WorldError(f"{where}.latch_angle: must lie between 0 and lever_range")
+    return door
+
+
 def _layouts(
     data: Mapping[str, Any], objects: Mapping[str, ObjectConfig], where: str
 ) -> dict[str, dict[str, Placement]]:
@@ -217,8 +353,16 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
     if not isinstance(data, Mapping):
         raise WorldError(f"{source}: expected a mapping, got {data!r}")
     objects = {
-        name: _build(ObjectConfig, value, f"{source}: objects.{name}")
+        name: _object(value, f"{source}: objects.{name}")
         for name, value in data.get("objects", {}).items()
+    }
+    fixtures = {
+        name: _fixture(value, f"{source}: fixtures.{name}")
+        for name, value in data.get("fixtures", {}).items()
+    }
+    doors = {
+        name: _door(value, f"{source}: doors.{name}")
+        for name, value in data.get("doors", {}).items()
     }
     return _build(
         WorldConfig,
@@ -226,20 +370,32 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         source,
         robot=_robot(data.get("robot"), f"{source}: robot"),
         objects=objects,
+        fixtures=fixtures,
+        doors=doors,
         layouts=_layouts(data.get("layouts", {}), objects, f"{source}: layouts"),
         view=_build(ViewConfig, data.get("view"), f"{source}: view"),
-        source=source,
+        text=yaml.safe_dump(data, sort_keys=False),
     )
 
 
 def load_world(path: str | Path) -> WorldConfig:
-    """The world described by the YAML file `path`.
+    """The world described by the YAML file `path`; its `robot` may be the name of another file.
 
     Raises:
-        WorldError: the file is no YAML or describes no world.
+        WorldError: a file is no YAML or describes no world.
     """
+    data = _read(Path(path))
+    robot = data.get("robot") if isinstance(data, Mapping) else None
+    if isinstance(robot, str):
+        file = Path(path).parent / robot
+        if not file.is_file():
+            raise WorldError(f"{path}: robot: there is no file {file}")
+        data = {**data, "robot": _read(file)}
+    return parse_world(data, str(path))
+
+
+def _read(path: Path) -> Any:
     try:
-        data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise WorldError(f"{path}: {error}") from error
-    return parse_world(data, str(path))

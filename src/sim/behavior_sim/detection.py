@@ -73,7 +73,7 @@ class Detector:
         return bool((position >= self._low).all() and (position <= self._high).all())
 
     def capture(self, t: float, poses: Mapping[str, Pose]) -> None:
-        """Take a picture at `t` [s] of objects at world_T_object (4, 4)."""
+        """Take a picture at `t` [s] of things at world_T_thing (4, 4)."""
         found = []
         for name, pose in poses.items():
             # Drawn in any case, so that one object's absence leaves the others' noise alone.

@@ -70,11 +70,11 @@ def draw_layout(config: WorldConfig, name: str, rng: np.random.Generator) -> dic
             raise ValueError(f"layout {name!r}: {', '.join(pending)} stand on each other")
         for key in ready:
             placement = pending.pop(key)
-            half = config.objects[key].size[2] / 2
+            half = config.objects[key].extents[2] / 2
             yaw = _draw_yaw(placement, rng)
             if placement.above is not None:
                 below = poses[placement.above]
-                height = below[2, 3] + config.objects[placement.above].size[2] / 2 + half
+                height = below[2, 3] + config.objects[placement.above].extents[2] / 2 + half
                 poses[key] = pose_of([below[0, 3], below[1, 3], height], yaw)
                 continue
             if placement.position is not None:

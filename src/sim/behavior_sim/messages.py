@@ -23,13 +23,19 @@ from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
-from behavior_sim.config import ObjectConfig, WorldConfig
+from behavior_sim.config import WorldConfig, extents
 from behavior_sim.detection import DetectionFrame, DetectorConfig
 from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
 from behavior_sim.joint_trajectory_controller import Tolerances, TrajectoryPoints
 from behavior_sim.layouts import Pose
 from behavior_sim.simulation import Simulation
+from behavior_sim.things import Thing
 
+_SHAPES = {
+    "box": SolidPrimitive.BOX,
+    "sphere": SolidPrimitive.SPHERE,
+    "cylinder": SolidPrimitive.CYLINDER,
+}
 _ERROR_CODES = {
     Ending.SUCCEEDED: FollowJointTrajectory.Result.SUCCESSFUL,
     Ending.PATH_TOLERANCE: FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED,
@@ -103,13 +109,13 @@ class JointStateMessage:
 
 
 class ObjectsMessage:
-    """The true state of all objects."""
+    """The true state of everything that can be seen."""
 
-    def __init__(self, config: WorldConfig, gripper_link: str) -> None:
+    def __init__(self, things: Mapping[str, Thing], gripper_link: str) -> None:
         self.message = SceneObjectArray()
         self.message.header.frame_id = "world"
         self._link = gripper_link
-        self.message.objects = [_scene_object(n, o) for n, o in config.objects.items()]
+        self.message.objects = [_scene_object(thing) for thing in things.values()]
 
     def fill(self, simulation: Simulation, nanoseconds: int) -> SceneObjectArray:
         """The message for now."""
@@ -118,9 +124,9 @@ class ObjectsMessage:
         message.revision += 1
         held = world.held_objects()
         for item in message.objects:
-            _fill_pose(item.pose, world.object_pose(item.name))
+            _fill_pose(item.pose, world.thing_pose(item.name))
             linear, angular = item.velocity.linear, item.velocity.angular
-            velocity = world.object_velocity(item.name).tolist()
+            velocity = world.thing_velocity(item.name).tolist()
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = velocity
             item.last_seen = message.header.stamp
             item.state = SceneObject.ATTACHED if item.name in held else SceneObject.TRACKED
@@ -128,12 +134,12 @@ class ObjectsMessage:
         return message
 
 
-def _scene_object(name: str, config: ObjectConfig) -> SceneObject:
-    red, green, blue = config.color
+def _scene_object(thing: Thing) -> SceneObject:
+    red, green, blue = thing.color
     return SceneObject(
-        name=name,
-        class_id=name,
-        shape=SolidPrimitive(type=SolidPrimitive.BOX, dimensions=list(config.size)),
+        name=thing.name,
+        class_id=thing.class_id,
+        shape=SolidPrimitive(type=_SHAPES[thing.shape], dimensions=list(thing.size)),
         color=ColorRGBA(r=red, g=green, b=blue, a=1.0),
         confidence=1.0,
     )
@@ -142,10 +148,10 @@ def _scene_object(name: str, config: ObjectConfig) -> SceneObject:
 class DetectionsMessage:
     """What the detector reports."""
 
-    def __init__(self, objects: Mapping[str, ObjectConfig]) -> None:
+    def __init__(self, things: Mapping[str, Thing]) -> None:
         self.message = Detection3DArray()
         self.message.header.frame_id = "world"
-        self._made = {name: _detection(name, config) for name, config in objects.items()}
+        self._made = {name: _detection(thing) for name, thing in things.items()}
 
     def fill(self, frame: DetectionFrame, config: DetectorConfig) -> Detection3DArray:
         """The message of one report."""
@@ -166,12 +172,14 @@ class DetectionsMessage:
         return self.message
 
 
-def _detection(name: str, config: ObjectConfig) -> Detection3D:
-    detection = Detection3D(id=name)
+def _detection(thing: Thing) -> Detection3D:
+    # A detector tells classes; which one of a class it sees, it cannot know.
+    detection = Detection3D(id=thing.name if thing.class_id == thing.name else "")
     detection.header.frame_id = "world"
-    detection.bbox.size.x, detection.bbox.size.y, detection.bbox.size.z = config.size
+    size = detection.bbox.size
+    size.x, size.y, size.z = extents(thing.shape, thing.size)
     result = ObjectHypothesisWithPose()
-    result.hypothesis.class_id = name
+    result.hypothesis.class_id = thing.class_id
     detection.results = [result]
     return detection
 

@@ -17,7 +17,15 @@ import mujoco
 import numpy as np
 
 from behavior_sim.collada import load_collada
-from behavior_sim.config import ArmConfig, GripperConfig, ObjectConfig, RobotConfig, WorldConfig
+from behavior_sim.config import (
+    ArmConfig,
+    FixtureConfig,
+    GripperConfig,
+    ObjectConfig,
+    RobotConfig,
+    WorldConfig,
+)
+from behavior_sim.door import add_door
 from behavior_sim.resources import resolve
 
 GROUP_VISUAL = 2
@@ -110,15 +118,44 @@ def _servo(actuator: Any, kp: float, kv: float, force: float) -> None:
 def _add_object(spec: Any, name: str, config: ObjectConfig) -> None:
     body = spec.worldbody.add_body(name=name)
     body.add_freejoint(name=name)
+    kind, size = _geometry(config)
     geom = body.add_geom(
         name=name,
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        size=[edge / 2 for edge in config.size],
+        type=kind,
+        size=size,
         mass=config.mass,
         rgba=[*config.color, 1.0],
         group=1,
     )
     _contact(geom, config.friction)
+    if config.shape != "box":
+        # What can roll needs the two further dimensions of contact, in which rolling is resisted.
+        geom.condim = 6
+        geom.friction = [config.friction, 0.01, config.rolling_friction]
+
+
+def _geometry(config: ObjectConfig) -> tuple[Any, list[float]]:
+    """MuJoCo's type and size of an object's shape."""
+    if config.shape == "sphere":
+        return mujoco.mjtGeom.mjGEOM_SPHERE, [config.size[0], 0.0, 0.0]
+    if config.shape == "cylinder":
+        return mujoco.mjtGeom.mjGEOM_CYLINDER, [config.size[1], config.size[0] / 2, 0.0]
+    return mujoco.mjtGeom.mjGEOM_BOX, [edge / 2 for edge in config.size]
+
+
+def _add_fixture(spec: Any, name: str, config: FixtureConfig) -> None:
+    turn = [np.cos(config.yaw / 2), 0.0, 0.0, np.sin(config.yaw / 2)]
+    body = spec.worldbody.add_body(name=name, pos=list(config.position), quat=turn)
+    for part, box in config.boxes.items():
+        geom = body.add_geom(
+            name=f"{name}_{part}",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[edge / 2 for edge in box.size],
+            pos=list(box.position),
+            rgba=[*config.color, 1.0],
+            group=1,
+        )
+        _contact(geom, config.friction)
 
 
 def _add_surroundings(spec: Any) -> None:
@@ -249,6 +286,10 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
     _add_surroundings(spec)
     for name, placed in config.objects.items():
         _add_object(spec, name, placed)
+    for name, fixture in config.fixtures.items():
+        _add_fixture(spec, name, fixture)
+    for name, door in config.doors.items():
+        add_door(spec, name, door, _contact)
     if visuals:
         _add_visuals(spec, robot)
     spec.visual.global_.offwidth = 1920

@@ -152,7 +152,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         self.create_timer(1.0, self._measure, clock=RosClock(clock_type=ClockType.STEADY_TIME))
         self._stepper.start()
         self.get_logger().info(
-            f"world {config.name} with {', '.join(config.objects)}, seed {self._seed}, speed "
+            f"world {config.name} with {', '.join(self._simulation.world.things)}, "
+            f"seed {self._seed}, speed "
             + (f"{values['speed']:g}" if values["speed"] else "as fast as possible")
         )
 
@@ -176,8 +177,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         )
         self._clock_message = Clock()
         self._joints_message = messages.JointStateMessage(config)
-        self._detections_message = messages.DetectionsMessage(config.objects)
-        self._objects_message = messages.ObjectsMessage(config, config.robot.gripper.link)
+        self._detections_message = messages.DetectionsMessage(self._simulation.world.things)
+        self._objects_message = messages.ObjectsMessage(
+            self._simulation.world.things, config.robot.gripper.link
+        )
         rates = {
             "clock": values["clock_rate"],
             "joints": values["joint_state_rate"],
@@ -233,7 +236,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         if due["joints"](steps):
             self._joints_publisher.publish(self._joints_message.fill(simulation, nanoseconds))
         if due["camera"](steps):
-            simulation.detector.capture(simulation.time, simulation.world.object_poses())
+            simulation.detector.capture(simulation.time, simulation.world.thing_poses())
         for frame in simulation.detector.due(simulation.time):
             self._detections_publisher.publish(
                 self._detections_message.fill(frame, simulation.detector.config)

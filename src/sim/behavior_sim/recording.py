@@ -58,12 +58,12 @@ class Recorder:
     """Keeps the newest hour of positions.
 
     Args:
-        config: the world; read from a file (`WorldConfig.source`).
+        config: the world.
         rate: samples per simulated second.
     """
 
     def __init__(self, config: WorldConfig, rate: float = 15.0) -> None:
-        self._world = Path(config.source).read_text(encoding="utf-8")
+        self._world = config.text
         self._period = 1.0 / rate
         self.clear()
 

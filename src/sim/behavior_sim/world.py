@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from behavior_sim.config import WorldConfig
 from behavior_sim.layouts import Pose, draw_layout, pose_of
 from behavior_sim.model import GRIPPER, build_model
+from behavior_sim.things import things_of
 
 _PENETRATION = 0.002
 """[m] deeper than this, two bodies count as occupying the same place."""
@@ -54,6 +55,12 @@ class World:
         self._object_q = {n: int(model.joint(n).qposadr[0]) for n in config.objects}
         self._object_v = {n: int(model.joint(n).dofadr[0]) for n in config.objects}
         self._object_body = {n: int(model.body(n).id) for n in config.objects}
+        self.things = things_of(config)
+        """Everything that can be seen, by name."""
+        self._thing_body = {
+            name: int(model.body(thing.body).id) if thing.body else 0
+            for name, thing in self.things.items()
+        }
         self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers]
         self._ground = int(model.geom("ground").bodyid[0])
         self.reset(seed)
@@ -158,6 +165,36 @@ class World:
         pose[:3, 3] = self.data.xpos[body]
         return pose
 
+    # -- what can be seen ---------------------------------------------------------------------
+
+    def thing_pose(self, name: str) -> Pose:
+        """world_T_thing (4, 4) of the middle of something's shape.
+
+        How a sphere is turned cannot be seen: it counts as upright.
+        """
+        body, thing = self._thing_body[name], self.things[name]
+        pose = np.eye(4)
+        pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
+        pose[:3, 3] = self.data.xpos[body]
+        placed: Pose = pose @ thing.body_T_centre
+        if thing.shape == "sphere":
+            placed[:3, :3] = np.eye(3)
+        return placed
+
+    def thing_poses(self) -> dict[str, Pose]:
+        """world_T_thing (4, 4) of everything that can be seen."""
+        return {name: self.thing_pose(name) for name in self.things}
+
+    def thing_velocity(self, name: str) -> NDArray[np.float64]:
+        """Linear [m/s] and angular [rad/s] velocity of something in the world frame (6,)."""
+        body, at = self._thing_body[name], self.thing_pose(name)[:3, 3]
+        linear, angular = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
+        mujoco.mj_jac(self.model, self.data, linear, angular, at, body)
+        velocity: NDArray[np.float64] = np.concatenate(
+            [linear @ self.data.qvel, angular @ self.data.qvel]
+        )
+        return velocity
+
     # -- objects ------------------------------------------------------------------------------
 
     def object_pose(self, name: str) -> Pose:
@@ -237,17 +274,31 @@ class World:
         self._start(name)
         x, y = self.config.outside
         place = list(self.config.objects).index(name)
-        self.move_object(name, pose_of([x + 0.2 * place, y, self.config.objects[name].size[2] / 2]))
+        height = self.config.objects[name].extents[2] / 2
+        self.move_object(name, pose_of([x + 0.2 * place, y, height]))
 
     def push(self, name: str, impulse: NDArray[np.float64]) -> None:
-        """Change an object's momentum by `impulse` [N s], through its centre.
+        """Change the momentum of an object, or of a part of a door, by `impulse` [N s].
+
+        The impulse acts on the middle of the shape; where hinges guide it, they take their share.
 
         Raises:
-            UnknownObject: there is no such object.
+            UnknownObject: there is nothing of that name.
+            InvalidDisturbance: it stands still, whatever pushes it.
         """
-        self._start(name)
-        start = self._object_v[name]
-        self.data.qvel[start : start + 3] += impulse / self.config.objects[name].mass
+        if name not in self.things:
+            raise UnknownObject(
+                f"world {self.config.name} has no object {name!r}; there are "
+                f"{', '.join(self.things)}"
+            )
+        body, at = self._thing_body[name], self.thing_pose(name)[:3, 3]
+        linear = np.zeros((3, self.model.nv))
+        mujoco.mj_jac(self.model, self.data, linear, None, at, body)
+        if not linear.any():
+            raise InvalidDisturbance(f"{name} stands still and cannot be pushed")
+        change = np.zeros((1, self.model.nv))
+        mujoco.mj_solveM(self.model, self.data, change, (linear.T @ impulse)[None])
+        self.data.qvel += change[0]
 
     def release(self, name: str, pose: Pose) -> None:
         """Take an object out of the gripper and put it to world_T_object `pose`.
@@ -281,7 +332,10 @@ class World:
         self.data.qpos[start : start + 7] = [*pose[:3, 3], w, x, y, z]
 
     def _above_ground(self, name: str, pose: Pose) -> Pose:
-        extent = float(np.abs(pose[2, :3]) @ np.array(self.config.objects[name].size)) / 2
+        config = self.config.objects[name]
+        extent = float(np.abs(pose[2, :3]) @ np.array(config.extents)) / 2
+        if config.shape == "sphere":
+            extent = config.size[0]
         lifted = pose.copy()
         lifted[2, 3] = max(pose[2, 3], extent)
         return lifted

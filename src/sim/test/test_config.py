@@ -4,16 +4,17 @@
 import copy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
-from behavior_sim import WorldError, find_world, load_world, parse_world
+from behavior_sim import World, WorldError, find_world, load_world, parse_world
 from behavior_sim.resources import resolve
 
 
 @pytest.fixture
 def data() -> dict:
-    return yaml.safe_load(Path(find_world("block_stacking")).read_text(encoding="utf-8"))
+    return yaml.safe_load(load_world(find_world("block_stacking")).text)
 
 
 def test_world_of_the_demo(data: dict) -> None:
@@ -36,6 +37,25 @@ def test_world_of_the_demo(data: dict) -> None:
         (("layouts", "default", "red_block"), {"yaw": 0}, "one of position, above, region"),
         (("layouts", "default", "red_block"), {"above": "cat"}, "stand on the unknown cat"),
         (("view",), None, "view: expected a mapping"),
+        (("objects", "blue_block", "shape"), "cone", "shape: 'cone'; choose one of box, sphere"),
+        (("objects", "blue_block", "shape"), "sphere", "size: a sphere takes 1 lengths"),
+        (("fixtures",), {"tray": {"boxes": {}}}, r"fixtures.tray.boxes: name at least one box"),
+        (
+            ("fixtures",),
+            {"tray": {"boxes": {"a": {"size": [1, 1]}}}},
+            r"fixtures.tray.boxes.a: position missing",
+        ),
+        (("doors",), {"door": {"yaw": 0.0}}, "doors.door: position, lever_side missing"),
+        (
+            ("doors",),
+            {"door": {"position": [0, 0, 0], "yaw": 0, "lever_side": 2}},
+            "lever_side: 2; give 1 or -1",
+        ),
+        (
+            ("doors",),
+            {"door": {"position": [0, 0, 0], "yaw": 0, "lever_side": 1, "latch_angle": 1.0}},
+            "latch_angle: must lie between 0 and lever_range",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
@@ -49,6 +69,23 @@ def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
         place[path[-1]] = value
     with pytest.raises(WorldError, match=message):
         parse_world(broken)
+
+
+@pytest.mark.parametrize("name", ["block_stacking", "door", "shelf", "sorting"])
+def test_worlds_that_ship_stand_still_at_their_start(name: str) -> None:
+    world = World(load_world(find_world(name)), seed=3)
+    before = world.thing_poses()
+    world.step(500)
+    for thing, pose in world.thing_poses().items():
+        assert np.abs(pose - before[thing])[:3].max() < 0.003, thing
+    assert parse_world(yaml.safe_load(world.config.text)) == world.config
+
+
+def test_robot_file_that_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "world.yaml"
+    file.write_text("name: x\nrobot: robots/none.yaml\n")
+    with pytest.raises(WorldError, match=r"robot: there is no file .*robots/none\.yaml"):
+        load_world(file)
 
 
 def test_no_yaml(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be seen of a world: objects, fixtures, doors, each a shape with a name and a class.
+
+The detector reports these, and so does the truth on /simulation/objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from behavior_sim.config import DoorConfig, FixtureConfig, Vector, WorldConfig
+from behavior_sim.door import lever_centre, lever_name, panel_centre, panel_name, posts
+from behavior_sim.layouts import Pose, pose_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thing:
+    """Something that can be seen."""
+
+    name: str
+    class_id: str
+    """What the detector calls it."""
+    shape: str
+    size: Vector
+    """[m] lengths of the shape, see `SHAPE_SIZES`."""
+    color: Vector
+    body: str
+    """Body that it moves with; empty: the world."""
+    body_T_centre: Pose
+    """Where the middle of its shape is in that body, 4x4 [m]."""
+
+
+def things_of(config: WorldConfig) -> dict[str, Thing]:
+    """All of a world by name; the objects first, in the file's order."""
+    found = [
+        Thing(
+            name=name,
+            class_id=item.class_id or name,
+            shape=item.shape,
+            size=item.size,
+            color=item.color,
+            body=name,
+            body_T_centre=np.eye(4),
+        )
+        for name, item in config.objects.items()
+    ]
+    for name, fixture in config.fixtures.items():
+        found += _seen_of_fixture(name, fixture)
+    for name, door in config.doors.items():
+        found += _seen_of_door(name, door)
+    return {thing.name: thing for thing in found}
+
+
+def _box(name: str, size: Vector, color: Vector, body: str, pose: Pose) -> Thing:
+    return Thing(
+        name=name,
+        class_id=name,
+        shape="box",
+        size=size,
+        color=color,
+        body=body,
+        body_T_centre=pose,
+    )
+
+
+def _seen_of_fixture(name: str, fixture: FixtureConfig) -> Iterator[Thing]:
+    frame = pose_of(fixture.position, fixture.yaw)
+    if fixture.seen == "parts":
+        for part, box in fixture.boxes.items():
+            pose = frame @ pose_of(box.position)
+            yield _box(f"{name}_{part}", box.size, fixture.color, "", pose)
+    elif fixture.seen == "whole":
+        centres = np.array([box.position for box in fixture.boxes.values()])
+        halves = np.array([box.size for box in fixture.boxes.values()]) / 2
+        low, high = (centres - halves).min(axis=0), (centres + halves).max(axis=0)
+        size = tuple((high - low).tolist())
+        yield _box(name, size, fixture.color, "", frame @ pose_of((low + high) / 2))
+
+
+def _seen_of_door(name: str, door: DoorConfig) -> Iterator[Thing]:
+    leaf = (door.width, door.thickness, door.height)
+    yield _box(panel_name(name), leaf, door.color, panel_name(name), pose_of(panel_centre(door)))
+    yield _box(
+        lever_name(name),
+        door.lever_size,
+        door.lever_color,
+        lever_name(name),
+        pose_of(lever_centre(door)),
+    )
+    for part, (size, centre) in posts(door).items():
+        yield _box(f"{name}_{part}", size, door.frame_color, name, pose_of(centre))

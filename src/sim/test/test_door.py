@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door's mechanism, moved by torques on its joints: what the lever does, and what it stops."""
+
+import numpy as np
+import pytest
+
+from behavior_sim import InvalidDisturbance, UnknownObject, World, find_world, load_world
+
+
+class Door:
+    """The world of the door, with torques on lever and hinge."""
+
+    def __init__(self) -> None:
+        self.world = World(load_world(find_world("door")))
+        self.model, self.data = self.world.model, self.world.data
+
+    def angle(self, part: str) -> float:
+        return float(self.data.qpos[self.model.joint(f"door_{part}").qposadr[0]])
+
+    def push(self, seconds: float, *, panel: float = 0.0, lever: float = 0.0) -> None:
+        """Torques [Nm] for a time [s]."""
+        self.data.qfrc_applied[:] = 0.0
+        for part, torque in (("panel", panel), ("lever", lever)):
+            self.data.qfrc_applied[self.model.joint(f"door_{part}").dofadr[0]] = torque
+        self.world.step(round(seconds / self.world.timestep))
+        self.data.qfrc_applied[:] = 0.0
+
+    def open_to(self, angle: float) -> None:
+        self.data.qpos[self.model.joint("door_panel").qposadr[0]] = angle
+        self.world.step(50)
+
+
+@pytest.fixture
+def door() -> Door:
+    return Door()
+
+
+def test_without_the_lever_the_door_stays_shut(door: Door) -> None:
+    door.push(2.0, panel=25.0)
+    assert door.angle("panel") < 0.005
+    assert abs(door.angle("lever")) < 0.01, "the bolt does not turn the lever"
+
+
+@pytest.mark.parametrize(("torque", "opens"), [(1.0, False), (1.6, True), (3.0, True)])
+def test_the_lever_must_be_turned_beyond_the_latch_angle(
+    door: Door, torque: float, opens: bool
+) -> None:
+    door.push(0.5, lever=torque)
+    latch = door.world.config.doors["door"].latch_angle
+    assert (door.angle("lever") > latch) is opens
+    door.push(0.8, lever=torque, panel=3.0)
+    assert (door.angle("panel") > 0.5) is opens
+    assert door.angle("panel") > 0.5 or door.angle("panel") < 0.005
+
+
+def test_the_lever_springs_back_and_the_door_stays_where_it_is(door: Door) -> None:
+    door.push(0.5, lever=2.0)
+    assert door.angle("lever") > 0.6
+    door.push(0.6, lever=2.0, panel=2.0)
+    opened = door.angle("panel")
+    door.push(0.5)
+    assert abs(door.angle("lever")) < 0.01
+    door.push(3.0)
+    still = door.angle("panel")
+    door.push(2.0)
+    assert still > opened > 0.1
+    assert door.angle("panel") == pytest.approx(still, abs=0.001)
+
+
+def test_a_door_that_is_slammed_latches_again(door: Door) -> None:
+    door.open_to(0.9)
+    # The world's y axis is the leaf's x, so a push towards the robot shuts it.
+    door.world.push("door_panel", np.array([-9.0, 0.0, 0.0]))
+    door.push(2.0)
+    assert door.angle("panel") < 0.005
+    door.push(1.0, panel=25.0)
+    assert door.angle("panel") < 0.005
+
+
+def test_a_gentle_push_is_stopped_by_friction(door: Door) -> None:
+    door.open_to(0.9)
+    door.world.push("door_panel", np.array([-1.0, 0.0, 0.0]))
+    door.push(2.0)
+    assert 0.3 < door.angle("panel") < 0.88
+
+
+def test_what_is_seen_moves_with_the_door(door: Door) -> None:
+    shut = door.world.thing_poses()
+    door.open_to(0.5)
+    opened = door.world.thing_poses()
+    assert np.array_equal(shut["door_latch_post"], opened["door_latch_post"])
+    relative = shut["door_panel"][:3, :3].T @ opened["door_panel"][:3, :3]
+    assert np.arctan2(relative[1, 0], relative[0, 0]) == pytest.approx(0.5, abs=0.01)
+    hinge = np.array(door.world.config.doors["door"].position)
+    for name in ("door_panel", "door_lever"):
+        radii = [np.linalg.norm((pose[name][:3, 3] - hinge)[:2]) for pose in (shut, opened)]
+        assert radii[0] == pytest.approx(radii[1], abs=1e-6)
+
+
+def test_only_what_moves_can_be_pushed(door: Door) -> None:
+    with pytest.raises(InvalidDisturbance, match="door_latch_post stands still"):
+        door.world.push("door_latch_post", np.ones(3))
+    with pytest.raises(UnknownObject, match="no object 'gate'; there are door_panel"):
+        door.world.push("gate", np.ones(3))
