@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -19,12 +20,14 @@ from behavior_tree.blackboard import Blackboard
 from behavior_tree.builtin_nodes import BUILTIN_NODES
 from behavior_tree.conversion import TypeRegistry
 from behavior_tree.decorators.base import SimpleDecoratorNode
+from behavior_tree.decorators.loop import Loop
 from behavior_tree.errors import BehaviorTreeError, LoadError, LogicError, XmlProblem
 from behavior_tree.leaf import SimpleActionNode, SimpleConditionNode, SimpleStatefulActionNode
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.ports import PortInfo, as_ports_list, model_name_mistake
 from behavior_tree.py_trees_node import BehaviourFactory, py_trees_registration
+from behavior_tree.queue_types import QUEUE_TYPES
 from behavior_tree.quirks import quirks_for
 from behavior_tree.runtime import Runtime
 from behavior_tree.substitution import SubstitutionRule, matching_rule, rules_from_json
@@ -84,9 +87,11 @@ class BehaviorTreeFactory:
         self._auto_ids = 0
         self._rules: dict[str, SubstitutionRule] = {}
         for type_id, node_class in BUILTIN_NODES.items():
-            self.register_builder(
-                TreeNodeManifest.of_class(node_class, type_id, builtin=True), node_class
-            )
+            manifest = TreeNodeManifest.of_class(node_class, type_id, builtin=True)
+            if self._quirks.loop_queues_typed and issubclass(node_class, Loop):
+                queue = replace(manifest.ports["queue"], type=QUEUE_TYPES[node_class.item_type])
+                manifest.ports["queue"] = queue
+            self.register_builder(manifest, node_class)
 
     # -- node types -----------------------------------------------------------------------------
 

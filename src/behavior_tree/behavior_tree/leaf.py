@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.node import IDLE, RUNNING, SKIPPED, NodeConfig, TreeNode
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig, TreeNode
 
 __all__ = [
     "ActionNodeBase",
@@ -18,9 +19,31 @@ __all__ = [
     "SimpleStatefulActionNode",
     "StatefulActionNode",
     "SyncActionNode",
+    "callback_result",
 ]
 
 TickFunction = Callable[[TreeNode], NodeStatus]
+
+_NAMES = {status.name: status for status in NodeStatus if status is not IDLE}
+
+
+def callback_result(node: TreeNode, value: object) -> NodeStatus:
+    """Status that a ``register_simple_*`` callback means: a status, its name or number, or a bool.
+
+    Raises:
+        LogicError: anything else
+    """
+    if value.__class__ is NodeStatus:
+        return value
+    if isinstance(value, bool):
+        return SUCCESS if value else FAILURE
+    if isinstance(value, str) and value in _NAMES:
+        return _NAMES[value]
+    if isinstance(value, int) and 0 <= value < len(NodeStatus):
+        return NodeStatus(value)
+    if node._rt.quirks.callback_results_guessed and not (value is None or isinstance(value, int)):
+        return FAILURE
+    raise LogicError(f"the callback of [{node.name}] must return a NodeStatus, it gave {value!r}")
 
 
 class LeafNode(TreeNode):
@@ -98,7 +121,7 @@ class SimpleActionNode(ActionNodeBase):
             self.status = RUNNING
             if self._watch is not None:
                 self._watch(self, IDLE, RUNNING)
-        status = self._function(self)
+        status = callback_result(self, self._function(self))
         if status is RUNNING:
             raise LogicError(
                 "a simple action must not return RUNNING: use register_simple_stateful_action"
@@ -116,7 +139,7 @@ class SimpleConditionNode(ConditionNode):
         self._function = function
 
     def tick(self) -> NodeStatus:
-        return self._function(self)
+        return callback_result(self, self._function(self))
 
 
 class SimpleStatefulActionNode(StatefulActionNode):
@@ -136,10 +159,10 @@ class SimpleStatefulActionNode(StatefulActionNode):
         self._halted = on_halted
 
     def on_start(self) -> NodeStatus:
-        return self._start(self)
+        return callback_result(self, self._start(self))
 
     def on_running(self) -> NodeStatus:
-        return self._running(self)
+        return callback_result(self, self._running(self))
 
     def on_halted(self) -> None:
         if self._halted is not None:

@@ -30,6 +30,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -255,6 +256,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                     self._watch(self, current, status)
             else:
                 return self._not_stored(before, status)
+        elif status is IDLE:
+            return self._not_stored(before, status)
         if status is FAILURE and self._up is not None:
             self._up._failed_child = self
         return status
@@ -466,19 +469,26 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def set_output_int(self, name: str, value: int) -> bool:
         """Write an integer output."""
-        return self.set_output(name, int(value))
+        return self._output_as(name, int(value))
 
     def set_output_double(self, name: str, value: float) -> bool:
         """Write a float output."""
-        return self.set_output(name, float(value))
+        return self._output_as(name, float(value))
 
     def set_output_bool(self, name: str, value: bool) -> bool:
         """Write a bool output."""
-        return self.set_output(name, bool(value))
+        return self._output_as(name, bool(value))
 
     def set_output_string(self, name: str, value: str) -> bool:
         """Write a text output."""
-        return self.set_output(name, str(value))
+        return self._output_as(name, str(value))
+
+    def _output_as(self, name: str, value: Any) -> bool:
+        if not self._rt.quirks.set_output_raises:
+            return self.set_output(name, value)
+        with suppress(PortError):
+            self.set_output(name, value)
+        raise TypeError("set_output_*: unable to convert the return value to a Python type")
 
     def _input_as(self, name: str, wanted: Any) -> Any:
         try:

@@ -47,8 +47,9 @@ class Quirks:
     """Parallel with a negative success_count whose children are all SKIPPED gives SUCCESS. Mended:
     SKIPPED.
     """
-    loop_empty_entry_raises: bool = False
-    """LoopX on an existing but empty queue entry raises. Mended: `if_empty`."""
+    loop_queues_typed: bool = False
+    """LoopX takes only queues of its own type, into which a text becomes when it is written to the
+    entry, and raises while the entry is empty. Mended: any deque, list or text; `if_empty`."""
     consume_queue_forgets_failure: bool = False
     """ConsumeQueue goes on with the next item if a child that was RUNNING fails. Mended: FAILURE
     ends it, as it does in the first tick of the child.
@@ -98,6 +99,16 @@ class Quirks:
     callback_errors_fail: bool = False
     """An exception in a ``register_simple_*`` callback is printed and becomes FAILURE. Mended: the
     tick raises, with the path of the node."""
+    unreadable_ports_ignored: bool = False
+    """RunOnce takes ``then_skip`` for true if it cannot be read, RetryUntilSuccessful keeps the
+    ``num_attempts`` it had, Switch takes the default, LoopX drops what ``value`` cannot take.
+    Mended: the tick raises."""
+    callback_results_guessed: bool = False
+    """Anything but a status, its name or number, a bool or None that a ``register_simple_*``
+    callback returns counts as FAILURE. Mended: the tick raises."""
+    set_output_raises: bool = False
+    """``set_output_int`` and its like raise TypeError after they have written, which makes a
+    callback fail. Mended: they return whether the port is connected."""
     text_trees_unregistered: bool = False
     """The trees given to create_tree_from_text and _from_file are forgotten once built. Mended:
     registered, so create_tree can build them again."""

@@ -28,12 +28,16 @@ _POLL = 0.001
 class Timer:
     """A deadline on the tree's clock."""
 
-    __slots__ = ("_runtime", "deadline")
+    __slots__ = ("_runtime", "deadline", "on_expiry")
 
-    def __init__(self, runtime: Runtime, deadline: float) -> None:
+    def __init__(
+        self, runtime: Runtime, deadline: float, on_expiry: Callable[[], bool] | None = None
+    ) -> None:
         self._runtime = runtime
         self.deadline = deadline
         """Clock reading at which it expires [s]."""
+        self.on_expiry = on_expiry
+        """Called by `Runtime.expire_timers`; True if it wants another tick soon."""
 
     @property
     def expired(self) -> bool:
@@ -68,9 +72,11 @@ class Runtime:
         """Ask for another tick soon; may be called from any thread."""
         self._event.set()
 
-    def start_timer(self, seconds: float) -> Timer:
-        """A timer that expires ``seconds`` from now and wakes the tree then."""
-        timer = Timer(self, self.clock() + seconds)
+    def start_timer(self, seconds: float, on_expiry: Callable[[], bool] | None = None) -> Timer:
+        """A timer that expires ``seconds`` from now and wakes the tree then, if ``on_expiry``
+        says so.
+        """
+        timer = Timer(self, self.clock() + seconds, on_expiry)
         self._timers.add(timer)
         return timer
 
@@ -79,16 +85,29 @@ class Runtime:
         for timer in self._timers:
             timer.deadline += seconds
 
+    @property
+    def has_timers(self) -> bool:
+        """True while a timer has not been noticed to have expired."""
+        return bool(self._timers)
+
+    def expire_timers(self) -> None:
+        """Let the timers act that have expired, in the order of their deadlines."""
+        now = self.clock()
+        expired = [timer for timer in self._timers if now >= timer.deadline]
+        for timer in sorted(expired, key=lambda each: each.deadline):
+            if timer not in self._timers:
+                continue  # cancelled by one that expired before
+            self._timers.discard(timer)
+            if timer.on_expiry is None or timer.on_expiry():
+                self._event.set()
+
     def take_wake_up(self) -> bool:
         """True if a wake-up is pending or a timer expired since the last call; clears both."""
+        if self._timers:
+            self.expire_timers()
         woken = self._event.is_set()
         if woken:
             self._event.clear()
-        if self._timers:
-            now = self.clock()
-            expired = [timer for timer in self._timers if now >= timer.deadline]
-            self._timers.difference_update(expired)
-            woken = woken or bool(expired)
         return woken
 
     def wait(self, seconds: float) -> bool:

@@ -160,6 +160,8 @@ class Tree:
     def halt_tree(self) -> None:
         """Halt all running nodes; every node becomes IDLE."""
         self._halts += 1
+        if self._runtime.has_timers:
+            self._runtime.expire_timers()
         root = self._root
         if self._runtime.quirks.halt_tree_halts_all:
             root.halt_node()
@@ -175,6 +177,8 @@ class Tree:
             self._runtime.emit_wake_up()
 
     def _tick(self) -> NodeStatus:
+        if self._runtime.has_timers:
+            self._runtime.expire_timers()
         root = self._root
         status = self._last = root._run()
         if status is SUCCESS or status is FAILURE:

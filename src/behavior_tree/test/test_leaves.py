@@ -151,12 +151,27 @@ def test_sync_action_must_not_return_running():
         factory.create_tree_from_text(xml("<Bad/>")).tick_once()
 
 
-@pytest.mark.parametrize("value", [None, NodeStatus.IDLE, True, 2])
+@pytest.mark.parametrize("value", [None, NodeStatus.IDLE, "IDLE", 0, 7, -1, 2.0])
 def test_a_result_that_is_none_is_an_error(value):
     factory = BehaviorTreeFactory()
     factory.register_simple_action("Bad", lambda node: value)
     with pytest.raises(NodeExecutionError, match="Bad::1"):
         factory.create_tree_from_text(xml("<Bad/>")).tick_once()
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [(True, "SUCCESS"), (False, "FAILURE"), ("SUCCESS", "SUCCESS"), ("SKIPPED", "SKIPPED")]
+    + [(2, "SUCCESS"), (3, "FAILURE"), (4, "SKIPPED")],
+)
+def test_results_that_stand_for_a_status(value, status):
+    factory = BehaviorTreeFactory()
+    factory.register_simple_action("Act", lambda node: value)
+    factory.register_simple_condition("Ask", lambda node: value)
+    factory.register_simple_stateful_action("Work", lambda node: value, lambda node: value)
+    factory.register_simple_decorator("Deco", lambda child, node: value)
+    for body in ("<Act/>", "<Ask/>", "<Work/>", "<Deco><AlwaysSuccess/></Deco>"):
+        assert factory.create_tree_from_text(xml(body)).tick_once().name == status
 
 
 def test_an_exception_names_the_node_and_keeps_its_cause():

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.base import ControlNode
+from behavior_tree.errors import NodeExecutionError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 
 __all__ = ["AsyncSequence", "Sequence", "SequenceWithMemory"]
@@ -36,22 +37,26 @@ class Sequence(ControlNode):
                 self._watch(self, before, RUNNING)
         index = self._index
         result = SUCCESS
-        for run in runs[index:] if index else runs:
-            status = run()
-            if status is SUCCESS:
-                index += 1
-            elif status is RUNNING:
-                self._index = index
-                return status
-            elif status is FAILURE:
-                result = status
-                break
-            elif status is SKIPPED:
-                index += 1
-                self._skipped += 1
-            else:
-                raise self._execution_error(self._bad_child())
-        if self._skipped:
+        try:
+            for run in runs[index:] if index else runs:
+                status = run()
+                if status is SUCCESS:
+                    index += 1
+                elif status is RUNNING:
+                    self._index = index
+                    return status
+                elif status is FAILURE:
+                    result = status
+                    break
+                elif status is SKIPPED:
+                    index += 1
+                    self._skipped += 1
+                else:
+                    raise self._execution_error(self._bad_child())
+        except NodeExecutionError:
+            self._index = index  # the next tick begins at the child that raised
+            raise
+        if self._skipped and result is SUCCESS:
             if self._skipped == len(runs):
                 result = SKIPPED
             self._skipped = 0
@@ -124,7 +129,6 @@ class AsyncSequence(Sequence):
 
     def _failed(self) -> NodeStatus:
         self._index = 0
-        self._skipped = 0
         self.reset_children()
         return FAILURE
 

@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import TypeVar
 
 from behavior_tree.basic_types import NodeStatus
+from behavior_tree.casts_4_8 import to_int32
 from behavior_tree.control.base import ControlNode
-from behavior_tree.errors import LogicError
+from behavior_tree.errors import ConversionError, LogicError, PortError
 from behavior_tree.node import RUNNING, SKIPPED, NodeConfig
+from behavior_tree.number_text import leading_double
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
 __all__ = ["Switch", "switch_class"]
+
+Number = TypeVar("Number", int, float)
 
 _EPSILON = 1.1920929e-07
 _REAL = re.compile(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
@@ -60,13 +66,21 @@ class Switch(ControlNode):
         return status
 
     def _choose(self) -> int:
-        variable = self.get_input("variable", None)
+        variable = self._text("variable")
         if variable is not None:
             for index in range(self.cases):
-                case = self.get_input(f"case_{index + 1}", None)
+                case = self._text(f"case_{index + 1}")
                 if case is not None and self._matches(variable, case):
                     return index
         return self.cases
+
+    def _text(self, port: str) -> str | None:
+        try:
+            return self.get_input(port, None)  # type: ignore[no-any-return]
+        except PortError:
+            if self._rt.quirks.unreadable_ports_ignored:
+                return None
+            raise
 
     def _matches(self, variable: str, case: str) -> bool:
         if variable == case:
@@ -81,19 +95,27 @@ class Switch(ControlNode):
         enums = self._rt.types.enums
         if text in enums:
             return enums[text]
+        if self._rt.quirks.switch_prefix_match:
+            return _or_none(lambda: to_int32(text))
         return int(text) if re.fullmatch(r"-?\d+", text) else None
 
     def _real(self, text: str) -> float | None:
+        if self._rt.quirks.switch_prefix_match:
+            return _or_none(lambda: leading_double(text))
         if text in self._rt.types.enums:
             return float(self._rt.types.enums[text])
-        found = _REAL.match(text)
-        if found and (found.end() == len(text) or self._rt.quirks.switch_prefix_match):
-            return float(found.group())
-        return None
+        return float(text) if _REAL.fullmatch(text) else None
 
     def halt(self) -> None:
         self._running = None
         super().halt()
+
+
+def _or_none(convert: Callable[[], Number]) -> Number | None:
+    try:
+        return convert()
+    except ConversionError:
+        return None
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
+from behavior_tree.leaf import callback_result
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
 
 __all__ = ["DecoratorNode", "SimpleDecoratorNode"]
@@ -112,4 +113,4 @@ class SimpleDecoratorNode(DecoratorNode):
         self._function = function
 
     def tick(self) -> NodeStatus:
-        return self._function(self._tick_child(), self)
+        return callback_result(self, self._function(self._tick_child(), self))

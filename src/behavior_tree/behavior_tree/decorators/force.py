@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
+from behavior_tree.errors import PortError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
@@ -104,7 +105,7 @@ class RunOnce(SelfResettingDecorator):
         self._result: NodeStatus | None = None
 
     def tick(self) -> NodeStatus:
-        skip = self.get_input("then_skip")
+        skip = self._then_skip()
         if self._result is not None:
             if skip:
                 return SKIPPED
@@ -116,6 +117,14 @@ class RunOnce(SelfResettingDecorator):
             self._result = status
             self.reset_child()
         return status
+
+    def _then_skip(self) -> bool:
+        try:
+            return bool(self.get_input("then_skip"))
+        except PortError:
+            if self._rt.quirks.unreadable_ports_ignored:
+                return True
+            raise
 
     def failure_reason(self) -> str:
         return "its one run failed"

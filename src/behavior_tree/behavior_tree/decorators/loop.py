@@ -11,16 +11,18 @@ from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.errors import LogicError
+from behavior_tree.errors import LogicError, PortError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.ports import (
     BidirectionalPort,
     InputPort,
     OutputPort,
     PortInfo,
+    braced_key,
     pointer_key,
     ports_list,
 )
+from behavior_tree.queue_types import QUEUE_TYPES
 
 __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
 
@@ -48,11 +50,15 @@ class Loop(SelfResettingDecorator):
         super().__init__(name, config)
         self._queue: deque[Any] | None = None
         self._child_runs = False
+        self._typed = self._rt.quirks.loop_queues_typed
+        if self._typed and self.raw_port("queue") is None:
+            raise LogicError("[queue] not found: give it in the XML")
 
     def tick(self) -> NodeStatus:
         if self.status is IDLE:
-            self._queue = None
             self._child_runs = False
+            if not self._typed or braced_key(self.raw_port("queue") or "") is None:
+                self._queue = None
         if not self._child_runs:
             taken, item = self._take()
             if not taken:
@@ -60,8 +66,9 @@ class Loop(SelfResettingDecorator):
                 self._reason = "the queue is empty"
                 result: NodeStatus = self.get_input("if_empty")
                 return result
-            self.set_output("value", item)
-        self._start()
+            self._give(item)
+        if self.status is IDLE or not self._typed:
+            self._start()
         status = self._tick_child()
         self._child_runs = status is RUNNING
         if status is FAILURE:
@@ -71,18 +78,46 @@ class Loop(SelfResettingDecorator):
             self.reset_child()
         return RUNNING
 
+    def _give(self, item: Any) -> None:
+        try:
+            self.set_output("value", item)
+        except PortError:
+            if not self._rt.quirks.unreadable_ports_ignored:
+                raise
+
     def _take(self) -> tuple[bool, Any]:
         """Whether there was an item, and the item."""
+        if self._typed:
+            self._look_as_4_8()
+        else:
+            self._look()
+        try:
+            return True, self._queue.popleft()  # type: ignore[union-attr]
+        except (AttributeError, IndexError):
+            return False, None
+
+    def _look(self) -> None:
         key = pointer_key(self.raw_port("queue") or "", "queue")
         shared = None if key is None else self._bb.get(key, None)
         if isinstance(shared, deque):  # looked at each time: somebody may have put another one
             self._queue = shared
         elif self._queue is None:
             self._queue = self._open_queue()
-        try:
-            return True, self._queue.popleft()
-        except IndexError:
-            return False, None
+
+    def _look_as_4_8(self) -> None:
+        """Only queues of the right type; when an entry is gone, the queue is kept."""
+        text = self.raw_port("queue") or ""
+        if braced_key(text) is None:
+            if self._queue is None:
+                self._queue = self._rt.types.from_text(text, QUEUE_TYPES[self.item_type])
+            return
+        key = pointer_key(text, "queue") or ""
+        entry = self._bb.entry(key)
+        if entry is None:
+            return
+        if not isinstance(entry.value, QUEUE_TYPES[self.item_type]):
+            raise LogicError(f"the queue [{key}] has not been written, or holds something else")
+        self._queue = entry.value
 
     def _open_queue(self) -> deque[Any]:
         text = self.raw_port("queue") or ""
@@ -90,10 +125,6 @@ class Loop(SelfResettingDecorator):
         if key is None:
             return deque(self._rt.types.from_text(text, list[self.item_type]))  # type: ignore[name-defined]
         value = self._bb.get(key, None)
-        if value is None and self._rt.quirks.loop_empty_entry_raises:
-            raise LogicError(
-                f"Any::cast failed because it is empty: nobody has written the queue [{key}] yet"
-            )
         if value is None:
             return deque()
         if isinstance(value, str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
+from behavior_tree.errors import PortError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
@@ -21,12 +22,16 @@ class _Again(SelfResettingDecorator):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._count = 0
+        self._limit = 0
 
     def _more(self) -> bool:
-        limit: int = self.get_input(self._limit_port)
-        return limit == -1 or self._count < limit
+        return self._limit == -1 or self._count < self._limit
+
+    def _read_again(self) -> None:
+        """Look at the limit once more, after a run that counts."""
 
     def tick(self) -> NodeStatus:
+        self._limit = self.get_input(self._limit_port)
         more = self._more()
         self._start()
         if not more:
@@ -46,6 +51,7 @@ class _Again(SelfResettingDecorator):
             if status is not self._again:
                 raise self._bad_child()
             self._count += 1
+            self._read_again()
             more = self._more()
             self.reset_child()
             if more and before is IDLE:  # a synchronous child: let the rest of the tree have a turn
@@ -74,6 +80,13 @@ class RetryUntilSuccessful(_Again):
         return ports_list(
             InputPort("num_attempts", int, description="runs of the child at most; -1: no limit")
         )
+
+    def _read_again(self) -> None:
+        try:
+            self._limit = self.get_input(self._limit_port)
+        except PortError:
+            if not self._rt.quirks.unreadable_ports_ignored:
+                raise
 
 
 class Repeat(_Again):

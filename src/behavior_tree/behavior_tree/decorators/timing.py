@@ -25,29 +25,38 @@ class Timeout(SelfResettingDecorator):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._started = False
+        self._expired = False
         self._timer: Timer | None = None
 
     def tick(self) -> NodeStatus:
+        msec: int = self.get_input("msec")
         if not self._started:
-            msec: int = self.get_input("msec")
             self._started = True
+            self._expired = False
             self._start()
-            self._timer = self._rt.start_timer(msec / 1000) if msec > 0 else None
+            self._timer = self._rt.start_timer(msec / 1000, self._expire) if msec > 0 else None
         elif self._timer is not None and self._timer.expired:
-            self._stop_timer()
-            if self.child.status is RUNNING:
-                self._started = False
-                self._failed_child = None
-                running = self.child.full_path()
-                self._reason = f"timeout of {self.get_input('msec')} ms, '{running}' was running"
-                self.reset_child()
-                return FAILURE
+            self._expire()  # its tree is ticked by others, or it took long in this tick
+        if self._expired:
+            self._started = False
+            return FAILURE
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
             self._started = False
             self._stop_timer()
             self.reset_child()
         return status
+
+    def _expire(self) -> bool:
+        """Halt the child when the time is over, before anything else in the tree is ticked."""
+        self._stop_timer()
+        self._expired = self.child.status is RUNNING
+        if self._expired:
+            self._failed_child = None
+            running = self.child.full_path()
+            self._reason = f"timeout of {self.raw_port('msec')} ms, '{running}' was running"
+            self.reset_child()
+        return self._expired
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -74,14 +83,14 @@ class Delay(SelfResettingDecorator):
         self._timer: Timer | None = None
 
     def tick(self) -> NodeStatus:
+        msec: int = self.get_input("delay_msec")
         if self._timer is None:
-            msec: int = self.get_input("delay_msec")
             self._start()
             self._timer = self._rt.start_timer(msec / 1000)
             return RUNNING
         if not self._timer.expired:
             return RUNNING
-        self._timer.cancel()  # noticed: it need not wake the tree
+        self._timer.cancel()
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
             self._timer = None
