@@ -161,8 +161,10 @@ def test_a_result_that_is_none_is_an_error(value):
 
 @pytest.mark.parametrize(
     ("value", "status"),
-    [(True, "SUCCESS"), (False, "FAILURE"), ("SUCCESS", "SUCCESS"), ("SKIPPED", "SKIPPED")]
-    + [(2, "SUCCESS"), (3, "FAILURE"), (4, "SKIPPED")],
+    [
+        *((True, "SUCCESS"), (False, "FAILURE"), ("SUCCESS", "SUCCESS"), ("SKIPPED", "SKIPPED")),
+        *((2, "SUCCESS"), (3, "FAILURE"), (4, "SKIPPED")),
+    ],
 )
 def test_results_that_stand_for_a_status(value, status):
     factory = BehaviorTreeFactory()
