@@ -228,7 +228,7 @@ class Validator:
             self._script(element, port.name, text, path)
 
     def _is_checked(self, port: PortInfo) -> bool:
-        if not port.typed or port.type is str or not self.types.convertible(port.type):
+        if not port.typed or port.type is str:
             return False
         return not (self.quirks.missing_ports_at_tick and port.type is NodeStatus)
 
