@@ -5,7 +5,7 @@ Everything exported here is free of ROS: skills are plain functions over the pro
 `behavior_skills.interfaces`. `behavior_skills.node` is the node around them.
 """
 
-from behavior_skills.grasp_candidates import Grasp, grasps_for, ranked_grasps
+from behavior_skills.grasping.candidates import Grasp, grasps_for, ranked_grasps
 from behavior_skills.gripper_skill import GripperMode, GripperOutcome, GripperRequest, GripperSkill
 from behavior_skills.interfaces import (
     Cancelled,

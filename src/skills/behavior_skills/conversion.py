@@ -23,6 +23,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_motion import RobotModel, Trajectory
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
+from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.gripper_skill import GripperRequest
 from behavior_skills.interfaces import (
     Array,
@@ -37,10 +38,9 @@ from behavior_skills.pick_skill import PickRequest
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest
 from behavior_skills.placement import (
     PlaceSpecification,
-    SpecificationError,
-    read_specification,
 )
 from behavior_skills.screw_skill import ScrewRequest
+from behavior_skills.specification import Specification, SpecificationError, read_specification
 
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
@@ -120,13 +120,16 @@ def stamped_pose(message: PoseStamped, lookup: FrameLookup) -> Array:
 
 
 def pick_request(goal: Pick.Goal) -> PickRequest:
-    """The goal of a Pick."""
+    """The goal of a Pick; raises `SkillFailure` INVALID_REQUEST for a wrong specification."""
+    specification = _read(PickSpecification, goal.parameters) if goal.parameters else None
+    named = specification.objects if specification else []
     return PickRequest(
-        name=goal.object_name,
+        name=goal.object_name or (named[0] if named else ""),
         max_tilt=goal.max_tilt,
         lift_height=goal.lift_height,
         velocity_scaling=goal.velocity_scaling,
         grasps=tuple(pose_or_nowhere(pose) for pose in goal.grasps),
+        specification=specification,
     )
 
 
@@ -147,10 +150,12 @@ def place_specification(text: str) -> PlaceSpecification | None:
     Raises:
         SkillFailure: INVALID_REQUEST, with everything that is wrong in it.
     """
-    if "objects" not in text:
-        return None
+    return _read(PlaceSpecification, text) if "objects" in text else None
+
+
+def _read(kind: type[Specification], text: str) -> Specification:
     try:
-        return read_specification(text)
+        return read_specification(kind, text)
     except SpecificationError as error:
         raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
 

@@ -74,6 +74,7 @@ PARAMETERS = [
     ParameterSpec("velocity_scaling", 0.8, "of free motion", range=(0.01, 1.0)),
     ParameterSpec("acceleration_scaling", 0.5, "of all motion", range=(0.01, 1.0)),
     ParameterSpec("approach_speed", 0.25, "[m/s] of the tool near objects", range=(0.01, 2.0)),
+    ParameterSpec("grasp_directory", "", "folder with files of annotated grasps; empty: none"),
     ParameterSpec("grasp_effort", 40.0, "[N] of the closing fingers", range=(0.0, 1000.0)),
 ]
 
@@ -126,6 +127,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             effort=values["grasp_effort"],
             max_width=gripper.open_width,
             attach_link=values["attach_link"],
+            grasp_directory=values["grasp_directory"],
         )
         self._place_parameters = PlaceParameters(
             workspace=workspace,
@@ -163,6 +165,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _pick(self, context: GoalContext) -> Pick.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> Pick.Result:
+            request = conversion.pick_request(context.goal)
+            for warning in request.specification.warnings() if request.specification else ():
+                self.get_logger().warning(f"pick: {warning}")
             skill = PickSkill(
                 runtime,
                 self._arm,
@@ -171,10 +176,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 self._world,
                 self._hand,
                 self._pick_parameters,
-                conversion.pick_request(context.goal),
+                request,
             )
             grasp = conversion.pose_message(skill.run())
-            return Pick.Result(message=f"Holding '{context.goal.object_name}'.", grasp=grasp)
+            return Pick.Result(message=f"Holding '{request.name}'.", grasp=grasp)
 
         return self._run(context, Pick, work)
 

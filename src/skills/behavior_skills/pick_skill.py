@@ -9,6 +9,7 @@ watched: when it moves, the arm stops and a new way is planned.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +19,11 @@ import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, stillness, wait_for
 from behavior_skills.geometry import distance, levelled, present
-from behavior_skills.grasp_candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps
+from behavior_skills.grasping.annotations import AnnotationError, read_grasps
+from behavior_skills.grasping.candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps
+from behavior_skills.grasping.filters import allowed_grasps
+from behavior_skills.grasping.process import ProcessWatch
+from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -32,7 +37,13 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import Entry, PlanningWorld, Speeds, most_telling
+from behavior_skills.planning import (
+    Entry,
+    PlanningWorld,
+    Speeds,
+    held_deviation,
+    most_telling,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,10 @@ class PickParameters:
     close_timeout: float = 4.0
     attach_link: str = "panda_hand"
     planning_time: float = 1.0
+    grasp_directory: str = ""
+    """Folder with files of annotated grasps."""
+    sight_timeout: float = 1.5
+    """In which a lifted object must be seen, where its rise is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,8 @@ class PickRequest:
     velocity_scaling: float = 0.0
     """0..1; 0: the default."""
     grasps: tuple[Array, ...] = ()
-    """Tool poses in the object's frame; empty: from the shape."""
+    """Tool poses in the object's frame; empty: from annotations or the shape."""
+    specification: PickSpecification | None = None
 
 
 @dataclass(slots=True)
@@ -113,6 +129,7 @@ class PickSkill:
     request: PickRequest
     _lift: Trajectory | None = field(default=None, init=False)
     _grasp: Grasp | None = field(default=None, init=False)
+    _process: ProcessWatch = field(default_factory=ProcessWatch, init=False)
 
     def run(self) -> Array:
         """Pick the object.
@@ -132,15 +149,22 @@ class PickSkill:
             entry = self._plan(thing)
             if self._reach(thing, entry, last=attempt == self.parameters.replans):
                 break
+        assert self._grasp is not None
+        if self._wishes.final_gripper_state == 1:
+            return self._grasp.object_T_tool  # approached only, the fingers stay open
         held = self._close(thing)
         try:
             self._raise(held)
+            self._judge(held, thing)
             self._tell(held)
         except BaseException:
             self._settle(held)
             raise
-        assert self._grasp is not None
         return self._grasp.object_T_tool
+
+    @property
+    def _wishes(self) -> PickSpecification:
+        return self.request.specification or PLAIN
 
     # ------------------------------------------------------------------ select
 
@@ -205,12 +229,22 @@ class PickSkill:
         return thing
 
     def _candidates(self, thing: ObjectView) -> list[Grasp]:
-        given = [Grasp(pose, 0.0) for pose in self.request.grasps]
+        given = [Grasp(pose, 0.0) for pose in self.request.grasps] or self._annotated()
         offered = given or grasps_for(thing, self.parameters.max_width)
+        wishes = self._wishes
+        offered, fallen = allowed_grasps(offered, thing, wishes)
+        if not offered:
+            raise SkillFailure(
+                Failure.NO_GRASP,
+                f"No grasp of '{thing.name}' passes the filters: {fallen or 'none fits'}. Widen "
+                "them, or set the object down another way.",
+            )
         others = present(self.scene.objects(), without=[thing.name])
         neighbours = [other.base_T_object[:3, 3] for other in others]
-        max_tilt = self.request.max_tilt or TILT_LIMIT
-        ranked = ranked_grasps(thing, offered, neighbours, max_tilt, lean=not given)
+        # Filters say what orientations are wanted; without any the tool comes from above.
+        max_tilt = self.request.max_tilt or (math.pi if wishes.filters() else TILT_LIMIT)
+        lean = not given and self.request.specification is None
+        ranked = ranked_grasps(thing, offered, neighbours, max_tilt, lean=lean)
         if not ranked:
             raise SkillFailure(
                 Failure.NO_GRASP,
@@ -219,6 +253,22 @@ class PickSkill:
                 f"{self.parameters.max_width} m. Allow more tilt, or set the object upright.",
             )
         return ranked[:LIKELY_GRASPS]
+
+    def _annotated(self) -> list[Grasp]:
+        """Grasps from the file that the specification names, the best first."""
+        wishes = self._wishes
+        if wishes.npy_name is None:
+            return []
+        try:
+            grasps = read_grasps(
+                self.parameters.grasp_directory,
+                wishes.npy_name,
+                scale=wishes.grasp_scale,
+                tcp_offset=wishes.tcp_offset,
+            )
+        except AnnotationError as error:
+            raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
+        return [Grasp(g.object_T_tool, g.width) for g in sorted(grasps, key=lambda g: g.score)]
 
     def _plan(self, thing: ObjectView) -> Entry:
         """A way to the best grasp that can be reached; remembers the grasp."""
@@ -230,20 +280,34 @@ class PickSkill:
         for grasp in self._candidates(thing):
             target = level @ grasp.object_T_tool
             try:
-                entry = self.world.straight_then_free(
-                    q,
-                    target,
-                    -target[:3, 2] * self.parameters.approach_distance,
-                    free=self._options(),
-                    straight=self._options(self.parameters.speeds.approach),
-                    object_name=thing.name,
-                )
+                with self.world.looking_away(self._wishes.ignore_substring):
+                    entry = self.world.straight_then_free(
+                        q,
+                        target,
+                        -target[:3, 2] * self._approach_distance(),
+                        free=self._free_options(q, target),
+                        straight=self._options(self.parameters.speeds.approach),
+                        object_name=thing.name,
+                    )
             except SkillFailure as failure:
                 failures.append(failure)
+                if self._wishes.test_mode == "ik" and failure.failure is Failure.PLANNING_FAILED:
+                    break  # it has joints: the choice is made, and there is no way to it
                 continue
             self._grasp = grasp
             return entry
         raise most_telling(failures, f"Object '{thing.name}' cannot be grasped")
+
+    def _approach_distance(self) -> float:
+        if self.request.specification is None:
+            return self.parameters.approach_distance
+        return max(self.request.specification.pre_grasp_offset, 1e-3)
+
+    def _free_options(self, q: Array, target: Array) -> PlanOptions:
+        weights = self._wishes.pre_grasp_hold_vec_weight
+        start = self.world.planner.robot.forward_kinematics(q)
+        deviation = held_deviation(start, target, weights)
+        return dataclasses.replace(self._options(), max_orientation_deviation=deviation)
 
     def _options(self, tool_speed: float | None = None, width: float | None = None) -> PlanOptions:
         speeds = self.parameters.speeds
@@ -265,6 +329,7 @@ class PickSkill:
             phase = "reach" if elapsed < entry.approach_at else "approach"
             self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
             seen = self.scene.objects().get(planned.name)
+            self._process.see(self.arm.state(), seen)
             if seen is None or seen.state is ObjectState.LOST:
                 raise _Moved(f"'{planned.name}' is not seen any more")
             moved = distance(seen.base_T_object, planned.base_T_object)
@@ -285,14 +350,22 @@ class PickSkill:
 
     def _planner_of_lift(self, entry: Entry) -> Callable[[], None]:
         def plan() -> None:
-            self._lift = self.world.straight_up(
-                entry.q_end,
-                self.request.lift_height or DEFAULT_LIFT,
-                self.request.name,
-                self._options(2.0 * self.parameters.speeds.approach),
-            )
+            if self._wishes.return_to_pregrasp:
+                self._lift = entry.trajectory.from_time(entry.approach_at).reversed()
+                return
+            with self.world.looking_away(self._wishes.ignore_substring):
+                self._lift = self.world.straight_up(
+                    entry.q_end,
+                    self._lift_height(),
+                    self.request.name,
+                    self._options(2.0 * self.parameters.speeds.approach),
+                )
 
         return plan
+
+    def _lift_height(self) -> float:
+        wishes = self.request.specification
+        return self.request.lift_height or (wishes.lift_height() if wishes else 0.0) or DEFAULT_LIFT
 
     # ------------------------------------------------------------------ grasp, verify, lift
 
@@ -300,7 +373,11 @@ class PickSkill:
         """Close the fingers; on nothing: open again and fail."""
         self.runtime.feedback("grasp", 0.6)
         try:
-            width = close_until_contact(self.runtime, self.arm, self.gripper, self.parameters)
+            wishes, parameters = self.request.specification, self.parameters
+            if wishes is not None:
+                timeout = wishes.gripper_change_steps * CLOSING_STEP
+                parameters = dataclasses.replace(parameters, close_timeout=timeout)
+            width = close_until_contact(self.runtime, self.arm, self.gripper, parameters)
         except BaseException:
             # Not verified: let go, so that the scene, where nothing is held, stays true.
             self.gripper.move(self.parameters.max_width, self.parameters.effort)
@@ -339,10 +416,36 @@ class PickSkill:
 
         def watch(elapsed: float) -> None:
             self.runtime.feedback("lift", 0.75 + 0.2 * min(elapsed / duration, 1.0))
+            self._process.see(self.arm.state(), self.scene.objects().get(held.name))
             self._check_grip(held)
 
         follow(self.runtime, self.arm, self._lift, watch)
         self._check_grip(held)
+
+    def _judge(self, held: HeldObject, before: ObjectView) -> None:
+        """What the specification asks of a pick that has gone well so far."""
+        problem = self._process.problem() if self._wishes.process_valid else None
+        if self.request.specification is not None and problem:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"'{held.name}' was picked, but {problem}. See whether something hit the arm.",
+            )
+        rise = self._wishes.lift_th
+        if rise <= 0.0:
+            return
+        lifted = self.runtime.now()
+
+        def seen_to_rise() -> bool:
+            now = self.scene.objects().get(held.name)
+            if now is None or now.last_seen < lifted:
+                return False
+            return bool(now.base_T_object[2, 3] - before.base_T_object[2, 3] > rise)
+
+        if not wait_for(self.runtime, seen_to_rise, self.parameters.sight_timeout):
+            raise SkillFailure(
+                Failure.GRASP_MISSED,
+                f"'{held.name}' was not seen to rise by {1e3 * rise:.0f} mm. Pick it again.",
+            )
 
     def _check_grip(self, held: HeldObject) -> None:
         width = self.arm.state().width
@@ -370,6 +473,10 @@ class PickSkill:
             self.runtime.shield(False)
 
 
+CLOSING_STEP = 0.1
+"""[s] that one of the specification's closing steps stands for."""
+PLAIN = PickSpecification()
+"""What holds without a specification."""
 DEFAULT_LIFT = 0.1
 """[m]"""
 LIKELY_GRASPS = 16

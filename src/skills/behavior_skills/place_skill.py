@@ -26,7 +26,7 @@ from behavior_skills.geometry import (
     raised,
     support_height,
 )
-from behavior_skills.grasp_candidates import tilt_of
+from behavior_skills.grasping.candidates import tilt_of
 from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
     Arm,

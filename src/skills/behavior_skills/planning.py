@@ -34,6 +34,9 @@ GROUND = "ground"
 SMALL_MOVE = 5e-4
 """[m] objects that moved less than this are left where they are in the planner's scene."""
 
+HELD_ANGLE = 0.1
+"""[rad] by which the tool's axis may turn on its way with a hold weight of 1."""
+
 _FAILURES = {
     PlanCode.INVALID_START: Failure.PLANNING_FAILED,
     PlanCode.INVALID_GOAL: Failure.INVALID_REQUEST,
@@ -138,6 +141,12 @@ class PlanningWorld:
         with self.planner.scene.allowing([(name, other) for other in (*links, *others)]):
             yield
 
+    @contextlib.contextmanager
+    def looking_away(self, substrings: Sequence[str]) -> Iterator[None]:
+        """Within the block things whose name contains one of `substrings` are no obstacles."""
+        with self.planner.scene.allowing([(f"*{text}*", "*") for text in substrings]):
+            yield
+
     def straight_then_free(
         self,
         q_start: Array,
@@ -219,6 +228,20 @@ class PlanningWorld:
         objects = set(self.planner.scene.object_names()) - {GROUND}
         pairs = self.planner.check_state(q, gripper_width=width).pairs
         return [(a, b) for a, b, _ in pairs if a in objects or b in objects]
+
+
+def held_deviation(start: Array, goal: Array, weights: Sequence[float] | None) -> float | None:
+    """How far the tool's axis may turn from that of `start` on the way to `goal` [rad].
+
+    `weights` are those of rotation x y z and translation x y z. Any weight on a rotation keeps the
+    axis between the two that it must have at the ends, the closer the greater the weight; None:
+    it is free.
+    """
+    turning = max(weights[:3]) if weights else 0.0
+    if turning <= 0.0:
+        return None
+    between = float(np.arccos(np.clip(start[:3, 2] @ goal[:3, 2], -1.0, 1.0)))
+    return between + HELD_ANGLE / turning
 
 
 def checked(plan: Plan) -> Plan:

@@ -36,10 +36,9 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
+from behavior_skills.orientations import NoOrientation, OrientationReport, sample_orientations
 from behavior_skills.placement import (
     CommandKind,
-    NoOrientation,
-    OrientationReport,
     OrientedBox,
     PlacedState,
     Placement,
@@ -48,11 +47,10 @@ from behavior_skills.placement import (
     Reach,
     place_commands,
     placed,
-    sample_orientations,
     sample_placements,
     select_placement,
 )
-from behavior_skills.planning import PlanningWorld, Speeds, checked
+from behavior_skills.planning import PlanningWorld, Speeds, checked, held_deviation
 
 ROUNDS = 3
 """Times that new placements are sampled."""
@@ -60,8 +58,6 @@ COMMAND_PERIOD = 0.01
 """[s] that one of the specification's waiting steps stands for."""
 CONTAINER_MOVE = 0.02
 """[m] by which a container may move while the object is brought."""
-HELD_ANGLE = 0.1
-"""[rad] by which the tool may turn on its way with a hold weight of 1."""
 
 
 class Log(Protocol):
@@ -271,13 +267,8 @@ class SpecifiedPlaceSkill:
     def _reach_motion(
         self, held: HeldObject, q: Array, pose: Array, q_goal: Array | None
     ) -> Trajectory:
-        weights = self.specification.pre_place_hold_vec_weight
-        turns = max(weights[:3]) if weights else 0.0
-        deviation = None
-        if turns > 0.0:
-            # The weight holds the orientation between the two that it must have at its ends.
-            start = self.world.planner.robot.forward_kinematics(q)
-            deviation = _axis_angle(start, pose) + HELD_ANGLE / turns
+        start = self.world.planner.robot.forward_kinematics(q)
+        deviation = held_deviation(start, pose, self.specification.pre_place_hold_vec_weight)
         options = self._options(held.width, deviation=deviation)
         if q_goal is not None:
             plan = self.world.planner.plan_to_joints(q, q_goal, options=options)
@@ -323,10 +314,12 @@ class SpecifiedPlaceSkill:
         """
         links = self.world.planner.robot.gripper.touch_links
         pairs = [(held.name, other) for other in (container, *links)]
-        pairs += [(f"*{text}*", "*") for text in self.specification.ignore_substring]
         if free:
             pairs.append((held.name, "*"))
-        with self.world.planner.scene.allowing(pairs):
+        with (
+            self.world.planner.scene.allowing(pairs),
+            self.world.looking_away(self.specification.ignore_substring),
+        ):
             yield
 
     # ------------------------------------------------------------------ reach, approach
@@ -448,8 +441,3 @@ def _angle(first: Array, second: Array) -> float:
     """Between two orientations [rad]."""
     cosine = (np.trace(first[:3, :3].T @ second[:3, :3]) - 1.0) / 2.0
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
-
-
-def _axis_angle(first: Array, second: Array) -> float:
-    """Between the tool's z axes of two poses [rad]."""
-    return float(np.arccos(np.clip(first[:3, 2] @ second[:3, 2], -1.0, 1.0)))

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -16,46 +14,31 @@ from pydantic import (
     FiniteFloat,
     NonNegativeInt,
     PositiveInt,
-    ValidationError,
     model_validator,
 )
 
 from behavior_skills.interfaces import Array
-from behavior_skills.placement.orientations import (
+from behavior_skills.orientations import (
     DirectionConstraint,
     axis_alignment,
-    axis_filter,
     plane_alignment,
-    surprising,
 )
 from behavior_skills.placement.success import MODES
+from behavior_skills.specification import Positive, SkillSpecification, Weights
 
 Ratio = Annotated[FiniteFloat, Field(ge=-10.0, le=11.0)]
 Axis = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
-Weights = tuple[
-    Annotated[FiniteFloat, Field(ge=0.0)],
-    Annotated[FiniteFloat, Field(ge=0.0)],
-    Annotated[FiniteFloat, Field(ge=0.0)],
-    Annotated[FiniteFloat, Field(ge=0.0)],
-    Annotated[FiniteFloat, Field(ge=0.0)],
-    Annotated[FiniteFloat, Field(ge=0.0)],
-]
-
-_WITHOUT_EFFECT = {
-    "place_align_axis": "the reference never read it; use align_place_obj_axis",
-    "pick_align_axis": "the reference never read it; use align_pick_obj_axis",
-    "constraint_gripper_x": "the reference never read it; use filter_x_dir",
-}
 
 
-class SpecificationError(ValueError):
-    """A specification cannot be used; the message lists everything that is wrong."""
-
-
-class PlaceSpecification(BaseModel):
+class PlaceSpecification(SkillSpecification):
     """One place. Lengths [m], angles [deg], axes in the frames that their names say."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    skill = "place"
+    without_effect = {
+        "place_align_axis": "the reference never read it; use align_place_obj_axis",
+        "pick_align_axis": "the reference never read it; use align_pick_obj_axis",
+        "constraint_gripper_x": "the reference never read it; use filter_x_dir",
+    }
 
     name: str = "place"
     objects: Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -86,10 +69,6 @@ class PlaceSpecification(BaseModel):
     place_align: FiniteFloat = 0.1
     place_offset: FiniteFloat = 0.1
 
-    filter_x_dir: list[Any] | None = None
-    filter_y_dir: list[Any] | None = None
-    filter_z_dir: list[Any] | None = None
-    filter_convention: Literal["legacy", "cone"] = "legacy"
     align_pick_obj_axis: Axis | None = None
     """In the held object's frame; with `align_place_obj_axis` and `align_obj_tol` in force."""
     align_obj_tol: Annotated[FiniteFloat, Field(gt=0.0, le=180.0)] | None = None
@@ -113,8 +92,8 @@ class PlaceSpecification(BaseModel):
     """Test pre-place and place poses, or place poses alone."""
     candidates: PositiveInt = 20
     seed: int | None = None
-    t_eps: Annotated[FiniteFloat, Field(gt=0.0)] = 1e-3
-    o_eps: Annotated[FiniteFloat, Field(gt=0.0)] = 5e-3
+    t_eps: Positive = 1e-3
+    o_eps: Positive = 5e-3
     """[rad]"""
 
     success_mode: str = "3diou"
@@ -151,7 +130,7 @@ class PlaceSpecification(BaseModel):
                 f"place_part_prim_path '{self.place_part_prim_path}' is not in parts "
                 f"({', '.join(self.parts) or 'which is empty'})"
             )
-        problems += self._filter_problems()
+        problems += self.filter_problems()
         if (self.align_plane_x_axis is None) != (self.align_plane_y_axis is None):
             problems.append("align_plane_x_axis and align_plane_y_axis belong together")
         if problems:
@@ -168,19 +147,6 @@ class PlaceSpecification(BaseModel):
             "align_plane_y_axis",
         )
 
-    def _filter_problems(self) -> list[str]:
-        problems = []
-        for axis, value in self._filters():
-            try:
-                axis_filter(axis, value, self.filter_convention)
-            except ValueError as error:
-                problems.append(str(error).rstrip("."))
-        return problems
-
-    def _filters(self) -> list[tuple[str, list[Any]]]:
-        given = {"x": self.filter_x_dir, "y": self.filter_y_dir, "z": self.filter_z_dir}
-        return [(axis, value) for axis, value in given.items() if value is not None]
-
     def constraints(self, B_R_C: Array, E_R_O: Array) -> list[DirectionConstraint]:
         """What orientations of the tool in the base frame have to meet.
 
@@ -188,9 +154,7 @@ class PlaceSpecification(BaseModel):
             B_R_C: orientation of the container in the base frame, 3x3.
             E_R_O: orientation of the held object in the tool frame, 3x3.
         """
-        found = [
-            axis_filter(axis, value, self.filter_convention) for axis, value in self._filters()
-        ]
+        found = self.filter_constraints()
         pick, place, tolerance = (
             self.align_pick_obj_axis,
             self.align_place_obj_axis,
@@ -215,21 +179,10 @@ class PlaceSpecification(BaseModel):
         return found
 
     def warnings(self) -> list[str]:
-        """What is probably not meant: unknown keys, surprising angles, keys without effect."""
-        known = list(type(self).model_fields)
-        found = []
-        for key in self.model_extra or {}:
-            if key in _WITHOUT_EFFECT:
-                found.append(f"'{key}' has no effect: {_WITHOUT_EFFECT[key]}.")
-                continue
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            found.append(f"'{key}' is not a key of the place skill and has no effect.{hint}")
-        for axis, value in self._filters():
-            warning = surprising(axis, value, self.filter_convention)
-            found += [warning] if warning else []
-        alignment = (self.align_pick_obj_axis, self.align_place_obj_axis, self.align_obj_tol)
-        if self.align_obj_tol is not None and None in alignment:
+        """What is probably not meant: keys without effect and surprising angles."""
+        found = super().warnings()
+        axes = (self.align_pick_obj_axis, self.align_place_obj_axis)
+        if self.align_obj_tol is not None and None in axes:
             found.append(
                 "align_obj_tol has no effect without both align_pick_obj_axis and "
                 "align_place_obj_axis."
@@ -245,37 +198,11 @@ class Part(BaseModel):
     position: Axis = (0.0, 0.0, 0.0)
     """Of its centre in the container's frame [m]; its axes are the container's."""
     size: tuple[
-        Annotated[FiniteFloat, Field(gt=0.0)],
-        Annotated[FiniteFloat, Field(gt=0.0)],
-        Annotated[FiniteFloat, Field(gt=0.0)],
+        Positive,
+        Positive,
+        Positive,
     ]
     """Edge lengths [m]."""
 
 
 PlaceSpecification.model_rebuild()
-
-
-def read_specification(text: str) -> PlaceSpecification:
-    """A specification from YAML text; raises `SpecificationError` with everything wrong in it."""
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise SpecificationError(f"The specification is not YAML: {error}") from error
-    if not isinstance(values, dict):
-        raise SpecificationError(
-            f"The specification must be a mapping of keys to values, not {values!r}."
-        )
-    try:
-        return PlaceSpecification.model_validate(values)
-    except ValidationError as error:
-        raise SpecificationError(_sentence(error)) from error
-
-
-def _sentence(error: ValidationError) -> str:
-    parts = []
-    for problem in error.errors():
-        where = ".".join(str(step) for step in problem["loc"])
-        what = problem["msg"].removeprefix("Value error, ")
-        came = "" if not where else f" (got {problem['input']!r})"
-        parts.append(f"{where}: {what}{came}" if where else what)
-    return "The specification cannot be used: " + "; ".join(parts) + "."

@@ -9,11 +9,11 @@ from kit import box, pose, random_pose, spec
 from scipy.spatial.transform import Rotation
 
 from behavior_skills.interfaces import Array
+from behavior_skills.orientations import random_rotations
 from behavior_skills.placement import (
     OrientedBox,
     PlaceScene,
     post_place_pose,
-    random_rotations,
     sample_placements,
 )
 

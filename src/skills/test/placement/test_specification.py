@@ -7,9 +7,16 @@ import math
 
 import numpy as np
 import pytest
+import yaml
 from kit import spec
 
-from behavior_skills.placement import SpecificationError, read_specification
+from behavior_skills.placement import PlaceSpecification
+from behavior_skills.specification import SpecificationError
+from behavior_skills.specification import read_specification as read
+
+
+def read_specification(text: str) -> PlaceSpecification:
+    return read(PlaceSpecification, text)
 
 
 def test_the_defaults_are_those_of_the_facts() -> None:
@@ -56,8 +63,6 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     ],
 )
 def test_what_does_not_fit_together_is_refused(text: str, why: str) -> None:
-    import yaml
-
     values = {"objects": ["peg", "bin"], **yaml.safe_load(text)}
     with pytest.raises(SpecificationError, match=why):
         read_specification(yaml.safe_dump(values))

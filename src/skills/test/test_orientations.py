@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_skills.placement.orientations import (
+from behavior_skills.orientations import (
     DIRECTIONS,
     NoOrientation,
     axis_alignment,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from behavior_skills.grasp_candidates import (
+from behavior_skills.grasping.candidates import (
     TILT_LIMIT,
     grasps_for,
     leaning,

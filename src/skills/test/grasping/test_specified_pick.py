@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pick with a specification: every key changes what is done."""
+
+import math
+
+import numpy as np
+import pytest
+
+from behavior_skills.grasping.process import ProcessWatch
+from behavior_skills.grasping.specification import PickSpecification
+from behavior_skills.interfaces import (
+    Failure,
+    JointState,
+    ObjectState,
+    ObjectView,
+    SkillFailure,
+)
+from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill
+from behavior_skills.specification import SpecificationError, read_specification
+
+
+def skill_for(rig, parameters=None, grasps=(), lift_height=0.0, **keys):
+    world, planning, hand = rig
+    specification = PickSpecification.model_validate(keys)
+    request = PickRequest(
+        "blue", lift_height=lift_height, grasps=grasps, specification=specification
+    )
+    return PickSkill(
+        world, world, world, world, planning, hand, parameters or PickParameters(), request
+    )
+
+
+def pick(rig, **keys):
+    return skill_for(rig, **keys).run()
+
+
+def fails_with(failure, rig, **keys):
+    with pytest.raises(SkillFailure) as caught:
+        pick(rig, **keys)
+    assert caught.value.failure is failure
+    assert not rig[0].arm_moves
+    assert str(caught.value).endswith(".")
+    return str(caught.value)
+
+
+@pytest.fixture
+def table(rig):
+    rig[0].add("blue", 0.45, -0.2)
+    return rig
+
+
+def tool(rig):
+    return rig[1].planner.robot.forward_kinematics(rig[0].q)
+
+
+def test_the_tool_obeys_the_filters(table):
+    world = table[0]
+    at = {}
+    world.when("grasp", lambda: at.update(tool=tool(table)))
+    pick(table, filter_z_dir=["downward", 170], filter_x_dir=["forward", 46])
+    assert at["tool"][2, 2] < math.cos(math.radians(170)) + 1e-6
+    assert at["tool"][0, 0] > math.cos(math.radians(46)) - 1e-6
+
+
+def test_filters_that_nothing_passes_name_what_fell_to_what(table):
+    message = fails_with(Failure.NO_GRASP, table, filter_z_dir=["upward", 40, 50])
+    assert "24 by filter_z_dir: ['upward', 40, 50]" in message
+
+
+@pytest.mark.parametrize(("side", "sign"), [("left", 1), ("right", -1)])
+def test_the_side_of_the_object(table, side, sign):
+    given = tuple(_above(y) for y in (0.012, -0.012))
+    grasp = pick(table, grasps=given, direction_to_obj=side)
+    assert np.sign(grasp[1, 3]) == sign
+
+
+def _above(y=0.0, x=0.0, z=0.0):
+    pose = np.diag([1.0, -1.0, -1.0, 1.0])
+    pose[:3, 3] = (x, y, z)
+    return pose
+
+
+def test_a_share_of_the_grasps_along_an_axis(table):
+    given = tuple(_above(x=x) for x in np.linspace(-0.01, 0.01, 11))
+    grasp = pick(table, grasps=given, constraints=["x", 0.75, 0.85])
+    assert grasp[0, 3] == pytest.approx(0.006)
+    message = fails_with_again(table, grasps=given, constraints=["x", 0.96, 0.99])
+    assert "11 by constraints" in message
+
+
+def fails_with_again(rig, **keys):
+    """With the gripper empty again."""
+    world, _, hand = rig
+    world.attached.clear()
+    world.held = hand.held = None
+    world.width = world._goal_width = 0.08
+    return fails_with(Failure.NO_GRASP, rig, **keys)
+
+
+def test_a_fixed_orientation_replaces_the_grasps_own(table):
+    half = math.radians(45) / 2
+    # Turned about x by 180 degrees, then by 45 degrees about the vertical.
+    quaternion = [0.0, math.cos(half), math.sin(half), 0.0]
+    at = {}
+    table[0].when("grasp", lambda: at.update(tool=tool(table)))
+    pick(table, grasps=(_above(),), fixed_orientation=quaternion)
+    assert np.allclose(at["tool"][:3, 2], [0, 0, -1], atol=2e-3)
+    assert np.allclose(at["tool"][:2, 0], [math.sqrt(0.5)] * 2, atol=2e-3)
+
+
+def test_the_pre_grasp_offset_is_the_length_of_the_straight_part(table, monkeypatch):
+    lengths = []
+    real = table[1].straight_then_free
+
+    def noted(q, target, offset, **options):
+        lengths.append(float(np.linalg.norm(offset)))
+        return real(q, target, offset, **options)
+
+    monkeypatch.setattr(table[1], "straight_then_free", noted)
+    pick(table, pre_grasp_offset=0.123)
+    assert lengths[0] == pytest.approx(0.123)
+
+
+def test_the_lift_is_between_its_bounds(table):
+    at = {}
+    table[0].when("grasp", lambda: at.update(tool=tool(table)))
+    pick(table, post_grasp_offset_min=0.15, post_grasp_offset_max=0.17, seed=4)
+    rise = tool(table)[2, 3] - at["tool"][2, 3]
+    assert 0.149 < rise < 0.171
+
+
+def test_back_to_the_pre_grasp_pose(table):
+    at = {}
+    table[0].when("grasp", lambda: at.update(tool=tool(table)))
+    pick(table, return_to_pregrasp=True, pre_grasp_offset=0.09, grasps=(_above(),))
+    moved = tool(table)[:3, 3] - at["tool"][:3, 3]
+    assert np.allclose(moved, [0, 0, 0.09], atol=2e-3)
+
+
+def test_an_open_final_state_approaches_only(table):
+    world, _, hand = table
+    pick(table, final_gripper_state=1)
+    assert "grasp" not in world.phases
+    assert world.held is None
+    assert hand.held is None
+    assert world.width == pytest.approx(0.08, abs=1e-3)
+
+
+def test_ignored_things_are_no_obstacles(table):
+    world = table[0]
+    world.add("cover_1", 0.45, -0.2, 0.14, size=(0.3, 0.3, 0.02))
+    with pytest.raises(SkillFailure) as caught:
+        pick(table)
+    assert caught.value.failure in (Failure.PLANNING_FAILED, Failure.UNREACHABLE)
+    pick(table, ignore_substring=["cover"])
+
+
+def test_few_closing_steps_are_a_short_patience(table):
+    table[0].gripper_stuck = True
+    begun = table[0].time
+    fails_with(Failure.TIMED_OUT, table, gripper_change_steps=3)
+    assert table[0].time - begun < 3.0
+
+
+def test_a_rise_that_must_be_seen(table):
+    world = table[0]
+    world.when("lift", lambda: world.hidden.add("blue"))
+    message = fails_with(Failure.GRASP_MISSED, table, lift_th=0.02)
+    assert "rise by 20 mm" in message
+
+
+def test_a_rise_that_is_seen(table):
+    pick(table, lift_th=0.02, post_grasp_offset_min=0.1, post_grasp_offset_max=0.1)
+    assert table[0].held == "blue"
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_a_process_that_cannot_be(table, valid):
+    """For one joint state in the lift a joint is faster than any real one."""
+    world = table[0]
+    state = world.state
+
+    def fast():
+        now = state()
+        return JointState(now.q, np.full(7, 9.0 if world.phases[-1] == "lift" else 0.0), now.width)
+
+    world.state = fast
+    if valid:
+        assert "9.0 rad/s" in fails_with(Failure.EXECUTION_FAILED, table)
+        assert world.attached == {"blue": "panda_hand"}  # it is held all the same
+    else:
+        pick(table, process_valid=False)
+
+
+def test_an_object_that_jumps_is_too_fast():
+    watch = ProcessWatch()
+    for time, x in ((1.0, 0.4), (1.1, 0.41), (1.2, 1.41)):
+        pose = np.eye(4)
+        pose[0, 3] = x
+        thing = ObjectView("blue", ObjectState.TRACKED, pose, "box", (0.05,) * 3, time)
+        watch.see(JointState(np.zeros(7), np.zeros(7), 0.0), thing)
+    assert watch.object_speed == pytest.approx(10.0)
+    assert "10.0 m/s" in (watch.problem() or "")
+
+
+def test_hold_weights_keep_the_tool_level(table, planner):
+    world = table[0]
+    tilts = []
+    tick = world.tick
+
+    def watched():
+        tick()
+        tilts.append(tool(table)[2, 2])
+
+    world.tick = watched
+    pick(table, pre_grasp_hold_vec_weight=[5, 5, 5, 0, 0, 0])
+    assert np.degrees(np.arccos(-np.max(tilts))) < np.degrees(0.02) + 2.0
+
+
+def test_test_mode_ik_takes_the_first_failed_plan_as_the_end(table, monkeypatch):
+    from behavior_motion import Plan, PlanCode
+
+    def fail(*_, **__):
+        return Plan(PlanCode.NO_PATH, "no path", np.empty((0, 7)))
+
+    monkeypatch.setattr(table[1].planner, "plan_to_joints", fail)
+    assert "any of 1 ways" in fails_with(Failure.PLANNING_FAILED, table, test_mode="ik")
+    assert "any of 1 ways" not in fails_with(Failure.PLANNING_FAILED, table)
+
+
+@pytest.fixture
+def annotated(tmp_path):
+    good = np.zeros(17)
+    # score, width, height, depth, then approach and closing direction as columns, position
+    rotation = np.column_stack([[0, 0, -1], [0, 1, 0], [1, 0, 0]])
+    good[[0, 1, 3]] = 0.2, 0.0515, 0.01
+    good[4:13] = rotation.ravel()
+    good[13:16] = 0, 0, 0.02
+    worse = good.copy()
+    worse[0] = 0.9
+    worse[13] = 0.008
+    np.save(tmp_path / "block.npy", np.stack([worse, good]))
+    (tmp_path / "block.yaml").write_text(
+        "grasps: [{position: [0, 0, 0.004], orientation: [1, 0, 0, 0], width: 0.0515}]"
+    )
+    (tmp_path / "bad.yaml").write_text("grasps: [{position: [0, 0], orientation: [1, 0, 0, 0]}]")
+    (tmp_path / "empty.yaml").write_text("grasps: []")
+    np.save(tmp_path / "flat.npy", np.zeros(5))
+    (tmp_path / "pickled.npy").write_bytes(b"\x80\x04.")
+    return PickParameters(grasp_directory=str(tmp_path))
+
+
+def test_annotated_grasps_the_best_score_first(table, annotated):
+    grasp = pick(table, parameters=annotated, npy_name="block.npy")
+    assert np.allclose(grasp[:3, 3], [0, 0, 0.01])
+    assert np.allclose(grasp[:3, 2], [0, 0, -1])
+
+
+def test_annotated_grasps_scale_with_the_object(table, annotated):
+    grasp = pick(
+        table, parameters=annotated, npy_name="block.npy", grasp_scale=0.97, tcp_offset=-0.002
+    )
+    assert np.allclose(grasp[:3, 3], [0, 0, 0.97 * 0.01 - 0.002])
+
+
+def test_annotations_as_yaml(table, annotated):
+    grasp = pick(table, parameters=annotated, npy_name="block.yaml")
+    assert np.allclose(grasp[:3, 3], [0, 0, 0.004])
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("none.npy", "No such file"),
+        ("../block.npy", "not a path"),
+        ("bad.yaml", "3 finite numbers"),
+        ("empty.yaml", "no grasps"),
+        ("flat.npy", "at least 16"),
+        ("pickled.npy", "does not hold grasps"),
+    ],
+)
+def test_annotations_that_cannot_be_used(table, annotated, name, why):
+    message = fails_with(Failure.INVALID_REQUEST, table, parameters=annotated, npy_name=name)
+    assert why in message
+
+
+def test_annotations_without_a_folder(table):
+    message = fails_with(Failure.INVALID_REQUEST, table, npy_name="block.npy")
+    assert "grasp_directory" in message
+
+
+def test_everything_that_is_wrong_is_said_at_once():
+    with pytest.raises(SpecificationError) as error:
+        read_specification(
+            PickSpecification,
+            "{filter_z_dir: [down, 5], fixed_orientation: [2, 0, 0, 0], constraints: [x, 1, 0], "
+            "post_grasp_offset_min: 0.2}",
+        )
+    for key in ("filter_z_dir", "fixed_orientation", "constraints", "post_grasp_offset_min"):
+        assert key in str(error.value)
+
+
+def test_unknown_keys_are_warned_about():
+    warnings = PickSpecification.model_validate({"lift_thh": 1}).warnings()
+    assert warnings == [
+        "'lift_thh' is not a key of the pick skill and has no effect. Did you mean 'lift_th'?"
+    ]
