@@ -55,7 +55,7 @@ def register_leaves(module: Any, factory: Any) -> None:
     )
 
 
-# -- py_trees' side ---------------------------------------------------------------------------------
+# -- py_trees' side -------------------------------------------------------------------------------
 
 
 class _Function(Behaviour):  # type: ignore[misc]
@@ -99,7 +99,7 @@ def _guarded(board: Any) -> Status:
     return Status.SUCCESS
 
 
-# -- parts ------------------------------------------------------------------------------------------
+# -- parts ----------------------------------------------------------------------------------------
 
 
 def _leaf(xml: str, make: Callable[[], Behaviour]) -> Part:
@@ -124,7 +124,7 @@ _GUARDED = _leaf(
 
 def _composite(tag: str, parts: list[Part], make: Callable[[list[Behaviour]], Behaviour]) -> Part:
     return Part(
-        f"<{tag}>{''.join(part.xml for part in parts)}</{tag.split()[0]}>",
+        f"<{tag}>{''.join(part.xml for part in parts)}</{tag.split(maxsplit=1)[0]}>",
         1 + sum(part.nodes for part in parts),
         lambda: make([part.make() for part in parts]),
         next((part.trees for part in parts if part.trees), ""),
@@ -132,15 +132,11 @@ def _composite(tag: str, parts: list[Part], make: Callable[[list[Behaviour]], Be
 
 
 def _sequence(parts: list[Part]) -> Part:
-    return _composite(
-        "Sequence", parts, lambda made: py_trees.composites.Sequence("s", True, made)
-    )
+    return _composite("Sequence", parts, lambda made: py_trees.composites.Sequence("s", True, made))
 
 
 def _fallback(parts: list[Part]) -> Part:
-    return _composite(
-        "Fallback", parts, lambda made: py_trees.composites.Selector("f", True, made)
-    )
+    return _composite("Fallback", parts, lambda made: py_trees.composites.Selector("f", True, made))
 
 
 def _reactive_sequence(parts: list[Part]) -> Part:
@@ -189,7 +185,7 @@ def _subtree(part: Part) -> Part:
     )
 
 
-# -- families ---------------------------------------------------------------------------------------
+# -- families -------------------------------------------------------------------------------------
 
 
 def _rows(nodes: int, row: Callable[[int], Part], width: int) -> list[Part]:

@@ -155,7 +155,9 @@ def measure(case: Case, effort: Effort, limits: Limits) -> Row:
     return row
 
 
-def run_cases(families: list[Family], sizes: list[int], effort: Effort, limits: Limits) -> list[Row]:
+def run_cases(
+    families: list[Family], sizes: list[int], effort: Effort, limits: Limits
+) -> list[Row]:
     """Measure and print all cases."""
     print(HEADER)
     rows = []
@@ -167,7 +169,7 @@ def run_cases(families: list[Family], sizes: list[int], effort: Effort, limits: 
     return rows
 
 
-# -- loading ----------------------------------------------------------------------------------------
+# -- loading --------------------------------------------------------------------------------------
 
 
 def plain_document(nodes: int) -> str:

@@ -121,6 +121,12 @@ class SimpleActionNode(ActionNodeBase):
             if self._watch is not None:
                 self._watch(self, IDLE, RUNNING)
         status = callback_result(self, self._function(self))
+        if status is SUCCESS or status is FAILURE:
+            return status
+        return self.other_result(status)
+
+    def other_result(self, status: NodeStatus) -> NodeStatus:
+        """Look at a result that is neither SUCCESS nor FAILURE."""
         if status is RUNNING:
             raise LogicError(
                 "a simple action must not return RUNNING: use register_simple_stateful_action"

@@ -18,11 +18,11 @@ py_trees' own tick machinery (generators, a logger and a UUID per node) costs 50
 so the constructor of ``Behaviour`` is not run; what it would create is created when first looked
 at.
 
-The kernel. `TreeNode._run` is the bound method through which a parent ticks a child. It is
-`_execute_plain` for a node without conditions and hooks (or the body itself, see
-`TreeNode.can_fuse`), else `_execute_full`; `select_kernel` chooses, so nothing is looked up per
-tick that a node does not have. Order of a full tick: pre-conditions, pre-tick hook, body,
-post-conditions, post-tick hook, status change.
+The kernel. `TreeNode._run` is the function through which a parent ticks a child. While nobody
+watches the node it is made for this node, see `behavior_tree.specialised`; otherwise it is
+`_execute_plain`, or `_execute_full` for a node with conditions or hooks. `select_kernel` chooses,
+so nothing is looked up per tick that a node does not have. Order of a full tick: pre-conditions,
+pre-tick hook, body, post-conditions, post-tick hook, status change.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ from behavior_tree.errors import (
     NodeExecutionError,
     PortError,
 )
+from behavior_tree.fast_tick import Run, unwatched_tick
 from behavior_tree.ports import PortInfo, as_ports_list, pointer_key
 from behavior_tree.runtime import Runtime
 from behavior_tree.script import Script
 
-__all__ = ["Conditions", "NodeConfig", "TreeNode"]
+__all__ = ["Conditions", "NodeConfig", "TreeNode", "select_kernels"]
 
 IDLE = NodeStatus.IDLE
 RUNNING = NodeStatus.RUNNING
@@ -80,8 +81,9 @@ class NodeName(str):
 class Conditions:
     """Compiled pre- and post-conditions of one node; see `behavior_tree.script`."""
 
-    before: tuple[tuple[Script, NodeStatus], ...] = ()
-    """``_failureIf _successIf _skipIf`` in this order, with the status each one gives."""
+    tests: tuple[tuple[Callable[[Blackboard], bool], NodeStatus, str], ...] = ()
+    """``_failureIf _successIf _skipIf`` in this order: `Script.test`, the status that it gives,
+    its text."""
     while_: Script | None = None
     on_halted: Script | None = None
     after_success: tuple[Script, ...] = ()
@@ -118,9 +120,6 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     """
 
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
-    can_fuse: ClassVar[bool] = False
-    """True if ``tick()`` itself stores the status and reports its failure when ``self._fused`` is
-    set; saves a call for the most frequent built-in nodes."""
     synchronous: ClassVar[bool] = False
     """True if a tick never gives RUNNING."""
     ticked_behaviours: Iterable[Behaviour] = ()
@@ -154,10 +153,10 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self._post_tick: PostTickHook | None = None
         self._failed_child: TreeNode | None = None
         self._reason: str = ""
-        self._fused = False
-        self._body: Callable[[], NodeStatus] = self.tick
-        self._run: Callable[[], NodeStatus] = self._execute_plain
-        self.select_kernel()
+        self._body: Run = self.tick
+        self._unwatched: Run | None = None
+        # Specialised once the node is complete: by the tree that it becomes part of.
+        self._run: Run = self._execute_plain if config.conditions is None else self._execute_full
 
     # -- identity -------------------------------------------------------------------------------
 
@@ -219,19 +218,21 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def select_kernel(self) -> None:
         """Choose the cheapest execution that does all this node needs; called after any change."""
-        full = (
-            self._conditions is not None
-            or self._pre_tick is not None
-            or self._post_tick is not None
-            or self._rt.record is not None
-        )
-        self._fused = self.can_fuse and not full
-        if self._fused:
-            self._run = self._body
-        else:
-            self._run = self._execute_full if full else self._execute_plain
+        self._run = self._kernel()
         if self._up is not None:
             self._up.children_changed()
+
+    def _kernel(self) -> Run:
+        if self._pre_tick is not None or self._post_tick is not None or self._rt.record is not None:
+            return self._execute_full
+        if self._watch is not None:
+            return self._execute_plain if self._conditions is None else self._execute_full
+        if self._unwatched is None:
+            self._unwatched = self._make_unwatched()
+        return self._unwatched
+
+    def _make_unwatched(self) -> Run:
+        return unwatched_tick(self)
 
     def children_changed(self) -> None:
         """Refresh what a parent caches about its children."""
@@ -276,12 +277,12 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                         self.halt_node()
                         status = SKIPPED
                 elif before is IDLE or before is SKIPPED:
-                    for script, imposed in conditions.before:
-                        if script.test(self._bb):
+                    for test, imposed, source in conditions.tests:
+                        if test(self._bb):
                             status = imposed
                             if imposed is FAILURE:
                                 self._failed_child = None
-                                self._reason = "_failureIf: " + script.source
+                                self._reason = "_failureIf: " + source
                             break
                     else:
                         if conditions.while_ is not None and not conditions.while_.test(self._bb):
@@ -318,6 +319,25 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             return self._not_stored(before, status)
         if status is FAILURE and self._up is not None:
             self._up._failed_child = self
+        return status
+
+    def finish_tick(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
+        """Store and report the result of the body of a node that nobody watches.
+
+        Args:
+            before: status before the tick
+            status: what the body returned
+        """
+        if status is SUCCESS:
+            self.status = status
+        elif status is FAILURE:
+            self.status = status
+            if self._up is not None:
+                self._up._failed_child = self
+        elif status is RUNNING and not self.synchronous:
+            self.status = status
+        elif status is not self.status or status is IDLE:
+            return self._not_stored(before, status)
         return status
 
     def _not_stored(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
@@ -444,7 +464,26 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             self._config.input_ports[name] = text
         if port.direction is not PortDirection.INPUT:
             self._config.output_ports[name] = text
+        self.port_changed(name)
+
+    def port_changed(self, name: str) -> None:
+        """Forget what was derived from the text of a port."""
         self._readers.pop(name, None)
+        if self._unwatched is not None:
+            self._unwatched = None
+            self.select_kernel()
+
+    def literal_input(self, name: str) -> Any:
+        """Value of an input port that stays until `set_port`; None if it reads the blackboard, or
+        has no valid value.
+        """
+        text = self._config.input_ports.get(name, self._port(name).default_text)
+        if text is None or pointer_key(text, name) is not None:
+            return None
+        try:
+            return self.get_input(name)
+        except BehaviorTreeError:  # told by the tick
+            return None
 
     def raw_port(self, name: str) -> str | None:
         """Text of a port as the XML gives it; None if it does not."""
@@ -566,14 +605,12 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         outer = self._rt.record
         record: list[TreeNode] = []
         self._rt.record = record
-        for node in nodes:
-            node.select_kernel()
+        select_kernels(nodes)
         try:
             status = self._run()
         finally:
             self._rt.record = outer
-            for node in nodes:
-                node.select_kernel()
+            select_kernels(nodes)
         if status is SKIPPED:
             self.set_status(
                 FAILURE
@@ -632,6 +669,16 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     def iterator(self) -> Iterator[Behaviour]:
         """py_trees' generator of one tick."""
         return self._tick_for_py_trees()
+
+
+def select_kernels(nodes: list[TreeNode]) -> None:
+    """`TreeNode.select_kernel` of many nodes; the parents of all but the first are among them."""
+    for node in nodes:
+        node._run = node._kernel()
+    for node in nodes:
+        node.children_changed()
+    if nodes[0]._up is not None:
+        nodes[0]._up.children_changed()
 
 
 def _pre_order(node: TreeNode) -> Iterator[TreeNode]:

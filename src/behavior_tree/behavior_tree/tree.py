@@ -11,7 +11,15 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Blackboard
 from behavior_tree.errors import FailureReason
 from behavior_tree.leaf import LeafNode
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, StatusCallback, TreeNode
+from behavior_tree.node import (
+    FAILURE,
+    IDLE,
+    RUNNING,
+    SUCCESS,
+    StatusCallback,
+    TreeNode,
+    select_kernels,
+)
 from behavior_tree.runtime import Runtime
 from behavior_tree.structure import StructureCallback, StructureChange
 from behavior_tree.xml.builder import Subtree
@@ -36,6 +44,7 @@ class Tree:
         """Instances of trees, the main one first."""
         for node in self.nodes():
             node.join_tree()
+        select_kernels(list(self.nodes()))
 
     # -- structure ------------------------------------------------------------------------------
 
@@ -85,7 +94,7 @@ class Tree:
         self.subtrees[:] = instances()
         for node in self.nodes():
             node.join_tree()
-            node.select_kernel()
+            node._unwatched = None  # it may depend on the number of children
         self._install_watchers()
         after = dict.fromkeys(self.nodes())
         added = tuple(node for node in after if node not in before)
@@ -242,14 +251,15 @@ class Tree:
                     each(node, previous, new)
 
             watch = watch_all
-        for node in self.nodes():
+        nodes = list(self.nodes())
+        for node in nodes:
             node._watch = watch
+        select_kernels(nodes)
 
     def record_ticks(self, enabled: bool = True) -> None:
         """Keep a list of the nodes ticked in each tick, for `ticked_nodes`."""
         self._runtime.record = [] if enabled else None
-        for node in self.nodes():
-            node.select_kernel()
+        select_kernels(list(self.nodes()))
 
     def ticked_nodes(self) -> list[TreeNode]:
         """Nodes ticked since the last tick of the tree began, in order; empty unless

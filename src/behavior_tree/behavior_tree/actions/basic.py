@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
+from behavior_tree.blackboard import Blackboard
 from behavior_tree.conversion import Unsigned
 from behavior_tree.errors import LogicError
 from behavior_tree.leaf import ConditionNode, LeafNode, StatefulActionNode, SyncActionNode
@@ -18,19 +20,10 @@ __all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "S
 
 
 class _Always(SyncActionNode):
-    can_fuse = True
     _result: ClassVar[NodeStatus]
 
     def tick(self) -> NodeStatus:
-        result = self._result
-        if self._fused:
-            before = self.status
-            self.status = result
-            if self._watch is not None and before is not result:
-                self._watch(self, before, result)
-            if result is FAILURE and self._up is not None:
-                self._up._failed_child = self
-        return result
+        return self._result
 
 
 class AlwaysSuccess(_Always):
@@ -51,16 +44,19 @@ class _Scripted(LeafNode):
     """
 
     script_ports = ("code",)
+    tests: ClassVar[bool] = False
+    """True if the script's truth matters."""
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._source: str | None = None
         self._script: Script | None = None
         self._fixed = False
+        self._evaluate: Callable[[Blackboard], Any] = self._no_script
 
     def set_port(self, name: str, text: str) -> None:
-        super().set_port(name, text)
         self._fixed = False
+        super().set_port(name, text)
 
     def _read_script(self) -> None:
         source: str = self.get_input("code")
@@ -68,6 +64,18 @@ class _Scripted(LeafNode):
             self._script = compile_script(source, self._rt.quirks) if source else None
             self._source = source
         self._fixed = pointer_key(self.raw_port("code") or "", "code") is None
+
+    def read_literal_script(self) -> bool:
+        """Make ``_evaluate`` the function behind the port; False unless the port is a literal."""
+        if not self.literal_input("code"):
+            return False
+        self._read_script()
+        assert self._script is not None
+        self._evaluate = self._script.test if self.tests else self._script.run
+        return True
+
+    def _no_script(self, blackboard: Blackboard) -> Any:
+        raise LogicError("[code] is no literal")
 
 
 class ScriptNode(_Scripted, SyncActionNode):
@@ -87,6 +95,8 @@ class ScriptNode(_Scripted, SyncActionNode):
 
 class ScriptCondition(_Scripted, ConditionNode):
     """SUCCESS if the script ``code`` is true."""
+
+    tests = True
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

@@ -29,10 +29,13 @@ class ControlNode(TreeNode):
         """Append a child."""
         child.parent = child._up = self
         self.children.append(child)
-        self.children_changed()
+        self._runs.append(child._run)
+        if self._unwatched is not None:  # in a tree: the tick may depend on the number of children
+            self._unwatched = None
+            self.select_kernel()
 
     def children_changed(self) -> None:
-        self._runs = [child._run for child in self.children]
+        self._runs[:] = [child._run for child in self.children]  # specialised ticks hold this list
 
     def halt_child(self, index: int) -> None:
         """Halt a child if it runs, and make it IDLE."""

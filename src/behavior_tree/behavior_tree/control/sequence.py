@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.base import ControlNode
-from behavior_tree.errors import NodeExecutionError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 
 __all__ = ["AsyncSequence", "Sequence", "SequenceWithMemory"]
@@ -19,7 +18,7 @@ class Sequence(ControlNode):
     """
 
     memory: ClassVar[bool] = True  # what py_trees calls it
-    can_fuse = True
+    _goes_on: ClassVar[NodeStatus] = SUCCESS
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -27,59 +26,30 @@ class Sequence(ControlNode):
         self._skipped = 0
 
     def tick(self) -> NodeStatus:
-        runs = self._runs
-        before = self.status
-        if before is not RUNNING:
-            if before is IDLE:
-                self._skipped = 0
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch(self, before, RUNNING)
-        index = self._index
-        result = SUCCESS
-        try:
-            for run in runs[index:] if index else runs:
-                status = run()
-                if status is SUCCESS:
-                    index += 1
-                elif status is RUNNING:
-                    self._index = index
-                    return status
-                elif status is FAILURE:
-                    result = status
-                    break
-                elif status is SKIPPED:
-                    index += 1
-                    self._skipped += 1
-                else:
-                    raise self._execution_error(self._bad_child())
-        except NodeExecutionError:
-            self._index = index  # the next tick begins at the child that raised
-            raise
-        if self._skipped and result is SUCCESS:
-            if self._skipped == len(runs):
-                result = SKIPPED
+        if self.status is IDLE:
             self._skipped = 0
+        self._start()
+        runs = self._runs
+        count = len(runs)
+        while self._index < count:
+            status = runs[self._index]()
+            if status is SUCCESS:
+                self._index += 1
+            elif status is RUNNING:
+                return status
+            elif status is FAILURE:
+                return self._end()
+            elif status is SKIPPED:
+                self._index += 1
+                self._skipped += 1
+            else:
+                raise self._bad_child()
+        return self._finish(count)
+
+    def _end(self) -> NodeStatus:
         self._index = 0
-        for child in self.children:  # reset_children(), inlined: these are the hottest lines of all
-            status = child.status
-            if status is not IDLE:
-                if status is RUNNING:
-                    child.halt_node()
-                    child.reset_status()
-                else:
-                    child.status = IDLE
-                    if child._watch is not None:
-                        child._watch(child, status, IDLE)
-        if self._fused:
-            if result is SKIPPED:
-                return self._not_stored(before, SKIPPED)
-            self.status = result
-            if self._watch is not None:
-                self._watch(self, RUNNING, result)
-            if result is FAILURE and self._up is not None:
-                self._up._failed_child = self
-        return result
+        self.reset_children()
+        return FAILURE
 
     def _finish(self, count: int) -> NodeStatus:
         skipped = self._skipped
@@ -99,8 +69,6 @@ class AsyncSequence(Sequence):
     turn.
     """
 
-    can_fuse = False
-
     def tick(self) -> NodeStatus:
         status = self.status
         if status is IDLE:
@@ -119,7 +87,7 @@ class AsyncSequence(Sequence):
             elif status is RUNNING:
                 return status
             elif status is FAILURE:
-                return self._failed()
+                return self._end()
             elif status is SKIPPED:
                 self._index += 1
                 self._skipped += 1
@@ -127,16 +95,11 @@ class AsyncSequence(Sequence):
                 raise self._bad_child()
         return self._finish(count)
 
-    def _failed(self) -> NodeStatus:
-        self._index = 0
-        self.reset_children()
-        return FAILURE
-
 
 class SequenceWithMemory(AsyncSequence):
     """AsyncSequence that, after a failure or a halt, goes on at the child it had reached."""
 
-    def _failed(self) -> NodeStatus:
+    def _end(self) -> NodeStatus:
         self.reset_children(self._index)
         return FAILURE
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
+from behavior_tree.fast_tick import Run
 from behavior_tree.leaf import callback_result
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
 
@@ -25,6 +26,7 @@ class DecoratorNode(TreeNode):
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         self._tick_child: Callable[[], NodeStatus] = self._no_child
+        self._runs: list[Run] = []
         super().__init__(name, config)
 
     @property
@@ -45,6 +47,7 @@ class DecoratorNode(TreeNode):
 
     def children_changed(self) -> None:
         self._tick_child = self.children[0]._run if self.children else self._no_child
+        self._runs[:] = [self._tick_child]  # specialised ticks hold this list
 
     def reset_child(self) -> None:
         """Halt the child if it runs, and make it IDLE."""
@@ -74,6 +77,17 @@ class DecoratorNode(TreeNode):
         self._reset_completed_child()
         return status
 
+    def _make_unwatched(self) -> Run:
+        inner = super()._make_unwatched()
+
+        def tick() -> NodeStatus:
+            self._failed_child = None
+            status = inner()
+            self._reset_completed_child()
+            return status
+
+        return tick
+
     def _reset_completed_child(self) -> None:
         child = self.children[0]
         status = child.status
@@ -101,6 +115,7 @@ class SelfResettingDecorator(DecoratorNode):
 
     _execute_plain = TreeNode._execute_plain
     _execute_full = TreeNode._execute_full
+    _make_unwatched = TreeNode._make_unwatched
 
 
 class SimpleDecoratorNode(DecoratorNode):

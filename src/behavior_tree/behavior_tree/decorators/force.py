@@ -8,44 +8,27 @@ from typing import ClassVar
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import PortError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
 __all__ = ["ForceFailure", "ForceSuccess", "Inverter", "KeepRunningUntilFailure", "RunOnce"]
 
 
 class _ResultChanger(SelfResettingDecorator):
-    can_fuse = True
     _on_success: ClassVar[NodeStatus]
     _on_failure: ClassVar[NodeStatus]
 
     def tick(self) -> NodeStatus:
-        before = self.status
-        if before is not RUNNING:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch(self, before, RUNNING)
+        self._start()
         status = self._tick_child()
         if status is SUCCESS:
-            result = self._on_success
+            self.reset_child()
             self._failed_child = None
-        elif status is FAILURE:
-            result = self._on_failure
-        elif status is RUNNING:
-            return status
-        else:
-            return self._not_stored(before, status) if self._fused else status
-        child = self.children[0]
-        child.status = IDLE
-        if child._watch is not None:
-            child._watch(child, status, IDLE)
-        if self._fused:
-            self.status = result
-            if self._watch is not None:
-                self._watch(self, RUNNING, result)
-            if result is FAILURE and self._up is not None:
-                self._up._failed_child = self
-        return result
+            return self._on_success
+        if status is FAILURE:
+            self.reset_child()
+            return self._on_failure
+        return status
 
 
 class Inverter(_ResultChanger):

@@ -387,4 +387,4 @@ def _restore_port(node: TreeNode, port: str, text: str | None) -> None:
         return
     node.config().input_ports.pop(port, None)
     node.config().output_ports.pop(port, None)
-    node._readers.pop(port, None)
+    node.port_changed(port)

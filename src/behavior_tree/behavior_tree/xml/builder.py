@@ -250,8 +250,8 @@ class TreeBuilder:
 
         config.condition_attributes = texts
         config.conditions = Conditions(
-            before=tuple(
-                (compile_script(texts[name], quirks), status)
+            tests=tuple(
+                (compile_script(texts[name], quirks).test, status, texts[name])
                 for name, status in _BEFORE
                 if name in texts
             ),

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specialised ticks of Sequence and Fallback for any number of children."""
+
+from __future__ import annotations
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.control.fallback import Fallback
+from behavior_tree.control.sequence import Sequence
+from behavior_tree.errors import NodeExecutionError
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED
+
+__all__ = ["InOrder", "in_order", "lost_tick", "odd_result"]
+
+InOrder = Sequence | Fallback
+
+
+def in_order(self: InOrder) -> NodeStatus:
+    """One tick."""
+    before = self.status
+    if before is not RUNNING:
+        self.status = RUNNING
+        if before is IDLE:
+            self._skipped = 0
+    return _go_on(self, before)
+
+
+def _go_on(self: InOrder, before: NodeStatus) -> NodeStatus:
+    """Tick the children from ``_index`` on; the node had status ``before``."""
+    runs, goes_on, index = self._runs, self._goes_on, self._index
+    run = None
+    try:
+        for run in runs[index:] if index else runs:
+            status = run()
+            if status is goes_on:
+                continue
+            if status is SKIPPED:
+                self._skipped += 1
+                continue
+            if status is RUNNING:
+                self._index = runs.index(run, index)
+                return status
+            if status is IDLE:
+                raise self._bad_child()
+            self.reset_children()
+            break
+        else:
+            status = goes_on
+            if self._skipped:  # a skipped child may have been left RUNNING
+                if self._skipped == len(runs):
+                    status = SKIPPED
+                self._skipped = 0
+                self.reset_children()
+            else:
+                for child in self.children:
+                    child.status = IDLE
+    except Exception as error:
+        if run is not None:
+            self._index = runs.index(run, index)  # where the next tick goes on
+        if isinstance(error, NodeExecutionError):
+            raise
+        raise self._execution_error(error) from error
+    self._index = 0
+    if status is SKIPPED:
+        return self._not_stored(before, SKIPPED)
+    self.status = status
+    if status is FAILURE and self._up is not None:
+        self._up._failed_child = self
+    return status
+
+
+def odd_result(self: InOrder, index: int, status: NodeStatus) -> NodeStatus:
+    """Go on after a child's result that is neither SUCCESS nor FAILURE; all before it went on."""
+    self._index = index
+    if status is RUNNING:
+        return status
+    if status is not SKIPPED:
+        raise self._bad_child()
+    self._skipped = 1
+    self._index = index + 1
+    return _go_on(self, IDLE)
+
+
+def lost_tick(self: InOrder, error: Exception) -> NodeExecutionError:
+    """What to raise after an error in a tick that began with the first child."""
+    if self._index == 0:  # not yet set by _go_on
+        done = [child.status is self._goes_on for child in self.children]
+        self._index = done.index(False) if False in done else 0
+    if isinstance(error, NodeExecutionError):
+        return error
+    lost = self._execution_error(error)
+    lost.__cause__ = error
+    return lost
