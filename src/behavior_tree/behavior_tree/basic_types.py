@@ -98,7 +98,12 @@ class PortDirection(enum.Enum):
     def __int__(self) -> int:
         return int(self.value)
 
+    @property
+    def tag(self) -> str:
+        """Name as upstream writes it: ``Input``, ``Output``, ``InOut``."""
+        return "InOut" if self is PortDirection.INOUT else str(self._name_).capitalize()
 
-def to_string(status: NodeStatus) -> str:
-    """Name of a status, ``"SUCCESS"``."""
-    return str(status.name)
+
+def to_string(value: NodeStatus | NodeType | PortDirection) -> str:
+    """Name of a status, ``"SUCCESS"``, node type, ``"SubTree"``, or port direction, ``"InOut"``."""
+    return str(value.name) if isinstance(value, NodeStatus) else value.tag

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from behavior_tree import casts_4_8
-from behavior_tree.basic_types import NodeStatus
+from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.errors import ConversionError
 from behavior_tree.number_text import leading_double
 from behavior_tree.queue_types import SharedQueue
@@ -236,6 +236,10 @@ class TypeRegistry:
             return _enum_from_number(self.enums[text], port_type)
         if _INT.fullmatch(text) and port_type is not NodeStatus:
             return _enum_from_number(int(text), port_type)
+        if issubclass(port_type, NodeType | PortDirection):
+            for member in port_type:
+                if text == member.tag:
+                    return member
         names = ", ".join(port_type.__members__)
         raise ConversionError(f"[{text}] is not a {port_type.__name__}: use one of {names}")
 

@@ -76,7 +76,8 @@ class Quirks:
     - a write through a remapping or by SetBlackboard replaces values of another type
 
     Mended: literals are stored, numbers that fit are converted, the whole text must be a number,
-    integers have 64 bits, an entry gets the type of the first value and keeps it."""
+    integers have 64 bits, an entry gets the type of the first value and keeps it (an empty one
+    that was made by an input of texts still takes any value from a script)."""
     script_grammar_4_8: bool = False
     """Scripts: ``;`` needed between and forbidden after statements; ``&&`` and ``||`` bind
     equally; arithmetic groups to the right (``10-3-2`` is 9); arithmetic, bit and ``..`` operators

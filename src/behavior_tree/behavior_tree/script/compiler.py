@@ -514,8 +514,8 @@ def _store_as_4_8(name: str, entry: Entry, new: Any, origin: Any, bb: Blackboard
 def _store(name: str, entry: Entry, new: Any, bb: Blackboard) -> None:
     """Write under the rules of script assignment: the entry keeps its type."""
     old = entry.value
-    if old is None and entry.type is Any:
-        entry.type = type(new)
+    if old is None and (entry.type is Any or entry.type is str):
+        entry.type = type(new)  # an input of texts, which made the entry, can read any value
         entry.store(new)
         return
     kind = entry.type if old is None else type(old)
