@@ -25,7 +25,8 @@ _LITERALS = {
     bool: "0|1|true|TRUE|True|false|FALSE|False",
     int: r"\s*-?[0-9]+\s*",
     Unsigned: r"\s*[0-9]+\s*",
-    float: r"\s*-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-]?[0-9]+)?\s*|\s*-?([iI][nN][fF]|[nN][aA][nN])\s*",
+    float: r"\s*-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-]?[0-9]+)?\s*"
+    r"|\s*-?([iI][nN][fF]|[nN][aA][nN])\s*",
 }
 _NAMES = {bool: "boolean", int: "integer", Unsigned: "unsigned", float: "number"}
 _EDITOR_ATTRIBUTES = ("_uid", "_fullpath", "_description", "_color", "_collapsed")
