@@ -364,7 +364,9 @@ class BehaviorTreeFactory:
         board.types = self._types
         builder = self.builder(runtime)
         root = builder.build(tree_id, board)
-        return Tree(root, builder.subtrees, runtime)
+        tree = Tree(root, builder.subtrees, runtime)
+        tree.manifests = self.manifests()
+        return tree
 
     def builder(self, runtime: Runtime) -> TreeBuilder:
         """Builder of one tree, or of nodes to be added to one, from what is registered."""

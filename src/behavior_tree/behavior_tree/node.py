@@ -112,6 +112,8 @@ class NodeConfig:
     condition_attributes: dict[str, str] = field(default_factory=dict)
     """Text of ``_skipIf`` and the like."""
     conditions: Conditions | None = None
+    element: Any = None
+    """What describes the node, a `behavior_tree.xml.document.Element`; None if it is used alone."""
 
 
 class TreeNode(Behaviour):  # type: ignore[misc]

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Blackboard
 from behavior_tree.errors import FailureReason
 from behavior_tree.leaf import LeafNode
+from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import (
     FAILURE,
     IDLE,
@@ -42,6 +43,8 @@ class Tree:
         self._last = IDLE
         self.subtrees: list[Subtree] = subtrees
         """Instances of trees, the main one first."""
+        self.manifests: Mapping[str, TreeNodeManifest] = {}
+        """Node types that the factory knew when it built the tree, by ID."""
         for node in self.nodes():
             node.join_tree()
         select_kernels(list(self.nodes()))

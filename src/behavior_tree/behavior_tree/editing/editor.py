@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from behavior_tree.basic_types import NodeType
 from behavior_tree.blackboard import Blackboard
 from behavior_tree.editing.child_state import exchange_children
 from behavior_tree.editing.description import describe, element
+from behavior_tree.editing.write_back import edited_documents
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.leaf import LeafNode
@@ -19,6 +21,7 @@ from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import Subtree
 from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.files import replace_file
 
 __all__ = ["NodeReference", "TreeEditor"]
 
@@ -56,6 +59,7 @@ class TreeEditor:
         self._factory = factory
         self._undo: list[_Change] = []
         self._redo: list[_Change] = []
+        self._saved: dict[str, bytes] = {}
         self._instances = {id(each.blackboard): each for each in tree.subtrees}
         self._last_uid = max(node.uid() for node in tree.nodes())
 
@@ -170,6 +174,53 @@ class TreeEditor:
                 lambda told: self._rename(target, before, told),
             )
         )
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def documents(self) -> dict[str, bytes]:
+        """New contents of the files (or ``<text>``) that the tree was read from and no longer
+        agrees with, by name.
+
+        All that was not edited stays byte for byte; when everything is undone, nothing differs.
+
+        Raises:
+            LogicError: instances of one SubTree have been changed differently
+            LoadError: a file cannot be edited, because it is not UTF-8
+        """
+        return edited_documents(self._tree)
+
+    def save(self) -> list[Path]:
+        """Write what has been edited back to the files that the tree was read from.
+
+        Returns:
+            the files that have changed on disk
+
+        Raises:
+            LogicError: as `documents`; or a file has been changed by somebody else since it was
+                read; or the tree was not read from files
+            LoadError: as `documents`
+            OSError: a file cannot be written
+        """
+        sources = {
+            each.definition.source.file: each.definition.source.data
+            for each in self._tree.subtrees
+            if each.definition is not None
+        }
+        wanted = {**sources, **self.documents()}
+        changed = {
+            file: data
+            for file, data in wanted.items()
+            if data != self._saved.get(file, sources[file])
+        }
+        for file in changed:
+            if not Path(file).is_file():
+                raise LogicError(f"the tree was read from {file}: take documents() instead")
+            if Path(file).read_bytes() != self._saved.get(file, sources[file]):
+                raise LogicError(f"{file} has been changed since it was read: load it again")
+        for file, data in changed.items():
+            replace_file(Path(file), data)
+            self._saved[file] = data
+        return [Path(file) for file in changed]
 
     # -- history --------------------------------------------------------------------------------
 
@@ -297,7 +348,9 @@ class TreeEditor:
     def _build(self, fragment: Element, place: TreeNode) -> TreeNode:
         """Nodes of a fragment that will stand in the tree instance of ``place``."""
         live = self._instance(place)
-        instance = Subtree(live.instance_name, live.tree_id, live.blackboard)
+        instance = Subtree(
+            live.instance_name, live.tree_id, live.blackboard, definition=live.definition
+        )
         builder = self._factory.builder(self._tree.runtime)
         above = [place, *_ancestors(place)]
         ids = [node.registration_id() for node in above if node.type() is NodeType.SUBTREE]

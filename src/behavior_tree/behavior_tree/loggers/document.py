@@ -21,10 +21,7 @@ _AUTOREMAP = PortInfo(
 
 
 def tree_document(tree: Tree) -> str:
-    """Nodes with their uids, and models of all built-in node types and of those that the tree uses.
-
-    Types that are registered but not used are left out: a tree does not know its factory.
-    """
+    """Nodes with their uids, and models of all node types that the tree's factory knows."""
     manifests = {
         type_id: replace(TreeNodeManifest.of_class(node_class, type_id), description="")
         for type_id, node_class in BUILTIN_NODES.items()
@@ -32,7 +29,9 @@ def tree_document(tree: Tree) -> str:
     manifests["SubTree"] = TreeNodeManifest(
         "SubTree", NodeType.SUBTREE, {_AUTOREMAP.name: _AUTOREMAP}
     )
-    for node in tree.nodes():
+    for type_id, manifest in tree.manifests.items():
+        manifests.setdefault(type_id, replace(manifest, description=""))
+    for node in tree.nodes():  # a tree that was changed may have newer ones
         type_id = node.registration_id()
         if type_id not in manifests and node.type() is not NodeType.SUBTREE:
             manifests[type_id] = TreeNodeManifest(type_id, node.type(), node.config().ports)

@@ -59,6 +59,8 @@ class Subtree:
     blackboard: Blackboard
     nodes: list[TreeNode] = field(default_factory=list)
     """Nodes of this instance, without those of SubTrees below."""
+    definition: Element | None = None
+    """The ``<BehaviorTree>`` that it was built from."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class TreeBuilder:
     def _tree(
         self, definition: TreeDefinition, board: Blackboard, path: str, outer: _Place | None
     ) -> TreeNode | None:
-        subtree = Subtree(path, definition.id, board)
+        subtree = Subtree(path, definition.id, board, definition=definition.element)
         self.subtrees.append(subtree)
         chain, depth = (outer.chain, outer.depth) if outer is not None else ((), 0)
         place = _Place(subtree, (*chain, definition.id), depth + 1)
@@ -157,7 +159,7 @@ class TreeBuilder:
         if place.depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
-        config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid)
+        config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid, element=element)
         self._conditions(element, config)
         try:
             if element.tag == "SubTree":

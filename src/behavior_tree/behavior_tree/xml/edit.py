@@ -209,12 +209,14 @@ class XmlEditor:
         except Exception:
             self._data, self._known_root = before, root
             raise
-        if self._step:
+        if self._data != before:
             self._history.undo.append(self._step)
             self._history.redo.clear()
 
     def _splice(self, start: int, end: int, new: bytes) -> None:
         splice = _Splice(start, self._data[start:end], new)
+        if splice.old == new:
+            return
         self._apply(splice)
         self._step.append(splice)
 
@@ -331,8 +333,10 @@ class XmlEditor:
         if self._own_line(start) and line_end is not None:
             self._splice(self._line_start(start), line_end.end(), b"")
             return
-        while self._data[start - 1 : start] in (b" ", b"\t") and not self._own_line(start):
-            start -= 1
+        if self._own_line(start):
+            end += len(self._data[end:]) - len(self._data[end:].lstrip(b" \t"))
+        else:
+            start -= len(self._gap(start))
         self._splice(start, end, b"")
 
     def _text_of(self, element: Element) -> bytes:
