@@ -107,6 +107,8 @@ class NodeConfig:
     input_ports: dict[str, str] = field(default_factory=dict)
     """Text of the inputs, defaults included, in the order of the XML."""
     output_ports: dict[str, str] = field(default_factory=dict)
+    given_ports: dict[str, str] = field(default_factory=dict)
+    """Ports as the XML gives them, in its order; the others have their default."""
     other_attributes: dict[str, str] = field(default_factory=dict)
     """XML attributes that are neither ports nor reserved."""
     condition_attributes: dict[str, str] = field(default_factory=dict)

@@ -113,6 +113,10 @@ class Quirks:
     text_trees_unregistered: bool = False
     """The trees given to create_tree_from_text and _from_file are forgotten once built. Mended:
     registered, so create_tree can build them again."""
+    hooks_all_before_tick: bool = False
+    """A Groot2 hook behind a tick is kept, and acts, as the node's one hook before the tick; it
+    can be neither unlocked nor removed by its own position. Mended: one hook per node and position.
+    """
     switch_prefix_match: bool = False
     """Switch cases compare numeric prefixes of texts. Mended: the whole text must be a number."""
 

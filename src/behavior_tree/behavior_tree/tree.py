@@ -102,6 +102,9 @@ class Tree:
         after = dict.fromkeys(self.nodes())
         added = tuple(node for node in after if node not in before)
         removed = tuple(node for node in before if node not in after)
+        for node in removed:
+            node._watch = None
+        select_kernels(list(removed))
         self.announce_change(replace(change, added=added, removed=removed))
 
     def announce_change(self, change: StructureChange) -> None:

@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree under a Groot2Publisher, in a process of its own: ``groot2_server.py ENGINE PORT``.
+"""A tree under a Groot2Publisher, in a process of its own.
 
-Commands on standard input: ``tick``, ``run`` (tick while running), ``halt``, ``set``; one line of
-answer each. ENGINE is ``behavior_tree`` or ``behaviortreepy``, which blocks its whole interpreter
-at a breakpoint, hence the process.
+Started as ``groot2_server.py ENGINE PORT HEARTBEAT``. Commands on standard input: ``tick``, ``run``
+(tick while running), ``halt``, ``set``, ``serve SHAPE`` (of `groot2_trees`, with a new publisher);
+one line of answer each. ENGINE is ``behavior_tree`` or ``behaviortreepy``, which blocks its whole
+interpreter at a breakpoint, hence the process.
 """
 
 import importlib
 import socket
 import sys
 
-XML = """<root BTCPP_format="4" main_tree_to_execute="Main">
-<BehaviorTree ID="Main"><Sequence name="top"><Script code="a:=1.5; b:='hi'; c:=3; d:=0.1"/>
-<SubTree ID="S" x="{a}" lit="7"/><Wait _skipIf="c == 4"/><AlwaysSuccess name="ok"/></Sequence>
-</BehaviorTree>
-<BehaviorTree ID="S"><Fallback><AlwaysFailure/><Cond/><Sleep msec="20"/></Fallback></BehaviorTree>
-</root>"""
+from groot2_trees import SHAPES
 
 
 def free_port() -> int:
@@ -31,10 +27,10 @@ def free_port() -> int:
             return port
 
 
-def make_tree(module):
-    """The tree, whose Wait succeeds at every second tick."""
+def make_tree(module, shape="basic", compat="4.8"):
+    """A tree of `groot2_trees.SHAPES`, whose Wait succeeds at every second tick."""
     ours = module.__name__ == "behavior_tree"
-    factory = module.BehaviorTreeFactory(compat="4.8") if ours else module.BehaviorTreeFactory()
+    factory = module.BehaviorTreeFactory(compat=compat) if ours else module.BehaviorTreeFactory()
     status = module.NodeStatus
     count = iter(range(10**6))
     factory.register_simple_stateful_action(
@@ -44,31 +40,56 @@ def make_tree(module):
         lambda node: None,
     )
     factory.register_simple_condition("Cond", lambda node: status.SUCCESS)
-    return factory.create_tree_from_text(XML)
+    factory.register_simple_action("Fail", lambda node: status.FAILURE)
+    factory.register_simple_action("ZUnused", lambda node: status.SUCCESS)
+    factory.register_simple_condition("Alone", lambda node: status.SUCCESS)
+    factory.register_simple_decorator("Same", lambda child, node: child)
+    return factory.create_tree_from_text(SHAPES[shape])
+
+
+def fill(board):
+    """Entries of all types that both engines take from Python."""
+    board.set_bool("flag", True)
+    board.set_bool("no_flag", False)
+    for number in (0, 1, -1, -32, -33, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, -(2**31)):
+        board.set_int(f"int {number}", number)
+    for number in (0.0, -0.0, 3.0, 0.1, 1e300, 3.4e38, 3.5e38, 2.0**-149, 2.0**-150, -1.5):
+        board.set_double(f"double {number}", number)
+    board.set_double("infinite", float("inf"))
+    board.set_double("nan", float("nan"))
+    for length in (0, 31, 32, 255, 256, 65535, 65536):
+        board.set_string(f"text {length}", "x" * length)
+    board.set_string("words", "Grüße 🤖 'a' \"b\" <c>\n")
 
 
 def main() -> None:
     module = importlib.import_module(sys.argv[1])
+    port, heartbeat = int(sys.argv[2]), int(sys.argv[3])
     tree = make_tree(module)
-    publisher = module.Groot2Publisher(tree, int(sys.argv[2]))
-    publisher.set_max_heartbeat_delay(int(sys.argv[3]))
+    publisher = module.Groot2Publisher(tree, port)
+    publisher.set_max_heartbeat_delay(heartbeat)
     print("ready", flush=True)
     for line in sys.stdin:
+        command, _, shape = line.strip().partition(" ")
         result = ""
-        if line == "tick\n":
-            result = tree.tick_exactly_once().name
-        elif line == "run\n":
-            result = tree.tick_while_running(1).name
-        elif line == "halt\n":
+        if command in ("tick", "run"):
+            try:
+                run = command == "run"
+                status = tree.tick_while_running(1) if run else tree.tick_exactly_once()
+                result = status.name
+            except RuntimeError:
+                result = "raised"
+        elif command == "halt":
             tree.halt_tree()
-        elif line == "set\n":
-            board = tree.root_blackboard()
-            board.set_bool("flag", True)
-            board.set_int("negative", -200)
-            board.set_double("whole", 3.0)
-            board.set_double("huge", 1e300)
-            board.set_double("infinite", float("inf"))
-            board.set_string("text", "x" * 40)
+        elif command == "set":
+            fill(tree.root_blackboard())
+        elif command == "serve":
+            if hasattr(publisher, "close"):
+                publisher.close()
+            publisher = None  # upstream's frees its ports here
+            tree = make_tree(module, shape)
+            publisher = module.Groot2Publisher(tree, port)
+            publisher.set_max_heartbeat_delay(heartbeat)
         print(result, flush=True)
 
 

@@ -24,7 +24,9 @@ def pack_blackboards(tree: Tree, names: str) -> bytes:
         names: joined by ``;``: paths of SubTree nodes, the main tree under its ID; unknown names
             are left out
     """
-    boards = {each.instance_name or each.tree_id: each.blackboard for each in tree.subtrees}
+    boards: dict[str, Blackboard] = {}
+    for each in tuple(tree.subtrees):
+        boards.setdefault(each.instance_name or each.tree_id, each.blackboard)
     wanted = sorted(set(names.split(";")) & boards.keys())
     return _pack({name: _entries(boards[name]) for name in wanted} or None, 0)
 
@@ -32,8 +34,10 @@ def pack_blackboards(tree: Tree, names: str) -> bytes:
 def _entries(board: Blackboard) -> dict[str, Any] | None:
     values = {}
     for key in sorted(board.get_keys()):  # a copy, since the tree may be writing meanwhile
-        entry = board.entry(key)
-        values[key] = entry.value if entry is not None else None
+        # Quirk B leaves keys here that mean an entry of the root.
+        entry = board.root.entry(key[1:]) if key.startswith("@") else board.entry(key)
+        if entry is not None:
+            values[key] = entry.value
     return values or None
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,7 +24,18 @@ from behavior_tree.groot2.protocol import (
 if TYPE_CHECKING:
     import zmq
 
-__all__ = ["Groot2Client"]
+__all__ = ["Groot2Client", "Snapshot"]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A tree and its states, which belong together."""
+
+    tree_uuid: bytes
+    """Another one than in the snapshot before: another tree, or an edited one."""
+    xml: str
+    status: dict[int, int]
+    """As `Groot2Client.status` gives it."""
 
 
 class Groot2Client:
@@ -40,19 +52,32 @@ class Groot2Client:
     ) -> None:
         import zmq
 
+        self._timeout_ms = round(timeout * 1000)
         self._context = zmq.Context()
         self._context.linger = 0
         self._requests: zmq.Socket[bytes] = self._context.socket(zmq.REQ)
         self._notices: zmq.Socket[bytes] = self._context.socket(zmq.SUB)
         for socket in (self._requests, self._notices):
-            socket.rcvtimeo = socket.sndtimeo = round(timeout * 1000)
+            socket.rcvtimeo = socket.sndtimeo = self._timeout_ms
         self._requests.req_relaxed = 1  # a lost reply does not end the connection
         self._requests.req_correlate = 1
         self._requests.connect(f"tcp://{address}:{port}")
+        self._connected = self._notices.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
         self._notices.connect(f"tcp://{address}:{port + 1}")
         self._notices.subscribe(b"")
         self.tree_uuid = b""
-        """16 bytes, from the last reply."""
+        """16 bytes, from the last reply; another one than before means another or edited tree."""
+        self._known = b"", ""
+
+    def wait_until_connected(self) -> None:
+        """From here on no notice is missed; call it before the first hook is inserted.
+
+        Raises:
+            Groot2Error: no publisher is there
+        """
+        if not self._connected.poll(self._timeout_ms):
+            raise Groot2Error("no connection: is the publisher running at this port?")
+        self.status()  # the subscription is on its way before this request
 
     def raw(self, parts: list[bytes]) -> list[bytes]:
         """Send any parts and return the reply's; raises Groot2Error if none comes."""
@@ -81,7 +106,22 @@ class Groot2Client:
 
     def tree(self) -> str:
         """XML of the tree."""
-        return (self.request(Request.FULLTREE) or b"").decode()
+        xml = (self.request(Request.FULLTREE) or b"").decode()
+        self._known = self.tree_uuid, xml
+        return xml
+
+    def snapshot(self) -> Snapshot:
+        """States and tree as they are now; the tree is asked for only if it is another one.
+
+        Raises:
+            Groot2Error: no reply, or the tree changes faster than it can be read
+        """
+        for _ in range(10):
+            status = self.status()
+            if self.tree_uuid == self._known[0]:
+                return Snapshot(*self._known, status)
+            self.tree()
+        raise Groot2Error("the tree changes faster than it can be read: ask again later")
 
     def status(self) -> dict[int, int]:
         """Status byte of each uid; 11, 12, 13 are IDLE after RUNNING, SUCCESS, FAILURE."""

@@ -16,6 +16,7 @@ from dataclasses import replace
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.groot2.errors import Groot2Error
 from behavior_tree.groot2.protocol import Hook, HookKey, HookMode, Position, Unlock
+from behavior_tree.loggers.hash_order import HashOrder
 from behavior_tree.node import SKIPPED, PostTickHook, PreTickHook, TreeNode
 from behavior_tree.tree import Tree
 
@@ -25,7 +26,7 @@ _Callbacks = tuple[PreTickHook | None, PostTickHook | None]
 
 
 class HookTable:
-    """Hooks of one tree. All methods may be called from any thread.
+    """Hooks of one tree. All methods but `restructure` may be called from any thread.
 
     Args:
         tree: must not be ticking now
@@ -39,15 +40,17 @@ class HookTable:
         self._tree = tree
         self._reached = reached
         self._detached = detached
+        self._pre_only = tree.runtime.quirks.hooks_all_before_tick
         self._uids = {node.uid() for node in tree.nodes()}
         self._hooks: dict[HookKey, Hook] = {}
+        self._orders: dict[Position, HashOrder[int]] = {
+            position: HashOrder(_same) for position in Position
+        }
         self._ready: set[HookKey] = set()
         self._changed = threading.Condition()
         self._closed = False
         self._installed: list[tuple[TreeNode, _Callbacks, _Callbacks]] = []  # ours, former ones
-        root = tree.root_node()
-        self._root_callback = root._pre_tick
-        root.set_pre_tick(self._start_of_tick)
+        self._take_root()
 
     # -- requests -------------------------------------------------------------------------------
 
@@ -57,9 +60,12 @@ class HookTable:
             if self._closed or hook.uid not in self._uids:
                 return
             before = self._hooks.get(hook.key)
-            self._hooks[hook.key] = replace(hook)
+            key = (hook.uid, Position.PRE) if self._pre_only else hook.key
+            if key not in self._hooks:
+                self._orders[key[1]].add(key[0])
+            self._hooks[key] = replace(hook)
             if before is not None and before.mode is not hook.mode is HookMode.REPLACE:
-                self._ready.add(hook.key)
+                self._ready.add(key)
             self._changed.notify_all()
 
     def unlock(self, unlock: Unlock) -> None:
@@ -86,8 +92,8 @@ class HookTable:
     def remove_all(self) -> None:
         """Remove all hooks and let waiting nodes go on."""
         with self._changed:
-            self._hooks.clear()
-            self._ready.clear()
+            for key in list(self._hooks):
+                self._drop(key)
             self._changed.notify_all()
 
     def enable_all(self, enabled: bool) -> None:
@@ -98,16 +104,20 @@ class HookTable:
             self._changed.notify_all()
 
     def dump(self) -> list[Hook]:
-        """Copies of all hooks, those before ticks first, by uid."""
+        """Copies of all hooks, those before ticks first, in upstream's order."""
         with self._changed:
-            hooks = [replace(hook) for hook in self._hooks.values()]
-        return sorted(hooks, key=lambda hook: (hook.position.value, hook.uid))
+            return [
+                replace(self._hooks[uid, position])
+                for position, order in self._orders.items()
+                for uid in order
+            ]
 
     def close(self) -> None:
         """Let all nodes go on for good; the next tick takes the callbacks away."""
         with self._changed:
             self._closed = True
-            self._hooks.clear()
+            for key in list(self._hooks):
+                self._drop(key)
             self._changed.notify_all()
 
     def _existing(self, key: HookKey) -> Hook:
@@ -117,10 +127,34 @@ class HookTable:
         return hook
 
     def _drop(self, key: HookKey) -> None:
-        self._hooks.pop(key, None)
+        if self._hooks.pop(key, None) is not None:
+            self._orders[key[1]].remove(key[0])
         self._ready.discard(key)
 
     # -- the ticking thread ---------------------------------------------------------------------
+
+    def restructure(self) -> None:
+        """Follow an edit of the tree, made between ticks: hooks of nodes that left are dropped."""
+        self._detach()
+        if self._tree.root_node() is not self._root:
+            self._leave_root()
+            self._take_root()
+        with self._changed:
+            self._uids = {node.uid() for node in self._tree.nodes()}
+            for key in [key for key in self._hooks if key[0] not in self._uids]:
+                self._drop(key)
+
+    def _take_root(self) -> None:
+        self._root = self._tree.root_node()
+        self._root_callback = self._root._pre_tick
+        self._root.set_pre_tick(self._start_of_tick)
+
+    def _leave_root(self) -> bool:
+        """False if somebody else has put another callback there since."""
+        ours = self._root._pre_tick == self._start_of_tick
+        if ours:
+            self._root.set_pre_tick(self._root_callback)
+        return ours
 
     def _start_of_tick(self, root: TreeNode) -> NodeStatus:
         # First the callback found at the root: it may be of another table, which shall leave first.
@@ -130,8 +164,7 @@ class HookTable:
         elif self._installed and not self._hooks:
             self._detach()
         if self._closed:
-            if root._pre_tick == self._start_of_tick:
-                root.set_pre_tick(self._root_callback)
+            if self._leave_root():
                 self._detached()
         elif self._installed and not status.completed:
             status = self._act((root.uid(), Position.PRE))
@@ -148,7 +181,7 @@ class HookTable:
     def _detach(self) -> None:
         """Put back what was there, except where somebody has put something else since."""
         for node, (pre, post), (pre_before, post_before) in self._installed:
-            if node._pre_tick is pre and node is not self._tree.root_node():
+            if node._pre_tick is pre and node is not self._root:
                 node.set_pre_tick(pre_before)
             if node._post_tick is post:
                 node.set_post_tick(post_before)
@@ -191,3 +224,7 @@ class HookTable:
         hook = self._hooks.get(key)
         waits = hook is not None and hook.enabled and hook.mode is HookMode.BREAKPOINT
         return not waits or key in self._ready
+
+
+def _same(uid: int) -> int:
+    return uid

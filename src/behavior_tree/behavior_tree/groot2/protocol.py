@@ -5,6 +5,10 @@ A request is a ZeroMQ message of one or two parts: the header (protocol version,
 number chosen by the client: 6 bytes), and a payload if the request has one. The reply repeats the
 header followed by the 16 bytes of the tree's UUID, and has a payload if the request asks for one.
 An error reply is the two parts ``error`` and a text.
+
+One request is our own, made so that no client of the protocol sends it by chance: character ``?``
+with the payload `DISCOVERY`. The reply is a JSON object with ``tree_id``, ``name``, ``port`` and
+``pid``. Other publishers refuse it like any character that they do not know.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.groot2.errors import Groot2Error
 
 __all__ = [
+    "DEFAULT_PORTS",
+    "DISCOVERY",
     "Hook",
     "HookKey",
     "HookMode",
@@ -33,6 +39,9 @@ __all__ = [
 ]
 
 PROTOCOL = 2
+DEFAULT_PORTS = range(1667, 1707, 2)
+"""Where publishers are looked for: 1667 is Groot2's own, each takes the port behind it too."""
+DISCOVERY = b"behavior_tree: who is there?"
 _HEADER = struct.Struct("<BBI")
 
 HookKey = tuple[int, "Position"]
@@ -100,13 +109,18 @@ class Unlock:
 
     key: HookKey
     desired_status: NodeStatus
+    """SUCCESS, FAILURE, or SKIPPED for anything else that was asked for: no result is imposed."""
     remove: bool
 
     @staticmethod
     def from_json(text: bytes) -> Unlock:
         """Read the payload of BREAKPOINT_UNLOCK; raises Groot2Error."""
         data = _object(_parse(text))
-        return Unlock(_key(data), _status(data), _flag(data, "remove_when_done"))
+        name = data.get("desired_status")
+        if not isinstance(name, str):
+            raise Groot2Error("[desired_status] must be a text")
+        status = NodeStatus[name] if name in ("SUCCESS", "FAILURE") else NodeStatus.SKIPPED
+        return Unlock(_key(data), status, _flag(data, "remove_when_done"))
 
 
 def pack_header(request: bytes, number: int) -> bytes:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import time
+import weakref
 from types import TracebackType
 from typing import Self
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
 __all__ = ["StatusChangeLogger"]
@@ -22,13 +25,22 @@ class StatusChangeLogger:
     """Gets every status change of a tree until closed. A subclass defines `record`.
 
     Create and close a logger while the tree is not being ticked by another thread. It is a context
-    manager that closes itself. One whose `record` raises is switched off; the tick goes on.
+    manager that closes itself; one that is still open when Python ends is closed then. One that
+    fails, for example because the disk is full, is switched off and says so in the log of
+    `logging`; the tick goes on.
+
+    Edits of the live tree (`behavior_tree.editing`) are followed. A node keeps its uid for life,
+    moved or renamed, also when an undo brings it back; a new node gets the next number that was
+    never used, so that a uid never means two nodes.
     """
 
     def __init__(self, tree: Tree) -> None:
         self._enabled = True
         self._idle_too = True
+        self._closed = False
         self._unsubscribe = tree.subscribe_status_change(self._changed)
+        self._unsubscribe_structure = tree.subscribe_structure_change(self._restructured)
+        _OPEN.add(self)
 
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
         """Take one change.
@@ -40,6 +52,12 @@ class StatusChangeLogger:
             new: status now
         """
         raise NotImplementedError(f"{type(self).__name__} defines no record()")
+
+    def restructured(self, change: StructureChange) -> None:
+        """Take note of an edit of the tree; called between ticks, even while paused."""
+
+    def finish(self) -> None:
+        """Write what is held back and let go of files; called once."""
 
     def set_enabled(self, enabled: bool) -> None:
         """Pause or resume."""
@@ -54,15 +72,36 @@ class StatusChangeLogger:
 
     def close(self) -> None:
         """Stop for good and write everything; further calls do nothing."""
+        if self._closed:
+            return
+        self._closed = True
         self._unsubscribe()
+        self._unsubscribe_structure()
+        _OPEN.discard(self)
+        try:
+            self.finish()
+        except Exception:
+            self._failed()
 
     def _changed(self, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
         if self._enabled and (self._idle_too or new is not IDLE):
             try:
                 self.record(time.time_ns() // 1000, node, previous, new)
             except Exception:  # a full disk must not stop a robot
-                self._enabled = False
-                _LOG.exception("%s failed and is switched off", type(self).__name__)
+                self._failed()
+
+    def _restructured(self, change: StructureChange) -> None:
+        try:
+            self.restructured(change)
+        except Exception:
+            self._failed()
+
+    def _failed(self) -> None:
+        self._enabled = False
+        _LOG.exception("%s failed and is switched off", self)
+
+    def __str__(self) -> str:
+        return type(self).__name__
 
     def __enter__(self) -> Self:
         return self
@@ -74,3 +113,12 @@ class StatusChangeLogger:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+_OPEN: weakref.WeakSet[StatusChangeLogger] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for logger in list(_OPEN):
+        logger.close()

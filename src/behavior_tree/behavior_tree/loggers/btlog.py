@@ -13,6 +13,7 @@ All integers are little-endian::
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from dataclasses import dataclass
@@ -22,7 +23,10 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.loggers.base import StatusChangeLogger
 from behavior_tree.loggers.document import tree_document
-from behavior_tree.node import TreeNode
+from behavior_tree.loggers.files import cannot_write, create_file
+from behavior_tree.loggers.uid_limit import check_uids
+from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
 __all__ = ["BtLog", "BtLogError", "FileLogger", "Transition", "pack_transition", "read_btlog"]
@@ -68,8 +72,13 @@ def pack_transition(microseconds: int, uid: int, status: int) -> bytes:
 class FileLogger(StatusChangeLogger):
     """Writes a ``.btlog`` file.
 
-    A write costs about as much as the change of status itself; the file lags at most 0.1 s behind
-    while changes go on, so call `flush` to read it in between, and `close` at the end.
+    A write costs about as much as the change of status itself. The file is complete whenever a run
+    of the tree ends, and lags at most 0.1 s behind while changes go on; `flush` completes it in
+    between.
+
+    The format has room for one tree. An edit of the live tree therefore closes the file and begins
+    the next one, ``run.1.btlog`` after ``run.btlog``, with the edited tree and the states that its
+    nodes have; several edits between two changes of status make one file.
 
     Args:
         tree: the tree
@@ -77,7 +86,7 @@ class FileLogger(StatusChangeLogger):
 
     Raises:
         BtLogError: another extension
-        OSError: the file cannot be written
+        BehaviorTreeError: the file cannot be written, or the tree has uids above 65535
     """
 
     def __init__(self, tree: Tree, filepath: str | Path) -> None:
@@ -86,27 +95,58 @@ class FileLogger(StatusChangeLogger):
             raise BtLogError(
                 f"FileLogger: the file extension must be [.btlog], not '{path.suffix}'"
             )
-        xml = tree_document(tree).encode()
-        self._start = self._flushed = time.time_ns() // 1000
-        self._file = path.open("wb")
-        self._file.write(_MAGIC + struct.pack("<Bi", _VERSION, len(xml)) + xml)
-        self._file.write(struct.pack("<q", self._start))
-        self._file.flush()
+        self._tree = tree
+        self.paths: list[Path] = []
+        """Files written so far, in order."""
+        self._begin(path)
         super().__init__(tree)
 
+    def _begin(self, path: Path) -> None:
+        check_uids(self._tree, "FileLogger")
+        xml = tree_document(self._tree).encode()
+        self._file = create_file(path, "FileLogger")
+        self.paths.append(path)
+        self._root = self._tree.root_node()
+        self._start = self._flushed = time.time_ns() // 1000
+        try:
+            self._file.write(_MAGIC + struct.pack("<Bi", _VERSION, len(xml)) + xml)
+            self._file.write(struct.pack("<q", self._start))
+            self._file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            raise cannot_write(path, "FileLogger", error) from error
+        self._untouched = True
+
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
+        self._untouched = False
         self._file.write(pack_transition(timestamp - self._start, node.uid(), new.value))
-        if timestamp - self._flushed > _FLUSH_INTERVAL:
+        run_ended = new is IDLE and node is self._root
+        if run_ended or timestamp - self._flushed > _FLUSH_INTERVAL:
             self._flushed = timestamp
             self._file.flush()
+
+    def restructured(self, change: StructureChange) -> None:
+        self._file.close()
+        first = self.paths[0]
+        if self._untouched:
+            path = self.paths.pop()
+        else:
+            path = first.with_name(f"{first.stem}.{len(self.paths)}.btlog")
+        self._begin(path)
+        for node in self._tree.nodes():
+            if node.status is not IDLE:
+                self._file.write(pack_transition(0, node.uid(), node.status.value))
 
     def flush(self) -> None:
         if not self._file.closed:
             self._file.flush()
 
-    def close(self) -> None:
-        super().close()
+    def finish(self) -> None:
         self._file.close()
+
+    def __str__(self) -> str:
+        return f"FileLogger({self.paths[-1] if self.paths else ''})"
 
 
 def read_btlog(filepath: str | Path) -> BtLog:

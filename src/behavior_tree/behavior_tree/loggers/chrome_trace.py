@@ -10,6 +10,7 @@ from pathlib import Path
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.loggers.base import StatusChangeLogger
+from behavior_tree.loggers.files import create_file
 from behavior_tree.node import IDLE, RUNNING, TreeNode
 from behavior_tree.tree import Tree
 
@@ -21,19 +22,20 @@ class MinitraceLogger(StatusChangeLogger):
 
     A node that becomes RUNNING begins a slice, its result or its halt ends it; a node that
     completes at once is an instant. (Upstream leaves the slice of a halted node open.) The file is
-    complete JSON after `close`.
+    complete JSON after `close`. Edits of the live tree need no note: nodes go by their names.
 
     Args:
         tree: the tree
         filepath: file, replaced if it exists
 
     Raises:
-        OSError: the file cannot be written
+        BehaviorTreeError: the file cannot be written
     """
 
     def __init__(self, tree: Tree, filepath: str | Path) -> None:
-        self._file = Path(filepath).open("w", encoding="utf-8")  # noqa: SIM115  # closed by close()
-        self._file.write('{"traceEvents":[')
+        self._path = Path(filepath)
+        self._file = create_file(self._path, "MinitraceLogger")
+        self._file.write(b'{"traceEvents":[')
         self._separator = "\n"
         super().__init__(tree)
 
@@ -55,15 +57,17 @@ class MinitraceLogger(StatusChangeLogger):
             "name": str(node.name),
             "args": {},
         }
-        self._file.write(self._separator + json.dumps(event, separators=(",", ":")))
+        text = self._separator + json.dumps(event, separators=(",", ":"))
+        self._file.write(text.encode())
         self._separator = ",\n"
 
     def flush(self) -> None:
         if not self._file.closed:
             self._file.flush()
 
-    def close(self) -> None:
-        super().close()
-        if not self._file.closed:
-            self._file.write("\n]}\n")
-            self._file.close()
+    def finish(self) -> None:
+        with self._file as file:
+            file.write(b"\n]}\n")
+
+    def __str__(self) -> str:
+        return f"MinitraceLogger({self._path})"

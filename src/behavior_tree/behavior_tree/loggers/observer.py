@@ -9,6 +9,7 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
 from behavior_tree.loggers.base import StatusChangeLogger
 from behavior_tree.node import FAILURE, IDLE, SUCCESS, TreeNode
+from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
 __all__ = ["NodeStatistics", "TreeObserver"]
@@ -34,12 +35,16 @@ class NodeStatistics:
 class TreeObserver(StatusChangeLogger):
     """Counts status changes by node.
 
+    Follows edits of the live tree: nodes that left are no longer shown, and count on if an undo
+    brings them back. Where an edit gives two nodes the same path, it means the first of them.
+
     Raises:
         LogicError: two nodes of the tree have the same path, so that paths could not tell them
             apart
     """
 
     def __init__(self, tree: Tree) -> None:
+        self._tree = tree
         self._paths: dict[str, int] = {}
         for node in tree.nodes():
             path = node.full_path()
@@ -49,10 +54,18 @@ class TreeObserver(StatusChangeLogger):
                 )
             self._paths[path] = node.uid()
         self._statistics = {uid: NodeStatistics() for uid in self._paths.values()}
+        self._present = set(self._statistics)
         super().__init__(tree)
 
+    def restructured(self, change: StructureChange) -> None:
+        self._paths = {}
+        for node in self._tree.nodes():
+            self._paths.setdefault(node.full_path(), node.uid())
+            self._statistics.setdefault(node.uid(), NodeStatistics())
+        self._present = {node.uid() for node in self._tree.nodes()}
+
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
-        statistics = self._statistics.setdefault(node.uid(), NodeStatistics())
+        statistics = self._statistics[node.uid()]
         statistics.current_status = new
         statistics.last_timestamp = timestamp
         if new is IDLE:
@@ -75,13 +88,13 @@ class TreeObserver(StatusChangeLogger):
             KeyError: no such node
         """
         uid = self._paths.get(node) if isinstance(node, str) else node
-        if uid is None or uid not in self._statistics:
+        if uid is None or uid not in self._present:
             raise KeyError(f"no node {node!r} in the observed tree; paths: {list(self._paths)}")
         return self._statistics[uid]
 
     def statistics(self) -> dict[int, NodeStatistics]:
         """Statistics of all nodes by uid."""
-        return dict(self._statistics)
+        return {uid: each for uid, each in self._statistics.items() if uid in self._present}
 
     def path_to_uid(self) -> dict[str, int]:
         """Uid of each full path."""

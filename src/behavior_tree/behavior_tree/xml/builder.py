@@ -202,6 +202,7 @@ class TreeBuilder:
                 texts[name] = text
             elif name not in RESERVED_ATTRIBUTES:
                 config.other_attributes[name] = text
+        config.given_ports = dict(texts)
         for port in manifest.ports.values():
             default = port.default_text
             if port.name not in texts and default is not None:
@@ -311,6 +312,7 @@ class TreeBuilder:
     def _subtree_blackboard(self, element: Element, tree_id: str, config: NodeConfig) -> Blackboard:
         board = Blackboard(config.blackboard, types=self.types)
         ports = subtree_ports(element)
+        config.given_ports = {name: element.attributes[name] for name in ports}
         autoremap = self.types.from_text(element.get("_autoremap") or "false", bool)
         for port in self.models.get(tree_id, {}).values():
             if port.name not in ports and port.default is not None:

@@ -18,7 +18,7 @@ from behavior_tree.node import TreeNode
 from behavior_tree.ports import PortInfo
 from behavior_tree.tree import Tree
 
-__all__ = ["write_tree_nodes_model_xml", "write_tree_to_xml"]
+__all__ = ["manifest_lines", "write_tree_nodes_model_xml", "write_tree_to_xml"]
 
 _PORT_TAGS = {
     PortDirection.INPUT: "input_port",
@@ -103,11 +103,12 @@ def _model(manifests: Iterable[TreeNodeManifest], include_builtin: bool) -> list
     lines = ["    <TreeNodesModel>"]
     for manifest in sorted(manifests, key=lambda each: each.registration_id):
         if include_builtin or not manifest.builtin:
-            lines.extend(_manifest(manifest))
+            lines.extend(manifest_lines(manifest))
     return [*lines, "    </TreeNodesModel>"]
 
 
-def _manifest(manifest: TreeNodeManifest) -> list[str]:
+def manifest_lines(manifest: TreeNodeManifest) -> list[str]:
+    """The element of one node type in a ``<TreeNodesModel>``."""
     tag, head = manifest.type.tag, _attribute("ID", manifest.registration_id)
     body = [_port(port) for port in manifest.ports.values()]
     metadata = list(manifest.metadata)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ServedTree`: what a publisher knows and says of one tree.
+
+The ticking thread writes, the server thread reads. What belongs together is one object that is
+replaced whole (`Structure`), so that a reply never mixes two structures of the tree.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.groot2.hooks import HookTable
+from behavior_tree.loggers.btlog import pack_transition
+from behavior_tree.loggers.document import tree_document
+from behavior_tree.loggers.uid_limit import LARGEST_UID, check_uids
+from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.structure import StructureChange
+from behavior_tree.tree import Tree
+
+__all__ = ["ServedTree", "Structure"]
+
+_LOG = logging.getLogger(__name__)
+_MAX_TRANSITIONS = 1000
+_IDLE_FROM = 10
+"""Added to the previous status when a node becomes IDLE."""
+
+
+class Structure:
+    """The tree between two edits: identifier, document, and the status of each node.
+
+    Args:
+        tree: the tree
+        before: structure before the edit; nodes that stayed keep their status
+    """
+
+    def __init__(self, tree: Tree, before: Structure | None = None) -> None:
+        self.uuid = uuid.uuid4().bytes
+        self.document = tree_document(tree).encode()
+        uids = [node.uid() for subtree in tree.subtrees for node in subtree.nodes]
+        self.offsets = {uid: 3 * index + 2 for index, uid in enumerate(uids)}
+        self.states = bytearray(b"".join(uid.to_bytes(2, "little") + b"\0" for uid in uids))
+        if before is not None:
+            for uid in self.offsets.keys() & before.offsets.keys():
+                self.states[self.offsets[uid]] = before.states[before.offsets[uid]]
+
+
+class ServedTree:
+    """Follows a tree until closed.
+
+    Args:
+        tree: must not be ticking now
+        reached: called by the ticking thread with the uid of a node whose hook acts
+
+    Raises:
+        BehaviorTreeError: a uid does not fit into the protocol
+    """
+
+    def __init__(self, tree: Tree, reached: Callable[[int], None]) -> None:
+        check_uids(tree, "Groot2Publisher")
+        self.tree = tree
+        self.enabled = True
+        self.structure = Structure(tree)
+        self._transitions: deque[bytes] = deque(maxlen=_MAX_TRANSITIONS)
+        self._recording_since: int | None = None
+        unsubscribe = tree.subscribe_status_change(self._changed)
+        self._unsubscribe_structure = tree.subscribe_structure_change(self._restructured)
+        self.hooks = HookTable(tree, reached, unsubscribe)
+
+    # -- the ticking thread ---------------------------------------------------------------------
+
+    def _changed(self, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
+        uid = node.uid()
+        structure = self.structure
+        offset = structure.offsets.get(uid)
+        if offset is None or not self.enabled:
+            return
+        structure.states[offset] = _IDLE_FROM + previous.value if new is IDLE else new.value
+        since = self._recording_since
+        if since is not None:
+            elapsed = time.monotonic_ns() // 1000 - since
+            self._transitions.append(pack_transition(elapsed, uid, new.value))
+
+    def _restructured(self, change: StructureChange) -> None:
+        self.hooks.restructure()
+        if any(node.uid() > LARGEST_UID for node in change.added):
+            _LOG.error(
+                "Groot2Publisher: the edited tree has a uid above %d, which the protocol cannot "
+                "hold; it shows the tree as before the edit: build it anew and serve() it",
+                LARGEST_UID,
+            )
+            return
+        self.structure = Structure(self.tree, self.structure)
+
+    # -- the server thread ----------------------------------------------------------------------
+
+    def start_recording(self) -> int:
+        """Forget the transitions so far and keep those from now on.
+
+        Returns:
+            the time from which theirs are counted, since the epoch [us]
+        """
+        self._transitions.clear()
+        self._recording_since = time.monotonic_ns() // 1000
+        return time.time_ns() // 1000
+
+    def stop_recording(self) -> None:
+        """Keep no further transitions."""
+        self._recording_since = None
+
+    def take_transitions(self) -> bytes:
+        """The transitions kept, 9 bytes each, which are forgotten thereby."""
+        taken = []
+        while self._transitions:
+            taken.append(self._transitions.popleft())
+        return b"".join(taken)
+
+    def follow_recording(self, other: ServedTree) -> None:
+        """Go on with a recording of the tree that was served before, on the same time scale."""
+        self._recording_since = other._recording_since
+
+    # -- end ------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let waiting nodes go on; the tree loses the callbacks at its next tick."""
+        self.enabled = False
+        self._unsubscribe_structure()
+        self.hooks.close()
