@@ -104,7 +104,7 @@ class Tree:
         removed = tuple(node for node in before if node not in after)
         for node in removed:
             node._watch = None
-        select_kernels(list(removed))
+            node.select_kernel()
         self.announce_change(replace(change, added=added, removed=removed))
 
     def announce_change(self, change: StructureChange) -> None:
