@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.blackboard import Blackboard
@@ -22,7 +21,7 @@ from behavior_tree.errors import (
 )
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.node import Conditions, NodeConfig, TreeNode
-from behavior_tree.ports import RESERVED_ATTRIBUTES, is_port_attribute, pointer_key
+from behavior_tree.ports import RESERVED_ATTRIBUTES, PortInfo, is_port_attribute, pointer_key
 from behavior_tree.runtime import Runtime
 from behavior_tree.script import Script, compile_script
 from behavior_tree.xml.document import Element
@@ -217,14 +216,13 @@ class TreeBuilder:
             if key is not None:
                 # Upstream's update watchers declare BT::Any, other untyped ports AnyTypeAllowed.
                 watched = manifest.builtin and name == "entry"
-                self._entry(element, name, key, port.type, config, opaque=watched)
+                self._entry(element, key, port, config, opaque=watched)
 
     def _entry(
         self,
         element: Element,
-        name: str,
         key: str,
-        port_type: Any,
+        port: PortInfo,
         config: NodeConfig,
         *,
         opaque: bool,
@@ -232,11 +230,11 @@ class TreeBuilder:
         entry = config.blackboard.entry(key)
         if entry is None:
             lost = self.runtime.quirks.exact_values
-            config.blackboard.create_entry(key, port_type).opaque = opaque and lost
+            config.blackboard.create_entry(key, port.type).opaque = opaque and lost
             return
-        if not types_agree(entry.type, port_type):
-            message, remedy = type_conflict(key, entry.type, port_type)
-            self._add(element, config.path, message, remedy, name)
+        if not types_agree(entry.type, port):
+            message, remedy = type_conflict(key, entry.type, port.type)
+            self._add(element, config.path, message, remedy, port.name)
 
     def _conditions(self, element: Element, config: NodeConfig) -> None:
         texts = {

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from behavior_tree.basic_types import PortDirection
 from behavior_tree.conversion import type_name
 from behavior_tree.errors import XmlProblem
 from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.ports import pointer_key
+from behavior_tree.ports import PortInfo, pointer_key
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import node_path, resolve_type, subtree_ports
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
@@ -25,8 +26,14 @@ _MAX_NODES, _MAX_DEPTH = 65535, 256
 """As many nodes, and as deep, as a tree may have."""
 
 
-def types_agree(entry_type: Any, port_type: Any) -> bool:
-    """True if a port may use an entry that was made for another port's type."""
+def types_agree(entry_type: Any, port: PortInfo) -> bool:
+    """True if a port may use an entry that was made for another port's type.
+
+    Classes agree if one derives from the other, as a value may turn out to be of the right one; but
+    a port that writes must not put a base class where a derived one is expected. Numbers are
+    checked when they are written.
+    """
+    port_type = port.type
     if entry_type is Any or port_type is Any or entry_type is str or entry_type == port_type:
         return True
     if bool in (entry_type, port_type) or not (
@@ -34,7 +41,9 @@ def types_agree(entry_type: Any, port_type: Any) -> bool:
     ):
         return False
     try:
-        return issubclass(entry_type, port_type) or issubclass(port_type, entry_type)
+        if issubclass(entry_type, port_type):
+            return port.direction is PortDirection.INPUT or issubclass(entry_type, int)
+        return issubclass(port_type, entry_type)
     except TypeError:  # generic aliases such as list[int]
         return False
 
@@ -142,7 +151,7 @@ class KeyTypes:
             known = place.types.setdefault(name, port.type)
             if known is Any:
                 place.types[name] = port.type
-            elif not types_agree(known, port.type):
+            elif not types_agree(known, port):
                 message, remedy = type_conflict(key, known, port.type)
                 problem = element.problem(message, remedy, path=path, attribute=port.name)
                 self._problems[problem] = None

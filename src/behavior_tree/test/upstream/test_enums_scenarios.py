@@ -59,7 +59,8 @@ def test_enum_literal_of_a_subtree_reaches_the_outer_entry(ours):
     ours.factory.register_simple_condition("Healthy", healthy, [InputPort("value", bool)])
     ours.load(
         '<Sequence><Script code="state := GOOD"/><Keep value="{state}"/>'
-        '<SubTree ID="Watch" ok="false" alarm="LOW" state="{=}"/><Keep value="{state}"/></Sequence>',
+        '<SubTree ID="Watch" ok="false" alarm="LOW" state="{=}"/>'
+        '<Keep value="{state}"/></Sequence>',
         subtree(
             "Watch",
             '<ForceSuccess><Healthy value="{ok}" _onFailure="state = alarm"/></ForceSuccess>',
