@@ -102,8 +102,9 @@ class BehaviorTreeFactory:
             LogicError: the ID is taken or not allowed
         """
         type_id = manifest.registration_id
-        mistake = model_name_mistake(type_id)
-        if mistake is None and type_id in (
+        checked = not self._quirks.names_unchecked
+        mistake = model_name_mistake(type_id) if checked else None
+        if checked and type_id in (
             *EXPLICIT_TAGS,
             "SubTree",
             "BehaviorTree",
@@ -397,6 +398,8 @@ class BehaviorTreeFactory:
 
     def _create_from(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
         kept = dict(self._trees), dict(self._models), self._main_tree
+        if self._quirks.text_trees_unregistered:
+            self._trees, self._models, self._main_tree = {}, {}, None
         try:
             return self._register_and_create(documents, blackboard)
         finally:
@@ -408,6 +411,8 @@ class BehaviorTreeFactory:
         self._register(documents, closed=True)
         own = documents.own_trees
         tree_id = documents.main_tree or (own[0] if len(own) == 1 else None)
+        if documents.main_tree == "" and self._quirks.names_unchecked:
+            raise _load_error("Can't find a tree with name: ", "name it")
         if tree_id is None and before is None and len(documents.trees) > 1:
             raise _load_error(
                 "[main_tree_to_execute] was not specified correctly",
@@ -420,6 +425,7 @@ class BehaviorTreeFactory:
         return Loader(
             self._auto_id,
             check_format=not self._quirks.any_btcpp_format,
+            check_names=not self._quirks.names_unchecked,
             share=self._package_share,
         )
 
@@ -437,7 +443,7 @@ class BehaviorTreeFactory:
         validator = self._validator(trees, models, closed=complete, structure_only=late)
         validator.node_models = node_models
         problems = list(documents.problems)
-        for definition in documents.trees.values():
+        for definition in (*documents.trees.values(), *(documents.replaced if late else ())):
             problems.extend(validator.check(definition))
         if not late:
             problems.extend(recursion_problems(trees))

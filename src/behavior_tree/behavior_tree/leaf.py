@@ -131,8 +131,11 @@ class SimpleActionNode(ActionNodeBase):
             raise LogicError(
                 "a simple action must not return RUNNING: use register_simple_stateful_action"
             )
-        if status is SKIPPED and self._rt.quirks.simple_action_stores_skipped:
-            self.set_status(SKIPPED)
+        if status is SKIPPED:
+            if self._rt.quirks.simple_action_stores_skipped:
+                self.set_status(SKIPPED)
+        elif status is not IDLE:  # before the post-conditions, which may raise
+            self.set_status(status)
         return status
 
 

@@ -151,8 +151,15 @@ def forbidden_character(name: str) -> str | None:
     return next((c for c in name if c in _FORBIDDEN or ord(c) < 32 or ord(c) == 127), None)
 
 
-def is_port_attribute(name: str) -> bool:
-    """True if an XML attribute of this name can only be a port."""
+def is_port_attribute(name: str, *, any_name: bool = False) -> bool:
+    """True if an XML attribute of this name can only be a port.
+
+    Args:
+        name: of the attribute
+        any_name: all that counts is a letter in front, quirk `names_unchecked`
+    """
+    if any_name:
+        return name[:1].isascii() and name[:1].isalpha() and name not in RESERVED_ATTRIBUTES
     return port_name_mistake(name) is None
 
 

@@ -91,6 +91,11 @@ class Quirks:
     """Halting SkipUnlessUpdated or WaitValueUpdate leaves a running child running. Mended: it is
     halted.
     """
+    names_unchecked: bool = False
+    """Any text may name a tree, a node type, a port of a SubTree model or an instance, even an
+    empty one, and two SubTrees may have the same path; an attribute that begins with a letter is a
+    port. Mended: such names are reported, ``name=""`` counts as not given, attributes that cannot
+    be ports are kept aside."""
     any_btcpp_format: bool = False
     """The value of BTCPP_format is never looked at. Mended: anything but 4 is reported."""
     explicit_category_unchecked: bool = False
@@ -111,8 +116,8 @@ class Quirks:
     """``set_output_int`` and its like raise TypeError after they have written, which makes a
     callback fail. Mended: they return whether the port is connected."""
     text_trees_unregistered: bool = False
-    """The trees given to create_tree_from_text and _from_file are forgotten once built. Mended:
-    registered, so create_tree can build them again."""
+    """The trees given to create_tree_from_text and _from_file are forgotten once built, and cannot
+    use registered ones. Mended: registered, so create_tree can build them again."""
     hooks_all_before_tick: bool = False
     """A Groot2 hook behind a tick is kept, and acts, as the node's one hook before the tick; it
     can be neither unlocked nor removed by its own position. Mended: one hook per node and position.

@@ -53,6 +53,8 @@ class _Scripted(LeafNode):
         self._script: Script | None = None
         self._fixed = False
         self._evaluate: Callable[[Blackboard], Any] = self._no_script
+        if self._rt.quirks.missing_ports_at_tick:  # except these, which upstream reads at once
+            self._read_script()
 
     def set_port(self, name: str, text: str) -> None:
         self._fixed = False

@@ -8,7 +8,7 @@ from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
-from behavior_tree.script import compile_script
+from behavior_tree.script import Script, compile_script
 
 __all__ = ["Precondition"]
 
@@ -30,11 +30,16 @@ class Precondition(SelfResettingDecorator):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._child_started = False
+        if self._rt.quirks.missing_ports_at_tick:  # except this one, which upstream reads at once
+            self._script(self.get_input("if"))
+
+    def _script(self, source: str) -> Script | None:
+        return compile_script(source, self._rt.quirks) if source else None
 
     def tick(self) -> NodeStatus:
         source: str = self.get_input("if")
         otherwise: NodeStatus = self.get_input("else")
-        script = compile_script(source, self._rt.quirks) if source else None
+        script = self._script(source)
         if not self._child_started:
             if script is None:
                 raise LogicError("[if] of Precondition is empty: write a script")

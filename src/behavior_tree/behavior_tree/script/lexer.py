@@ -21,6 +21,10 @@ _PATTERN = re.compile(
     """,
     re.VERBOSE,
 )
+_SIGNED = re.compile(
+    r"(?P<real>\+[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|\+[0-9]+[eE][+-]?[0-9]+)|(?P<int>\+[0-9]+)"
+)
+"""The 4.8 grammar reads ``+1`` as a number."""
 _NUMBERS = ("real", "hex", "int")
 _MAX_INT = 2**63 - 1
 _MAX_DIGITS = 40
@@ -49,6 +53,8 @@ def tokenize(source: str, *, grammar_4_8: bool) -> list[Token]:
         found = _PATTERN.match(source, position)
         if found is None:
             raise _unexpected(source, position)
+        if grammar_4_8 and source[position] == "+" and _operand_expected(tokens):
+            found = _SIGNED.match(source, position) or found
         kind, text = str(found.lastgroup), found.group()
         end = found.end()
         if kind in _NUMBERS:
@@ -90,6 +96,10 @@ def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
 def _split_keyword(name: str) -> str:
     """The 4.8 grammar reads ``trueish`` as ``true`` followed by garbage."""
     return next((word for word in ("true", "false") if name.startswith(word)), name)
+
+
+def _operand_expected(before: list[Token]) -> bool:
+    return not before or before[-1].kind not in {"int", "real", "text", "name", ")"}
 
 
 def _check_suffix(source: str, start: int, end: int) -> None:

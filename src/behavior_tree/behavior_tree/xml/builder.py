@@ -21,7 +21,13 @@ from behavior_tree.errors import (
 )
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.node import Conditions, NodeConfig, TreeNode
-from behavior_tree.ports import RESERVED_ATTRIBUTES, PortInfo, is_port_attribute, pointer_key
+from behavior_tree.ports import (
+    RESERVED_ATTRIBUTES,
+    PortInfo,
+    braced_key,
+    is_port_attribute,
+    pointer_key,
+)
 from behavior_tree.runtime import Runtime
 from behavior_tree.script import Script, compile_script
 from behavior_tree.xml.document import Element
@@ -152,9 +158,11 @@ class TreeBuilder:
         uid = self._uid
         if uid > MAX_NODES:
             raise _too_large(element)
-        name = element.get("name") or type_id
+        any_name = self.runtime.quirks.names_unchecked
+        given = element.get("name")
+        name = type_id if given is None or (given == "" and not any_name) else given
         label = name if name != type_id else f"{name}::{uid}"
-        path = f"{subtree.instance_name}/{label}" if subtree.instance_name else label
+        path = f"{subtree.instance_name}/{label}" if len(place.chain) > 1 else label
         if place.depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
@@ -197,7 +205,7 @@ class TreeBuilder:
     def _ports(self, element: Element, manifest: TreeNodeManifest, config: NodeConfig) -> None:
         texts: dict[str, str] = {}
         for name, text in element.attributes.items():
-            if is_port_attribute(name):
+            if is_port_attribute(name, any_name=self.runtime.quirks.names_unchecked):
                 texts[name] = text
             elif name not in RESERVED_ATTRIBUTES:
                 config.other_attributes[name] = text
@@ -283,7 +291,7 @@ class TreeBuilder:
             cycle = [*place.chain[place.chain.index(tree_id) :], tree_id]
             self._add(element, config.path, *recursion(cycle, tree_id), "ID")
             return None
-        if config.path in self._paths:
+        if config.path in self._paths and not self.runtime.quirks.names_unchecked:
             self._add(
                 element,
                 config.path,
@@ -302,23 +310,27 @@ class TreeBuilder:
             return node
         node = stand_in = SubTreeNode(name, config, tree_id)
         place.subtree.nodes.append(node)
-        child = self._tree(definition, board, config.path, place)
+        path = config.path
+        if self.runtime.quirks.names_unchecked and element.get("name") == tree_id:
+            path = path.removesuffix(f"::{config.uid}")
+        child = self._tree(definition, board, path, place)
         if child is not None:
             stand_in.set_child(child)
         return node
 
     def _subtree_blackboard(self, element: Element, tree_id: str, config: NodeConfig) -> Blackboard:
         board = Blackboard(config.blackboard, types=self.types)
-        ports = subtree_ports(element)
+        any_name = self.runtime.quirks.names_unchecked
+        ports = subtree_ports(element, any_name=any_name)
         config.given_ports = {name: element.attributes[name] for name in ports}
         autoremap = self.types.from_text(element.get("_autoremap") or "false", bool)
-        for port in self.models.get(tree_id, {}).values():
+        for port in () if autoremap else self.models.get(tree_id, {}).values():
             if port.name not in ports and port.default is not None:
                 ports[port.name] = port.default
         if self.runtime.quirks.subtree_root_remap_is_literal:
             board.use_literal_at_remaps()
         for name, text in ports.items():
-            key = pointer_key(text, name)
+            key = braced_key(text) if any_name else pointer_key(text, name)
             if key is None or text == "=":
                 self._literal(board, name, text)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from behavior_tree.ports import RESERVED_ATTRIBUTES
+from behavior_tree.ports import RESERVED_ATTRIBUTES, is_port_attribute
 from behavior_tree.xml.document import Element, shorten
 
 __all__ = [
@@ -38,12 +38,16 @@ def node_path(parent_path: str, element: Element) -> str:
     return f"{parent_path}/{shorten(label)}"
 
 
-def subtree_ports(element: Element) -> dict[str, str]:
-    """Attributes of a ``<SubTree>`` that are ports, ``{=}`` expanded."""
+def subtree_ports(element: Element, *, any_name: bool = False) -> dict[str, str]:
+    """Attributes of a ``<SubTree>`` that are ports, ``{=}`` expanded; ``any_name``: see
+    `is_port_attribute`.
+    """
     return {
-        name: f"{{{name}}}" if text.strip(" ") == "{=}" else text
+        name: f"{{{name}}}" if (text if any_name else text.strip(" ")) == "{=}" else text
         for name, text in element.attributes.items()
-        if name not in RESERVED_ATTRIBUTES and not name.startswith("_")
+        if name not in RESERVED_ATTRIBUTES
+        and not name.startswith("_")
+        and (not any_name or is_port_attribute(name, any_name=True))
     }
 
 

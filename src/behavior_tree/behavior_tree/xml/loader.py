@@ -82,6 +82,8 @@ class DocumentSet(_Definitions):
     problems: list[XmlProblem] = field(default_factory=list)
     """Errors."""
     warnings: list[XmlProblem] = field(default_factory=list)
+    replaced: list[TreeDefinition] = field(default_factory=list)
+    """Trees that another one of the same ID in the same file replaces."""
     incomplete: bool = False
     """True if a file could not be read at all, so that trees may be missing for this reason."""
 
@@ -105,10 +107,12 @@ class Loader:
         auto_id: Callable[[], str],
         *,
         check_format: bool = True,
+        check_names: bool = True,
         share: PackageShare = package_share,
     ) -> None:
         self._auto_id = auto_id
         self._check_format = check_format
+        self._check_names = check_names
         self._share = share
         self._set = DocumentSet()
         self._stack: list[Path] = []
@@ -273,11 +277,12 @@ class Loader:
                 )
                 return
             tree_id = self._auto_id()
-        mistake = model_name_mistake(tree_id)
+        mistake = model_name_mistake(tree_id) if self._check_names else None
         if mistake:
             self._add(element, mistake, "rename the tree", "ID")
             return
         if tree_id in own:
+            self._set.replaced.append(TreeDefinition(tree_id, own[tree_id]))
             self._warn(
                 element,
                 f"tree '{shorten(tree_id)}' replaces the one of the same ID in line "
@@ -315,6 +320,8 @@ class Loader:
             "Missing attribute [name] in port (SubTree model)"
             if name is None
             else port_name_mistake(name)
+            if self._check_names
+            else None
         )
         if mistake or name is None:
             self._add(element, mistake or "", "name the port", "name")

@@ -167,7 +167,7 @@ class Validator:
 
     def _ports(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
         for name, text in element.attributes.items():
-            if not is_port_attribute(name):
+            if not is_port_attribute(name, any_name=self.quirks.names_unchecked):
                 continue
             port = manifest.ports.get(name)
             if port is None:
@@ -201,7 +201,10 @@ class Validator:
     def _port(
         self, element: Element, manifest: TreeNodeManifest, port: PortInfo, text: str, path: str
     ) -> None:
-        if pointer_key(text, port.name) is not None:
+        if self.quirks.names_unchecked:  # upstream wants the braces at the very ends here
+            if len(text) >= 3 and text[0] == "{" and text[-1] == "}":
+                return
+        elif pointer_key(text, port.name) is not None:
             return
         if port.direction is PortDirection.OUTPUT and not self.quirks.missing_ports_at_tick:
             self._add(
@@ -235,7 +238,7 @@ class Validator:
     # -- attributes of all nodes ----------------------------------------------------------------
 
     def _name(self, element: Element, path: str) -> None:
-        name = element.get("name")
+        name = None if self.quirks.names_unchecked else element.get("name")
         if name is not None and any(ord(c) < 32 or ord(c) == 127 for c in name):
             self._add(
                 element,
@@ -275,7 +278,7 @@ class Validator:
     # -- subtrees -------------------------------------------------------------------------------
 
     def _subtree(self, element: Element, tree_id: str, path: str) -> None:
-        mistake = model_name_mistake(tree_id)
+        mistake = None if self.quirks.names_unchecked else model_name_mistake(tree_id)
         if mistake:
             self._add(element, path, mistake, "rename the tree", "ID")
         elif tree_id in self.manifests:
@@ -320,7 +323,7 @@ class Validator:
         if element.get("_autoremap") in ("1", "true", "True", "TRUE"):
             return
         for port in self.models.get(tree_id, {}).values():
-            if port.default is None and port.name not in element.attributes:
+            if not port.default and port.name not in element.attributes:
                 self._add(
                     element,
                     path,
