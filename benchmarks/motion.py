@@ -25,6 +25,7 @@ from scipy.spatial.transform import Rotation
 from behavior_motion import (
     Box,
     EmbeddedPlanner,
+    IkOptions,
     JointLimits,
     Plan,
     PlanningScene,
@@ -93,7 +94,7 @@ def kinematics(planner: EmbeddedPlanner, rng: np.random.Generator) -> dict[str, 
     targets: list[np.ndarray] = []
     while len(targets) < 256:
         target = downward(rng)
-        if planner.inverse_kinematics(target, attempts=40).ok:
+        if planner.inverse_kinematics(target, options=IkOptions(attempts=40)).ok:
             targets.append(target)
     seed = planner.robot.named["home"]
     single = [timed(lambda t=t: planner.inverse_kinematics(t, seed=seed))[0] for t in targets]
@@ -153,7 +154,7 @@ def planning(
     times, colliding, over, motion = [], 0, 0, []
     for scene, start, goal in problems(planner, build, count, seed=1):
         solver = EmbeddedPlanner(planner.robot, scene)
-        options = PlanOptions(planning_time=5.0)
+        options = PlanOptions(allowed_planning_time=5.0)
         if to_pose:
             target = planner.robot.forward_kinematics(goal)
             plan = solver.plan_to_pose(start, target, options=options)

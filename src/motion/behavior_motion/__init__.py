@@ -6,17 +6,20 @@
 metres, angles in radians.
 """
 
+from behavior_motion.checks import pose_matrix
 from behavior_motion.collision import CollisionWorld
 from behavior_motion.embedded import EmbeddedPlanner
+from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
 from behavior_motion.factory import create_planner
+from behavior_motion.options import IkOptions, IkPreference, OrientationConstraint, PlanOptions
 from behavior_motion.planner import (
     CollisionReport,
     DistanceReport,
     IkResult,
     MotionPlanner,
     Plan,
-    PlanCode,
-    PlanOptions,
+    PlanRequest,
+    RequestKind,
 )
 from behavior_motion.robot import GripperConfig, RobotModel, load_robot
 from behavior_motion.scene import AttachedObject, PlanningScene
@@ -33,24 +36,32 @@ __all__ = [
     "Cylinder",
     "DistanceReport",
     "EmbeddedPlanner",
+    "ErrorCode",
     "GripperConfig",
     "HalfSpace",
+    "IkOptions",
+    "IkPreference",
     "IkResult",
     "JointLimits",
     "Mesh",
+    "MotionError",
     "MotionPlanner",
+    "OrientationConstraint",
     "Plan",
-    "PlanCode",
     "PlanOptions",
+    "PlanRequest",
     "Plane",
     "PlanningScene",
+    "RequestKind",
     "RobotModel",
     "Shape",
     "Sphere",
     "Trajectory",
+    "UnknownNameError",
     "create_planner",
     "load_robot",
     "point_to_point",
+    "pose_matrix",
     "stop_trajectory",
     "time_straight",
 ]

@@ -25,9 +25,11 @@ class ToolPath:
     def __init__(self, corners: list[Matrix], rounding: float = 0.02) -> None:
         """Lines from pose to pose (4x4); corners that repeat the one before are dropped."""
         kept = [corners[0]]
+        places = []
         for pose in corners[1:]:
             if _length(*_difference(kept[-1], pose)) > 1e-7:
                 kept.append(pose)
+            places.append(len(kept) - 1)
         self.corners = kept
         steps = [_difference(a, b) for a, b in pairwise(kept)]
         self._sizes = np.array([_length(*step) for step in steps])
@@ -36,6 +38,8 @@ class ToolPath:
             np.concatenate(step) / size for step, size in zip(steps, self._sizes, strict=True)
         ]
         self._marks = np.concatenate([[0.0], np.cumsum(self._sizes)])
+        self.corner_marks: Vector = self._marks[places]
+        """Path parameter of every given corner but the first."""
         inner = np.minimum(self._sizes[:-1], self._sizes[1:]) if len(kept) > 2 else np.zeros(0)
         self._radii = np.minimum(rounding, 0.45 * inner)
 

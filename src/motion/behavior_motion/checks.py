@@ -3,47 +3,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from behavior_motion.errors import ErrorCode, MotionError
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+QUATERNION_TOLERANCE = 1e-3
+"""How far the length of a quaternion may be from 1: rounding, not mistakes."""
 
-def as_vector(name: str, value: ArrayLike, size: int) -> Vector:
-    """Copy of ``value`` as ``size`` finite float64 numbers, or ``ValueError``."""
+
+def as_vector(
+    name: str,
+    value: ArrayLike,
+    size: int,
+    *,
+    code: ErrorCode = ErrorCode.INVALID_OPTION,
+    remedy: str = "",
+) -> Vector:
+    """Copy of ``value`` as ``size`` finite float64 numbers.
+
+    Args:
+        name: Of the argument, for the error.
+        value: What came.
+        size: How many numbers are wanted.
+        code: Of the error where there are not as many.
+        remedy: What to do then.
+
+    Raises:
+        MotionError: ``code``, or NOT_FINITE.
+    """
+    hint = f"; {remedy}" if remedy else ""
     try:
         vector = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {size} numbers wanted, got {value!r}") from error
+        raise MotionError(code, f"{name}: {size} numbers wanted, got {value!r}{hint}") from error
     if vector.shape != (size,):
-        raise ValueError(f"{name}: shape ({size},) wanted, got {vector.shape}")
+        raise MotionError(code, f"{name}: shape ({size},) wanted, got {vector.shape}{hint}")
     if not np.all(np.isfinite(vector)):
-        raise ValueError(f"{name}: contains NaN or infinity: {vector.tolist()}")
+        raise MotionError(
+            ErrorCode.NOT_FINITE,
+            f"{name}: contains NaN or infinity: {vector.tolist()}; give finite numbers",
+        )
     return vector
 
 
+def as_joints(name: str, value: ArrayLike, joint_names: tuple[str, ...]) -> Vector:
+    """Copy of ``value`` as one number per joint.
+
+    Raises:
+        MotionError: INVALID_JOINT_COUNT or NOT_FINITE.
+    """
+    return as_vector(
+        name,
+        value,
+        len(joint_names),
+        code=ErrorCode.INVALID_JOINT_COUNT,
+        remedy=f"give one number per joint, in the order {', '.join(joint_names)}",
+    )
+
+
 def as_pose(name: str, value: ArrayLike) -> Matrix:
-    """Copy of ``value`` as a 4x4 rigid transform, or ``ValueError``.
+    """Copy of ``value`` as a 4x4 rigid transform.
 
     The rotation may be off by 1e-3 (rounded quaternions); it is made exactly orthonormal.
+
+    Raises:
+        MotionError: INVALID_POSE or NOT_FINITE.
     """
     try:
         pose = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: a 4x4 matrix wanted, got {value!r}") from error
+        raise MotionError(
+            ErrorCode.INVALID_POSE, f"{name}: a 4x4 matrix wanted, got {value!r}"
+        ) from error
     if pose.shape != (4, 4):
-        raise ValueError(f"{name}: shape (4, 4) wanted, got {pose.shape}")
+        raise MotionError(
+            ErrorCode.INVALID_POSE,
+            f"{name}: shape (4, 4) wanted, got {pose.shape}; make one with pose_matrix",
+        )
     if not np.all(np.isfinite(pose)):
-        raise ValueError(f"{name}: contains NaN or infinity")
+        raise MotionError(
+            ErrorCode.NOT_FINITE, f"{name}: contains NaN or infinity; give finite numbers"
+        )
     rotation = pose[:3, :3]
     off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
     if off > 1e-3 or np.linalg.det(rotation) < 0 or np.abs(pose[3] - (0, 0, 0, 1)).max() > 1e-6:
-        raise ValueError(
-            f"{name}: not a rigid transform: rotation off by {off:.1e}, last row {pose[3].tolist()}"
+        raise MotionError(
+            ErrorCode.INVALID_POSE,
+            f"{name}: not a rigid transform: rotation off by {off:.1e}, last row "
+            f"{pose[3].tolist()}; make it with pose_matrix from position and quaternion",
         )
     if off > 1e-12:
         u, _, vt = np.linalg.svd(rotation)
@@ -60,23 +112,60 @@ def as_poses(name: str, value: ArrayLike) -> list[Matrix]:
         return [as_pose(name, value)]
     poses = [as_pose(f"{name}[{i}]", pose) for i, pose in enumerate(value)]  # type: ignore[arg-type, unused-ignore]
     if not poses:
-        raise ValueError(f"{name}: at least one pose wanted, got none")
+        raise MotionError(ErrorCode.INVALID_POSE, f"{name}: at least one pose wanted, got none")
     return poses
 
 
-def positive(name: str, value: float) -> float:
-    """``value`` as a finite float above zero, or ``ValueError``."""
+def pose_matrix(position: ArrayLike, quaternion: ArrayLike = (0.0, 0.0, 0.0, 1.0)) -> Matrix:
+    """A 4x4 pose from a position (3,) [m] and a unit quaternion (x, y, z, w).
+
+    Raises:
+        MotionError: NON_UNIT_QUATERNION, NOT_FINITE or INVALID_POSE.
+    """
+    turn = as_vector("quaternion", quaternion, 4, code=ErrorCode.INVALID_POSE)
+    length = float(np.linalg.norm(turn))
+    if abs(length - 1.0) > QUATERNION_TOLERANCE:
+        raise MotionError(
+            ErrorCode.NON_UNIT_QUATERNION,
+            f"quaternion: length 1 wanted, got {length:.4g} from {turn.tolist()}; divide it by "
+            "its length, and give (0, 0, 0, 1) for no rotation",
+        )
+    pose = np.eye(4)
+    pose[:3, 3] = as_vector("position", position, 3, code=ErrorCode.INVALID_POSE)
+    pose[:3, :3] = Rotation.from_quat(turn).as_matrix()
+    return pose
+
+
+def positive(
+    name: str, value: float, code: ErrorCode = ErrorCode.INVALID_OPTION, *, zero: bool = False
+) -> float:
+    """``value`` as a finite float above zero (or not below it where ``zero``).
+
+    Raises:
+        MotionError: ``code``, or NOT_FINITE.
+    """
     number = float(value)
-    if not np.isfinite(number) or number <= 0:
-        raise ValueError(f"{name}: a number above zero wanted, got {value!r}")
+    wanted = "not below zero" if zero else "above zero"
+    if not np.isfinite(number):
+        raise MotionError(
+            ErrorCode.NOT_FINITE, f"{name}: a finite number {wanted} wanted, got {value!r}"
+        )
+    if number < 0 or (number == 0 and not zero):
+        raise MotionError(code, f"{name}: a number {wanted} wanted, got {value!r}")
     return number
 
 
-def known(kind: str, name: str, choices: Iterable[str]) -> str:
-    """``name`` if it is one of ``choices``; else ``KeyError`` with the nearest and all choices."""
-    names = sorted(choices)
-    if name in names:
-        return name
-    near = get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise KeyError(f"{kind}: no such name {name!r}{hint} Known: {', '.join(names) or 'none'}")
+def scaling_factor(name: str, value: float) -> float:
+    """``value`` as a fraction in (0, 1].
+
+    Raises:
+        MotionError: INVALID_SPEED or NOT_FINITE.
+    """
+    number = positive(name, value, ErrorCode.INVALID_SPEED)
+    if number > 1:
+        raise MotionError(
+            ErrorCode.INVALID_SPEED,
+            f"{name}: a fraction of the limits in (0, 1] wanted, got {value!r}; give 1 for full "
+            "speed",
+        )
+    return number

@@ -101,6 +101,29 @@ def _error(pose, target, e):  # pragma: no cover
 
 
 @njit(cache=True)
+def _jacobian(kinds, columns, origins, directions, pose, jac):  # pragma: no cover
+    """Fill the geometric Jacobian (6, dof): linear over angular, in the base."""
+    for k in range(len(kinds)):
+        c = columns[k]
+        if kinds[k] == 2:
+            continue
+        dx, dy, dz = directions[k, 0], directions[k, 1], directions[k, 2]
+        if kinds[k] == 1:
+            jac[0, c], jac[1, c], jac[2, c] = dx, dy, dz
+            jac[3, c] = jac[4, c] = jac[5, c] = 0.0
+            continue
+        rx, ry, rz = (
+            pose[0, 3] - origins[k, 0],
+            pose[1, 3] - origins[k, 1],
+            pose[2, 3] - origins[k, 2],
+        )
+        jac[0, c] = dy * rz - dz * ry
+        jac[1, c] = dz * rx - dx * rz
+        jac[2, c] = dx * ry - dy * rx
+        jac[3, c], jac[4, c], jac[5, c] = dx, dy, dz
+
+
+@njit(cache=True)
 def _solve_spd(a, b):  # pragma: no cover
     """Solve the symmetric positive definite ``a x = b`` in place (Cholesky)."""
     n = len(b)
@@ -149,26 +172,7 @@ def solve_ik(
         else:
             stalled = 0
         best = min(best, error)
-        for k in range(n):
-            c = columns[k]
-            if kinds[k] == 2:
-                continue
-            dx, dy, dz = directions[k, 0], directions[k, 1], directions[k, 2]
-            if kinds[k] == 1:
-                jac[0, c], jac[1, c], jac[2, c] = dx, dy, dz
-                jac[3, c] = jac[4, c] = jac[5, c] = 0.0
-                continue
-            rx, ry, rz = (
-                pose[0, 3] - origins[k, 0],
-                pose[1, 3] - origins[k, 1],
-                pose[2, 3] - origins[k, 2],
-            )
-            jac[0, c], jac[1, c], jac[2, c] = (
-                dy * rz - dz * ry,
-                dz * rx - dx * rz,
-                dx * ry - dy * rx,
-            )
-            jac[3, c], jac[4, c], jac[5, c] = dx, dy, dz
+        _jacobian(kinds, columns, origins, directions, pose, jac)
         held[:] = False
         for _again in range(3):
             for i in range(6):
@@ -197,4 +201,112 @@ def solve_ik(
         shrink = 0.6 / largest if largest > 0.6 else 1.0
         for c in range(dof):
             q[c] = min(max(q[c] + shrink * dq[c], lower[c]), upper[c])
+    return False
+
+
+@njit(cache=True)
+def settle(
+    placements, axes, kinds, columns, end, lower, upper, target, posture, q, iterations
+):  # pragma: no cover
+    """Move ``q``, which reaches the target, within its null space towards ``posture``, in place.
+
+    Gradient projection (Liegeois, IEEE Transactions on Systems, Man and Cybernetics, 1977):
+    ``dq = d + J^T (J J^T)^-1 (e - J d)`` with ``d`` a step towards the posture.
+    """
+    n, dof = len(kinds), len(q)
+    origins, directions = np.empty((n, 3)), np.empty((n, 3))
+    pose, e, b = np.empty((3, 4)), np.empty(6), np.empty(6)
+    jac, a = np.zeros((6, dof)), np.empty((6, 6))
+    d, dq = np.empty(dof), np.empty(dof)
+    held = np.zeros(dof, dtype=np.bool_)
+    for _ in range(iterations):
+        _forward(placements, axes, kinds, columns, end, q, origins, directions, pose)
+        _error(pose, target, e)
+        _jacobian(kinds, columns, origins, directions, pose, jac)
+        held[:] = False
+        largest = 0.0
+        for _again in range(3):
+            for c in range(dof):
+                d[c] = 0.0 if held[c] else 0.5 * (posture[c] - q[c])
+            for i in range(6):
+                b[i] = e[i]
+                for c in range(dof):
+                    b[i] -= jac[i, c] * d[c]
+                for j in range(i + 1):
+                    s = 0.0
+                    for c in range(dof):
+                        if not held[c]:
+                            s += jac[i, c] * jac[j, c]
+                    a[i, j] = s
+                a[i, i] += 1e-6
+            _solve_spd(a, b)
+            largest, newly = 0.0, False
+            for c in range(dof):
+                s = d[c]
+                if not held[c]:
+                    for i in range(6):
+                        s += jac[i, c] * b[i]
+                    if (s > 0 and q[c] >= upper[c]) or (s < 0 and q[c] <= lower[c]):
+                        held[c] = newly = True
+                        s = 0.0
+                dq[c] = s
+                largest = max(largest, abs(s))
+            if not newly:
+                break
+        if largest < 1e-4:
+            break
+        shrink = 0.2 / largest if largest > 0.2 else 1.0
+        for c in range(dof):
+            q[c] = min(max(q[c] + shrink * dq[c], lower[c]), upper[c])
+
+
+@njit(cache=True)
+def align(
+    placements, axes, kinds, columns, end, lower, upper, axis, direction, limit, q, iterations
+):  # pragma: no cover
+    """Turn the frame's ``axis`` to within ``limit`` [rad] of ``direction``, in place.
+
+    The smallest joint motion that does it, by Gauss-Newton; True on success.
+    """
+    n, dof = len(kinds), len(q)
+    origins, directions = np.empty((n, 3)), np.empty((n, 3))
+    pose, jac = np.empty((3, 4)), np.zeros((6, dof))
+    rows, a, b = np.empty((3, dof)), np.empty((3, 3)), np.empty(3)
+    now, turn = np.empty(3), np.empty(3)
+    for _ in range(iterations):
+        _forward(placements, axes, kinds, columns, end, q, origins, directions, pose)
+        for i in range(3):
+            now[i] = pose[i, 0] * axis[0] + pose[i, 1] * axis[1] + pose[i, 2] * axis[2]
+        turn[0] = now[1] * direction[2] - now[2] * direction[1]
+        turn[1] = now[2] * direction[0] - now[0] * direction[2]
+        turn[2] = now[0] * direction[1] - now[1] * direction[0]
+        sine = math.sqrt(turn[0] ** 2 + turn[1] ** 2 + turn[2] ** 2)
+        cosine = now[0] * direction[0] + now[1] * direction[1] + now[2] * direction[2]
+        angle = math.atan2(sine, cosine)
+        if angle <= limit:
+            return True
+        if sine < 1e-6:
+            return False
+        _jacobian(kinds, columns, origins, directions, pose, jac)
+        # A little more than needed, so that it is reached and not only approached.
+        step = min(angle - 0.95 * limit, 0.5) / sine
+        for i in range(3):
+            b[i] = step * turn[i]
+        for c in range(dof):
+            along = now[0] * jac[3, c] + now[1] * jac[4, c] + now[2] * jac[5, c]
+            for i in range(3):
+                rows[i, c] = jac[3 + i, c] - along * now[i]
+        for i in range(3):
+            for j in range(i + 1):
+                s = 0.0
+                for c in range(dof):
+                    s += rows[i, c] * rows[j, c]
+                a[i, j] = s
+            a[i, i] += 1e-6
+        _solve_spd(a, b)
+        for c in range(dof):
+            s = 0.0
+            for i in range(3):
+                s += rows[i, c] * b[i]
+            q[c] = min(max(q[c] + s, lower[c]), upper[c])
     return False

@@ -1,37 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """The embedded planner: pinocchio, coal, OMPL, TOPP-RA and ruckig in one process.
 
-This file is the interface; the work is done in ``goals`` (inverse kinematics), ``search`` (free
-motion), ``lines`` (Cartesian motion) and ``collision``, all on one ``query`` at a time.
+This file is the interface; the work is done in ``solutions`` (inverse kinematics), ``search`` (free
+motion), ``waypoints``, ``lines`` (Cartesian motion), ``replanning`` and ``collision``, all on one
+``query`` at a time.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion import lines, paths
 from behavior_motion.cartesian import ToolPath
-from behavior_motion.checks import Matrix, Vector, as_pose, as_poses, as_vector, known
+from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, as_poses, positive
 from behavior_motion.collision import CollisionWorld
-from behavior_motion.goals import given_goal, goals_of_poses, out_of_reach, reaching
+from behavior_motion.errors import ErrorCode, MotionError, known
+from behavior_motion.goals import given_goal, goals_of_poses
 from behavior_motion.kinematics import InverseKinematics
+from behavior_motion.lines import follow_lines
+from behavior_motion.options import LIMIT_MARGIN, IkOptions, PlanOptions
 from behavior_motion.planner import (
     CollisionReport,
     DistanceReport,
     IkResult,
     Plan,
-    PlanCode,
-    PlanOptions,
+    PlanRequest,
+    RequestKind,
 )
 from behavior_motion.query import CHECK_STEP, Failure, Query, limit_faults
+from behavior_motion.replanning import braked, joined, rest_of
 from behavior_motion.robot import RobotModel
 from behavior_motion.scene import PlanningScene
 from behavior_motion.search import search
+from behavior_motion.solutions import IkTask
+from behavior_motion.timing import JointLimits
+from behavior_motion.waypoints import follow_waypoints
 
 
 class EmbeddedPlanner:
@@ -44,7 +52,6 @@ class EmbeddedPlanner:
         *,
         seed: int = 0,
         padding: float = 0.006,
-        limit_margin: float = 1e-3,
     ) -> None:
         """Set up for one robot.
 
@@ -53,21 +60,19 @@ class EmbeddedPlanner:
             scene: Its surroundings; by default an empty scene.
             seed: Of all random choices where a request gives none.
             padding: Clearance kept from world objects while searching [m].
-            limit_margin: Distance from the joint limits that solutions of inverse kinematics
-                keep [rad].
         """
-        if not (np.isfinite(padding) and padding >= 0):
-            raise ValueError(f"padding: a number not below zero wanted, got {padding!r}")
         self._robot = robot
         self._scene = PlanningScene(robot) if scene is None else scene
         if self._scene.robot is not robot:
-            raise ValueError("scene: belongs to another robot model")
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                "scene: belongs to another robot model; make it with PlanningScene(robot)",
+            )
         self.seed = seed
-        self.padding = padding
-        self._limit_margin = limit_margin
+        self.padding = positive("padding", padding, zero=True)
         self._lock = threading.RLock()
         self._world_cache: CollisionWorld | None = None
-        self._ik_cache: dict[str, InverseKinematics] = {}
+        self._ik_cache: dict[tuple[str, float], InverseKinematics] = {}
         self._ik(None)
 
     @property
@@ -88,16 +93,10 @@ class EmbeddedPlanner:
         """Collision-free motion between two joint vectors (dof,) [rad].
 
         Raises:
-            ValueError: A vector has the wrong shape or holds NaN.
+            MotionError: INVALID_JOINT_COUNT or NOT_FINITE.
         """
-        q_start = as_vector("start", start, self._robot.dof)
-        q_goal = as_vector("goal", goal, self._robot.dof)
-
-        def plan(query: Query) -> Plan:
-            _, path, trajectory = search(query, given_goal(query, q_goal))
-            return query.answer(path, trajectory)
-
-        return self._answer(q_start, options, plan)
+        target = as_joints("goal", goal, self._robot.joint_names)
+        return self._answer(start, RequestKind.JOINTS, (target,), options=options)
 
     def plan_to_pose(
         self,
@@ -110,18 +109,40 @@ class EmbeddedPlanner:
         """Collision-free motion that brings ``frame`` (the tool) to any one of the poses (4x4).
 
         Raises:
-            ValueError: A joint vector or pose is malformed.
-            KeyError: Unknown frame.
+            MotionError: INVALID_JOINT_COUNT, INVALID_POSE, NOT_FINITE or INVALID_LINK_NAME.
         """
-        q_start = as_vector("start", start, self._robot.dof)
         poses = as_poses("goals", goals)  # type: ignore[arg-type, unused-ignore]
-        ik = self._ik(frame)
+        return self._answer(start, RequestKind.POSE, tuple(poses), frame=frame, options=options)
 
-        def plan(query: Query) -> Plan:
-            goal, path, trajectory = search(query, goals_of_poses(query, ik, poses))
-            return query.answer(path, trajectory, goal_index=goal.index)
+    def plan_waypoints(
+        self,
+        start: ArrayLike,
+        waypoints: Sequence[ArrayLike],
+        *,
+        frame: str | None = None,
+        options: PlanOptions | None = None,
+    ) -> Plan:
+        """Collision-free motion through every waypoint in turn, without stopping at any.
 
-        return self._answer(q_start, options, plan)
+        Waypoints are joint vectors (dof,) and poses (4, 4) of ``frame`` (the tool) in any
+        mixture, and are passed exactly.
+
+        Raises:
+            MotionError: INVALID_JOINT_COUNT, INVALID_POSE, NOT_FINITE or INVALID_LINK_NAME; the
+                message names the waypoint.
+        """
+        targets = [self._waypoint(i, waypoint) for i, waypoint in enumerate(waypoints)]
+        if not targets:
+            raise MotionError(ErrorCode.INVALID_OPTION, "waypoints: at least one wanted, got none")
+        return self._answer(
+            start, RequestKind.WAYPOINTS, tuple(targets), frame=frame, options=options
+        )
+
+    def _waypoint(self, index: int, value: ArrayLike) -> Matrix:
+        name = f"waypoints[{index}]"
+        if np.ndim(value) == 1:  # type: ignore[arg-type, unused-ignore]
+            return as_joints(name, value, self._robot.joint_names)
+        return as_pose(name, value)
 
     def plan_cartesian(
         self,
@@ -138,24 +159,74 @@ class EmbeddedPlanner:
         2 cm. No padding: such moves go close to things.
 
         Raises:
-            ValueError: A joint vector or pose is malformed.
-            KeyError: Unknown frame.
+            MotionError: INVALID_JOINT_COUNT, INVALID_POSE, NOT_FINITE, INVALID_LINK_NAME or
+                INVALID_OPTION.
         """
-        q_start = as_vector("start", start, self._robot.dof)
         poses = as_poses("waypoints", waypoints)  # type: ignore[arg-type, unused-ignore]
         if not 0 <= min_fraction <= 1:
-            raise ValueError(f"min_fraction: a number in [0, 1] wanted, got {min_fraction!r}")
-        ik = self._ik(frame)
-        tool = ToolPath([self._robot.forward_kinematics(q_start, frame), *poses])
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"min_fraction: a number in [0, 1] wanted, got {min_fraction!r}",
+            )
+        kind = RequestKind.CARTESIAN
         return self._answer(
-            q_start, options, lambda query: lines.follow(query, ik, tool, min_fraction)
+            start, kind, tuple(poses), frame=frame, options=options, min_fraction=min_fraction
         )
 
+    def replan(self, plan: Plan, from_time: float) -> Plan:
+        """The motion to a plan's goal in the scene as it is now, for a robot ``from_time`` into it.
+
+        The rest of the plan where that is still free. Else a motion that begins in the state that
+        the plan has at ``from_time``, brakes along its path with the robot's full limits, and goes
+        on to the goal another way. Give a ``from_time`` far enough ahead to plan in.
+
+        Raises:
+            MotionError: INVALID_OPTION where ``plan`` has no trajectory.
+        """
+        if plan.trajectory is None or plan.request is None:
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"plan: one with a trajectory wanted, got one that failed ({plan.code.name})",
+            )
+        began = max(0.0, positive("from_time", from_time, zero=True))
+        with self._lock:
+            hit = self.first_invalid_time(plan, began)
+            if hit is None:
+                return rest_of(plan, began)
+            brake, rests_at = braked(plan.trajectory, began, JointLimits.of(self._robot, 1.0, 1.0))
+            if hit <= rests_at:
+                q, _, _ = plan.trajectory.sample(hit)
+                touching = self.check_state(q, gripper_width=plan.gripper_width)
+                return Failure(
+                    ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE,
+                    f"{touching.text} in {hit - began:.2f} s, before the motion could be stopped "
+                    "along its path; stop with stop_trajectory and plan anew from there",
+                ).plan(self._robot.dof, 0.0)
+            rest = rest_of(plan, rests_at)
+            assert rest.request is not None
+            again = self._run(brake.positions[-1], rest.request)
+            return joined(brake, again) if again.ok else again
+
     def _answer(
-        self, start: Vector, options: PlanOptions | None, plan: Callable[[Query], Plan]
+        self,
+        start: ArrayLike,
+        kind: RequestKind,
+        targets: tuple[Matrix, ...],
+        *,
+        frame: str | None = None,
+        options: PlanOptions | None,
+        min_fraction: float = 1.0,
     ) -> Plan:
+        q_start = as_joints("start", start, self._robot.joint_names)
+        ik = self._ik(frame)
+        request = PlanRequest(kind, targets, ik.frame, options or PlanOptions(), min_fraction)
+        return self._run(q_start, request)
+
+    def _run(self, start: Vector, request: PlanRequest) -> Plan:
         """Run one request; failures become plans with a code."""
-        options = options or PlanOptions()
+        options = request.options
+        constraint = options.path_constraints
+        constrained = None if constraint is None else self._ik(constraint.link_name)
         with self._lock:
             began = time.monotonic()
             try:
@@ -166,10 +237,26 @@ class EmbeddedPlanner:
                     options,
                     seed=self.seed if options.seed is None else options.seed,
                     padding=self.padding,
+                    constrained=constrained,
                 )
-                return plan(query)
+                plan = self._plan(query, request)
             except Failure as failure:
                 return failure.plan(self._robot.dof, time.monotonic() - began)
+        return replace(plan, request=replace(request, options=query.settled_options()))
+
+    def _plan(self, query: Query, request: PlanRequest) -> Plan:
+        ik, targets = self._ik(request.frame), list(request.targets)
+        if request.kind is RequestKind.CARTESIAN:
+            tool = ToolPath([self._robot.forward_kinematics(query.start, ik.frame), *targets])
+            return follow_lines(query, ik, tool, request.min_fraction)
+        if request.kind is RequestKind.WAYPOINTS:
+            return follow_waypoints(query, ik, targets)
+        if request.kind is RequestKind.JOINTS:
+            goals = given_goal(query, targets[0])
+        else:
+            goals = goals_of_poses(query, ik, targets, query.start)
+        goal, path, trajectory = search(query, goals)
+        return query.answer(path, trajectory, goal_index=goal.index)
 
     # ---------------------------------------------------------------- inverse kinematics
 
@@ -179,26 +266,18 @@ class EmbeddedPlanner:
         *,
         seed: ArrayLike | None = None,
         frame: str | None = None,
-        avoid_collisions: bool = True,
-        attempts: int = 20,
-        gripper_width: float | None = None,
+        options: IkOptions | None = None,
     ) -> IkResult:
         """Joints that bring ``frame`` (the tool) to ``target`` (4x4) within 1e-6 m and rad.
 
-        Of the solutions found from ``attempts`` start vectors, the one nearest to ``seed`` (by
-        default the middle of the joint ranges) that is free of collision.
+        Of the solutions found, the one nearest to ``seed`` (by default the middle of the joint
+        ranges) that is free of collision, unless ``options`` prefer another.
 
         Raises:
-            ValueError: Malformed pose or vector, attempts below 1.
-            KeyError: Unknown frame.
+            MotionError: INVALID_POSE, INVALID_JOINT_COUNT, NOT_FINITE or INVALID_LINK_NAME.
         """
         return self.inverse_kinematics_batch(
-            as_pose("target", target)[None],
-            seed=seed,
-            frame=frame,
-            avoid_collisions=avoid_collisions,
-            attempts=attempts,
-            gripper_width=gripper_width,
+            as_pose("target", target)[None], seed=seed, frame=frame, options=options
         )[0]
 
     def inverse_kinematics_batch(
@@ -207,62 +286,52 @@ class EmbeddedPlanner:
         *,
         seed: ArrayLike | None = None,
         frame: str | None = None,
-        avoid_collisions: bool = True,
-        attempts: int = 20,
-        gripper_width: float | None = None,
+        options: IkOptions | None = None,
     ) -> list[IkResult]:
-        """:meth:`inverse_kinematics` for (N, 4, 4) targets, each independent of the others."""
-        poses = as_poses("targets", targets) if np.size(targets) else []
-        if attempts < 1:
-            raise ValueError(f"attempts: at least 1 wanted, got {attempts}")
-        middle = 0.5 * (self._robot.lower + self._robot.upper)
-        near = middle if seed is None else as_vector("seed", seed, self._robot.dof)
-        ik = self._ik(frame)
-        with self._lock:
-            world = self._world(gripper_width) if avoid_collisions else None
-            return [self._solve_one(ik, pose, near, attempts, world) for pose in poses]
+        """:meth:`inverse_kinematics` for (N, 4, 4) targets, each independent of the others.
 
-    def _solve_one(
-        self,
-        ik: InverseKinematics,
-        pose: Matrix,
-        seed: Vector,
-        attempts: int,
-        world: CollisionWorld | None,
-    ) -> IkResult:
-        rng = np.random.default_rng([self.seed, 3])
-        report = CollisionReport()
-        reached = False
-        # A few start vectors nearly always do; the rest is for the awkward targets.
-        for tries in (min(attempts, 6), attempts - 6):
-            if tries < 1:
-                break
-            for candidate in reaching(ik, [pose], seed, tries, rng):
-                reached = True
-                if world is None or not world.collides(candidate.q):
-                    return IkResult(candidate.q, margin=ik.limit_margin(candidate.q))
-                if report.ok:
-                    report = world.report(candidate.q)
-        if not reached:
-            return IkResult(None, out_of_reach([pose], self._robot.base_frame), PlanCode.NO_IK)
-        return IkResult(None, f"every solution collides: {report.text}", PlanCode.GOAL_IN_COLLISION)
+        ``seed`` is one joint vector for all, or (N, dof).
+        """
+        options = options or IkOptions()
+        poses = as_poses("targets", targets) if np.size(targets) else []
+        seeds = self._seeds(seed, len(poses))
+        posture = options.posture
+        if posture is not None:
+            posture = as_joints("posture", posture, self._robot.joint_names)
+        ik = self._ik(frame, options.joint_limit_margin)
+        with self._lock:
+            world = self._world(options.gripper_width) if options.avoid_collisions else None
+            task = IkTask(ik, options, posture, world, self.seed)
+            return [task.solve(pose, near) for pose, near in zip(poses, seeds, strict=True)]
+
+    def _seeds(self, seed: ArrayLike | None, count: int) -> list[Vector]:
+        names = self._robot.joint_names
+        if seed is None:
+            return [0.5 * (self._robot.lower + self._robot.upper)] * count
+        if np.ndim(seed) < 2:  # type: ignore[arg-type, unused-ignore]
+            return [as_joints("seed", seed, names)] * count
+        each = [as_joints(f"seed[{i}]", row, names) for i, row in enumerate(np.asarray(seed))]
+        if len(each) != count:
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"seed: one joint vector, or one for each of {count} targets wanted, "
+                f"got {len(each)}",
+            )
+        return each
 
     # ---------------------------------------------------------------- checks
 
     def check_state(self, q: ArrayLike, *, gripper_width: float | None = None) -> CollisionReport:
         """What touches at joints ``q`` (dof,) without padding, and which joints exceed limits."""
-        joints = as_vector("q", q, self._robot.dof)
+        joints = as_joints("q", q, self._robot.joint_names)
         with self._lock:
             pairs = self._world(gripper_width).report(joints).pairs
         return CollisionReport(pairs, tuple(limit_faults(self._robot, joints, 1e-6)))
 
     def check_path(self, qs: ArrayLike, *, gripper_width: float | None = None) -> int | None:
         """Index of the first invalid of (N, dof) joint vectors; None where all are valid."""
-        points = np.asarray(qs, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != self._robot.dof:
-            raise ValueError(f"qs: shape (N, {self._robot.dof}) wanted, got {points.shape}")
-        if not np.all(np.isfinite(points)):
-            raise ValueError("qs: contains NaN or infinity")
+        names = self._robot.joint_names
+        points = [as_joints(f"qs[{i}]", q, names) for i, q in enumerate(np.asarray(qs))]
         with self._lock:
             world = self._world(gripper_width)
             for i, q in enumerate(points):
@@ -272,7 +341,7 @@ class EmbeddedPlanner:
 
     def distance(self, q: ArrayLike, *, gripper_width: float | None = None) -> DistanceReport:
         """Smallest distance [m] between any two parties that must not touch, and which."""
-        joints = as_vector("q", q, self._robot.dof)
+        joints = as_joints("q", q, self._robot.joint_names)
         with self._lock:
             return self._world(gripper_width).distance(joints)
 
@@ -281,13 +350,23 @@ class EmbeddedPlanner:
 
         Contacts that the plan tolerated at its start stay tolerated.
         """
+        return plan.trajectory is not None and self.first_invalid_time(plan, from_time) is None
+
+    def first_invalid_time(self, plan: Plan, from_time: float = 0.0) -> float | None:
+        """When, after ``from_time``, a plan collides in the scene as it is now [s]; None: never."""
         if plan.trajectory is None:
-            return False
-        rest = plan.trajectory.from_time(from_time)
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"plan: one with a trajectory wanted, got one that failed ({plan.code.name})",
+            )
+        times = plan.trajectory.dense_times(CHECK_STEP)
+        times = np.concatenate([[from_time], times[times > from_time]])
+        points, _, _ = plan.trajectory.sample_many(times)
         with self._lock:
             world = self._world(plan.gripper_width)
             world.set_margins(0.0, {pair: -depth for pair, depth in plan.tolerated.items()})
-            return world.first_collision(paths.densify(rest.positions, CHECK_STEP)) is None
+            hit = world.first_collision(points)
+        return None if hit is None else float(times[hit])
 
     # ---------------------------------------------------------------- helpers
 
@@ -303,9 +382,9 @@ class EmbeddedPlanner:
         world.set_margins(0.0)
         return world
 
-    def _ik(self, frame: str | None) -> InverseKinematics:
+    def _ik(self, frame: str | None, margin: float = LIMIT_MARGIN) -> InverseKinematics:
         name = frame or self._robot.tool_frame
-        if name not in self._ik_cache:
+        if (name, margin) not in self._ik_cache:
             known("frame", name, self._robot.frame_names)
-            self._ik_cache[name] = InverseKinematics(self._robot, name, self._limit_margin)
-        return self._ik_cache[name]
+            self._ik_cache[name, margin] = InverseKinematics(self._robot, name, margin)
+        return self._ik_cache[name, margin]

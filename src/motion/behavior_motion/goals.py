@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.errors import ErrorCode
 from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.planner import CollisionReport, PlanCode
+from behavior_motion.planner import CollisionReport
 from behavior_motion.query import Failure, Query, limit_faults
 
 MOST_GOALS = 8
@@ -34,27 +35,35 @@ def given_goal(query: Query, q: Vector) -> list[JointGoal]:
     """A joint goal, checked."""
     outside = limit_faults(query.robot, q, 1e-9)
     if outside:
-        raise Failure(PlanCode.INVALID_GOAL, f"the goal is not reachable: {outside[0]}")
+        raise Failure(
+            ErrorCode.GOAL_STATE_INVALID,
+            f"the goal is outside the limits: {outside[0]}; choose another",
+        )
     touching = query.world.report(q)
     if not touching.ok:
         raise Failure(
-            PlanCode.GOAL_IN_COLLISION,
+            ErrorCode.GOAL_IN_COLLISION,
             f"the goal joints collide: {touching.text}; choose another goal or let the pair touch",
         )
     if not query.keeps_axis(q):
-        raise Failure(PlanCode.CONSTRAINT, "the goal breaks the orientation constraint")
+        raise Failure(
+            ErrorCode.GOAL_VIOLATES_PATH_CONSTRAINTS,
+            "the goal breaks the path constraint; turn the goal, or allow more",
+        )
     return [JointGoal(q, 0, 0.0)]
 
 
-def goals_of_poses(query: Query, ik: InverseKinematics, poses: list[Matrix]) -> list[JointGoal]:
-    """Valid joints that reach any of the poses, nearest to the start first."""
+def goals_of_poses(
+    query: Query, ik: InverseKinematics, poses: Sequence[Matrix], near: Vector
+) -> list[JointGoal]:
+    """Valid joints that reach any of the poses, nearest to ``near`` first."""
     rng = np.random.default_rng([query.seed, 1])
     report = CollisionReport()
     reached = False
     # A few start vectors nearly always do; many more before giving up.
     for tries in (max(6, 24 // len(poses)), 64):
         goals: list[JointGoal] = []
-        for candidate in reaching(ik, poses, query.start, tries, rng):
+        for candidate in reaching(ik, poses, near, tries, rng):
             reached = True
             if query.world.collides(candidate.q):
                 report = query.world.report(candidate.q) if report.ok else report
@@ -65,11 +74,14 @@ def goals_of_poses(query: Query, ik: InverseKinematics, poses: list[Matrix]) -> 
         if goals:
             return goals
     if not reached:
-        raise Failure(PlanCode.NO_IK, out_of_reach(poses, query.robot.base_frame))
+        raise Failure(ErrorCode.NO_IK_SOLUTION, out_of_reach(poses, query.robot.base_frame))
     if report.ok:
-        raise Failure(PlanCode.CONSTRAINT, "every goal breaks the orientation constraint")
+        raise Failure(
+            ErrorCode.GOAL_VIOLATES_PATH_CONSTRAINTS,
+            "every goal breaks the path constraint; turn the goals, or allow more",
+        )
     raise Failure(
-        PlanCode.GOAL_IN_COLLISION,
+        ErrorCode.GOAL_IN_COLLISION,
         f"every way to reach the goal collides, the nearest: {report.text}; choose another pose "
         "or let the pair touch",
     )

@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.compiled import FIXED, PRISMATIC, REVOLUTE, solve_ik
+from behavior_motion.compiled import FIXED, PRISMATIC, REVOLUTE, align, settle, solve_ik
+from behavior_motion.errors import ErrorCode, MotionError
 from behavior_motion.robot import RobotModel
 
 MOST_ITERATIONS = 80
 """Steps from one start vector before it is given up."""
+SETTLING_STEPS = 60
+"""Steps within the null space towards a posture."""
+ALIGNING_STEPS = 12
+"""Steps that bring an axis into its cone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,10 @@ def chain_of(robot: RobotModel, frame: str) -> Chain:
         axes.append(axis)
         columns.append(column)
     if not joints:
-        raise ValueError(f"frame: {frame!r} does not move with any joint")
+        raise MotionError(
+            ErrorCode.INVALID_LINK_NAME,
+            f"frame: {frame!r} does not move with any joint; choose a link of the arm",
+        )
     placements[0] = robot.base_T_root @ placements[0]
     return Chain(
         np.ascontiguousarray(placements),
@@ -78,6 +86,7 @@ class InverseKinematics:
     def __init__(self, robot: RobotModel, frame: str, limit_margin: float = 1e-3) -> None:
         """Prepare the chain; solutions keep ``limit_margin`` [rad] from the joint limits."""
         self.robot = robot
+        self.frame = frame
         chain = chain_of(robot, frame)
         self._lower = np.asarray(robot.lower + limit_margin)
         self._upper = np.asarray(robot.upper - limit_margin)
@@ -135,13 +144,43 @@ class InverseKinematics:
             q = joints[i]
         return joints, len(targets)
 
+    def settled(self, target: Matrix, q: Vector, posture: Vector) -> Vector:
+        """Joints that reach ``target`` as ``q`` does, as near to ``posture`` as that leaves."""
+        moved = np.array(q)
+        settle(*self._chain, self._lower, self._upper, target, posture, moved, SETTLING_STEPS)
+        return moved if self._solve(target, moved, self._lower, self._upper) else q
+
+    def aligned(
+        self,
+        q: Vector,
+        axis: Vector,
+        direction: Vector,
+        limit: float,
+        bounds: tuple[Vector, Vector],
+    ) -> bool:
+        """Bring ``q`` in place, within bounds, to where the frame's axis is near the direction.
+
+        True where the angle between them ended at most ``limit`` [rad].
+        """
+        return bool(align(*self._chain, *bounds, axis, direction, limit, q, ALIGNING_STEPS))
+
     def _solve(self, target: Matrix, q: Vector, lower: Vector, upper: Vector) -> bool:
         """Move ``q`` in place to the target; True on success."""
         return bool(
             solve_ik(*self._chain, lower, upper, target, q, MOST_ITERATIONS, self.TOLERANCE)
         )
 
-    def limit_margin(self, q: Vector) -> float:
+    def manipulability(self, q: Vector) -> float:
+        """Yoshikawa's measure ``sqrt(det(J J^T))``; for fewer than six joints ``sqrt(det(J^T J))``.
+
+        T. Yoshikawa, "Manipulability of robotic mechanisms", 1985.
+        """
+        jacobian = self.robot.jacobian(q, self.frame)
+        tall = self.robot.dof < 6
+        square = jacobian.T @ jacobian if tall else jacobian @ jacobian.T
+        return float(np.sqrt(max(np.linalg.det(square), 0.0)))
+
+    def joint_limit_margin(self, q: Vector) -> float:
         """Distance to the nearest limit as a fraction of half that joint's range, 0 to 1."""
         robot = self.robot
         half = 0.5 * (robot.upper - robot.lower)

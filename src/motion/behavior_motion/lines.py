@@ -8,10 +8,11 @@ import numpy as np
 from behavior_motion import paths
 from behavior_motion.cartesian import ToolPath
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.errors import ErrorCode
 from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.planner import Plan, PlanCode
+from behavior_motion.planner import Plan
 from behavior_motion.query import CHECK_STEP, Failure, Query
-from behavior_motion.timing import TimingError, resting, time_curve
+from behavior_motion.timing import TimingError, resting, time_curve_at
 from behavior_motion.trajectory import Trajectory
 
 JUMP = 0.35
@@ -20,35 +21,51 @@ FEWEST_POINTS = 3
 """A part of a line with fewer points is no motion worth making."""
 
 
-def follow(query: Query, ik: InverseKinematics, tool: ToolPath, min_fraction: float) -> Plan:
+def follow_lines(query: Query, ik: InverseKinematics, tool: ToolPath, min_fraction: float) -> Plan:
     """The motion along ``tool``'s path, or along its feasible part if that is enough.
 
     No padding: such moves go close to things.
 
     Raises:
-        Failure: LIMITS, NO_PATH or TIMING_FAILED, with the fraction that is feasible.
+        Failure: CARTESIAN_PATH_UNREACHABLE, CARTESIAN_PATH_BLOCKED or
+            TIME_PARAMETERIZATION_FAILED, with the fraction that is feasible.
     """
     marks, targets, distance = tool.samples()
     if len(marks) == 1:
         rest = resting(query.limits.joint_names, query.start)
-        return query.answer(query.start[None], rest)
+        return query.answer(query.start[None], rest, waypoint_times=(0.0,) * len(tool.corner_marks))
     joints, reached = ik.follow(targets[1:], query.start, JUMP)
     joints = np.vstack([query.start, joints[:reached]])
-    obstacle: tuple[PlanCode, str] | None = None
+    obstacle: tuple[ErrorCode, str] | None = None
     if len(joints) < len(marks):
-        obstacle = PlanCode.LIMITS, _why_no_further(query, joints[-1], targets[len(joints)])
+        obstacle = (
+            ErrorCode.CARTESIAN_PATH_UNREACHABLE,
+            _why_no_further(query, joints[-1], targets[len(joints)]),
+        )
     blocked = _first_blocked(query, joints)
     if blocked is not None:
         joints, hit = joints[: blocked[0]], blocked[1]
-        obstacle = PlanCode.NO_PATH, f"the line is blocked: {hit}"
+        obstacle = ErrorCode.CARTESIAN_PATH_BLOCKED, f"the line is blocked: {hit}"
     count = len(joints)
     fraction = float(marks[count - 1] / marks[-1])
     if obstacle and (fraction < min_fraction or count < FEWEST_POINTS):
         code, cause = obstacle
-        message = f"{cause}; {fraction:.0%} of the way is feasible, {min_fraction:.0%} wanted"
+        message = (
+            f"{cause}; {fraction:.0%} of the way is feasible, {min_fraction:.0%} wanted: lower "
+            "min_fraction, move what is in the way, or start from another posture"
+        )
         raise Failure(code, message, fraction)
-    trajectory = _timed(query, joints, marks[:count], distance[:count], fraction)
-    return query.answer(joints, trajectory, fraction=fraction)
+    corners = tool.corner_marks[tool.corner_marks <= marks[count - 1] + 1e-9]
+    trajectory, passed = _timed(
+        query,
+        joints,
+        marks[:count],
+        distance=distance[:count],
+        corners=corners,
+        fraction=fraction,
+    )
+    times = tuple(float(t) for t in passed)
+    return query.answer(joints, trajectory, fraction=fraction, waypoint_times=times)
 
 
 def _first_blocked(query: Query, joints: Matrix) -> tuple[int, str] | None:
@@ -58,7 +75,7 @@ def _first_blocked(query: Query, joints: Matrix) -> tuple[int, str] | None:
             if query.world.collides(q):
                 return i, query.world.report(q).text
             if not query.keeps_axis(q):
-                return i, "the orientation constraint"
+                return i, "the path constraint"
     return None
 
 
@@ -74,15 +91,26 @@ def _why_no_further(query: Query, q: Vector, target: Matrix) -> str:
 
 
 def _timed(
-    query: Query, joints: Matrix, marks: Vector, distance: Vector, fraction: float
-) -> Trajectory:
-    speed = query.options.max_tool_speed
+    query: Query,
+    joints: Matrix,
+    marks: Vector,
+    *,
+    distance: Vector,
+    corners: Vector,
+    fraction: float,
+) -> tuple[Trajectory, Vector]:
+    speed = query.options.max_cartesian_speed
     slow = None if speed is None else (paths.spline(marks, distance[:, None]), speed)
     try:
-        trajectory = time_curve(paths.spline(marks, joints), query.limits, max_speed=slow)
+        curve = paths.spline(marks, joints)
+        trajectory, passed = time_curve_at(curve, query.limits, corners, max_speed=slow)
     except TimingError as error:
-        message = f"the line cannot be timed: {error}"
-        raise Failure(PlanCode.TIMING_FAILED, message, fraction) from error
+        message = f"the line cannot be timed: {error}; try another posture or a shorter line"
+        raise Failure(ErrorCode.TIME_PARAMETERIZATION_FAILED, message, fraction) from error
     if not query.is_free(trajectory):
-        raise Failure(PlanCode.NO_PATH, "the timed motion leaves the checked line", fraction)
-    return trajectory
+        raise Failure(
+            ErrorCode.CARTESIAN_PATH_BLOCKED,
+            "the timed motion leaves the checked line; give more room or another posture",
+            fraction,
+        )
+    return trajectory, passed

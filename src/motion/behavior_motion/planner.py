@@ -1,100 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one interface to motion planning, whatever stands behind it.
 
-Wrong arguments (shape, NaN, unknown names) raise ``ValueError`` or ``KeyError``; everything that
-the world can do to a plan comes back as a :class:`PlanCode` with a sentence.
+Wrong arguments (shape, NaN, unknown names) raise :class:`~behavior_motion.errors.MotionError`,
+which carries an :class:`~behavior_motion.errors.ErrorCode`; everything that the world can do to a
+plan comes back as a code with a sentence.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.errors import ErrorCode
+from behavior_motion.options import IkOptions, PlanOptions
 from behavior_motion.robot import RobotModel
 from behavior_motion.scene import PlanningScene
 from behavior_motion.trajectory import Trajectory
 
 
-class PlanCode(enum.IntEnum):
-    """Outcome of a planning request."""
+class RequestKind(enum.Enum):
+    """The calls that plan."""
 
-    SUCCESS = 0
-    INVALID_START = 1
-    """Start joints outside the limits."""
-    INVALID_GOAL = 2
-    """Goal joints outside the limits."""
-    START_IN_COLLISION = 3
-    GOAL_IN_COLLISION = 4
-    """Every joint solution of every goal collides."""
-    NO_IK = 5
-    """No joints within the limits reach any goal."""
-    TIMEOUT = 6
-    """Planning time used up before a path was found."""
-    NO_PATH = 7
-    """Search ended without a path, or a straight line is blocked."""
-    TIMING_FAILED = 8
-    """No timing of the path within the limits."""
-    LIMITS = 9
-    """A straight line runs into a joint limit or a jump between arm postures."""
-    CONSTRAINT = 10
-    """Start or goal breaks the path constraint."""
+    JOINTS = "plan_to_joints"
+    POSE = "plan_to_pose"
+    WAYPOINTS = "plan_waypoints"
+    CARTESIAN = "plan_cartesian"
 
 
-@dataclass(frozen=True)
-class PlanOptions:
-    """Wishes for one plan; every field has a sensible default."""
+@dataclass(frozen=True, eq=False)
+class PlanRequest:
+    """What a plan was made for: enough to make it again from elsewhere."""
 
-    velocity_scaling: float | None = None
-    """Fraction of the velocity limits, (0, 1]; None: the robot's default."""
-    acceleration_scaling: float | None = None
-    """Fraction of the acceleration and jerk limits, (0, 1]; None: the robot's default."""
-    planning_time: float = 2.0
-    """Longest planning time [s]."""
-    seed: int | None = None
-    """Seed of every random choice; None: the planner's own. Equal input gives an equal plan."""
-    max_orientation_deviation: float | None = None
-    """Largest angle between ``constraint_axis`` of the tool along the path and the same axis at
-    the start [rad]; None: free."""
-    constraint_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    """Axis of the tool frame that ``max_orientation_deviation`` speaks of."""
-    gripper_width: float | None = None
-    """Opening of the gripper during the motion, for collisions of the fingers [m]; None: open."""
-    smoothing: int = 40
-    """Number of shortcuts tried on a found path; 0: none."""
-    max_tool_speed: float | None = None
-    """Largest speed of the tool along a Cartesian path [m/s]; None: joint limits alone."""
+    kind: RequestKind
+    """Which call it came from."""
+    targets: tuple[Matrix, ...]
+    """Joint vectors (dof,) and poses (4, 4); alternatives for POSE, an order for the others."""
+    frame: str
+    """Frame that the poses are for."""
+    options: PlanOptions
+    """Wishes that it came with."""
+    min_fraction: float = 1.0
+    """Of a Cartesian path: how much of it is enough."""
 
-    def __post_init__(self) -> None:
-        for name in ("velocity_scaling", "acceleration_scaling"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value <= 1:
-                raise ValueError(f"{name}: a number in (0, 1] wanted, got {value!r}")
-        if not (np.isfinite(self.planning_time) and self.planning_time > 0):
-            raise ValueError(f"planning_time: seconds above 0 wanted, got {self.planning_time!r}")
-        for name in ("max_orientation_deviation", "max_tool_speed"):
-            value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name}: a number above 0 wanted, got {value!r}")
-        if self.gripper_width is not None and not np.isfinite(self.gripper_width):
-            raise ValueError(f"gripper_width: a finite number wanted, got {self.gripper_width!r}")
-        if self.smoothing < 0:
-            raise ValueError(f"smoothing: a number not below 0 wanted, got {self.smoothing!r}")
-        axis = np.asarray(self.constraint_axis, dtype=np.float64)
-        if axis.shape != (3,) or not np.linalg.norm(axis) > 1e-9:
-            raise ValueError(f"constraint_axis: a 3-vector wanted, got {self.constraint_axis!r}")
+    def aimed_at(self, targets: tuple[Matrix, ...]) -> PlanRequest:
+        """The same request for other targets."""
+        return replace(self, targets=targets)
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Answer to a planning request."""
 
-    code: PlanCode
+    code: ErrorCode
     message: str
     """What happened, in words; on failure the cause and what to try."""
     path: Matrix = field(repr=False)
@@ -111,11 +73,15 @@ class Plan:
     """Opening of the gripper the plan was checked with [m]."""
     tolerated: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """Pairs in light contact at the start, with the depth they were let keep [m]."""
+    waypoint_times: tuple[float, ...] = ()
+    """When each target of an order is passed [s]; empty for other plans."""
+    request: PlanRequest | None = field(default=None, repr=False)
+    """What it was made for; None on failure."""
 
     @property
     def ok(self) -> bool:
         """True where there is a trajectory to the goal."""
-        return self.code is PlanCode.SUCCESS
+        return self.code is ErrorCode.SUCCESS
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +90,14 @@ class IkResult:
 
     q: Vector | None
     """Joints that reach the target; None on failure."""
-    reason: str = ""
+    message: str = ""
     """Why there are none, and what to try."""
-    code: PlanCode = PlanCode.SUCCESS
-    """SUCCESS, NO_IK or GOAL_IN_COLLISION."""
-    margin: float = 0.0
+    code: ErrorCode = ErrorCode.SUCCESS
+    """SUCCESS, NO_IK_SOLUTION or GOAL_IN_COLLISION."""
+    joint_limit_margin: float = 0.0
     """Distance to the nearest joint limit, as a fraction of half that joint's range, 0 to 1."""
+    manipulability: float = 0.0
+    """Yoshikawa's measure ``sqrt(det(J J^T))`` of the frame's Jacobian [m and rad]; 0: singular."""
 
     @property
     def ok(self) -> bool:
@@ -203,6 +171,20 @@ class MotionPlanner(Protocol):
     ) -> Plan:
         """Collision-free motion that brings ``frame`` (the tool) to any one of the poses."""
 
+    def plan_waypoints(
+        self,
+        start: ArrayLike,
+        waypoints: Sequence[ArrayLike],
+        *,
+        frame: str | None = None,
+        options: PlanOptions | None = None,
+    ) -> Plan:
+        """Collision-free motion through every waypoint in turn, without stopping at any.
+
+        Waypoints are joint vectors (dof,) and poses (4, 4) of ``frame`` in any mixture.
+        ``Plan.waypoint_times`` says when each is passed.
+        """
+
     def plan_cartesian(
         self,
         start: ArrayLike,
@@ -218,15 +200,21 @@ class MotionPlanner(Protocol):
         there and ``Plan.fraction`` says how far that is.
         """
 
+    def replan(self, plan: Plan, from_time: float) -> Plan:
+        """The motion to a plan's goal in the scene as it is now, for a robot ``from_time`` into it.
+
+        The rest of the plan where that is still free. Else a motion that begins in the state that
+        the plan has at ``from_time``, brakes along its path before the obstacle, and goes on to
+        the goal another way.
+        """
+
     def inverse_kinematics(
         self,
         target: ArrayLike,
         *,
         seed: ArrayLike | None = None,
         frame: str | None = None,
-        avoid_collisions: bool = True,
-        attempts: int = 20,
-        gripper_width: float | None = None,
+        options: IkOptions | None = None,
     ) -> IkResult:
         """Joints that bring ``frame`` to ``target``, nearest to ``seed`` of those found."""
 
@@ -236,11 +224,9 @@ class MotionPlanner(Protocol):
         *,
         seed: ArrayLike | None = None,
         frame: str | None = None,
-        avoid_collisions: bool = True,
-        attempts: int = 20,
-        gripper_width: float | None = None,
+        options: IkOptions | None = None,
     ) -> list[IkResult]:
-        """:meth:`inverse_kinematics` for (N, 4, 4) targets."""
+        """:meth:`inverse_kinematics` for (N, 4, 4) targets; ``seed`` (dof,) or one each."""
 
     def check_state(self, q: ArrayLike, *, gripper_width: float | None = None) -> CollisionReport:
         """What touches at joints ``q``, without padding."""
@@ -253,3 +239,7 @@ class MotionPlanner(Protocol):
 
     def is_plan_valid(self, plan: Plan, from_time: float = 0.0) -> bool:
         """True where the rest of a plan is free of collision in the scene as it is now."""
+        return self.first_invalid_time(plan, from_time) is None
+
+    def first_invalid_time(self, plan: Plan, from_time: float = 0.0) -> float | None:
+        """When, after ``from_time``, a plan collides in the scene as it is now [s]; None: never."""

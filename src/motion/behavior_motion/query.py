@@ -12,13 +12,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.collision import CollisionWorld, Pair
-from behavior_motion.planner import CollisionReport, Plan, PlanCode, PlanOptions
+from behavior_motion.constraints import AxisCone
+from behavior_motion.errors import ErrorCode
+from behavior_motion.kinematics import InverseKinematics
+from behavior_motion.options import PlanOptions
+from behavior_motion.planner import CollisionReport, Plan
 from behavior_motion.robot import RobotModel
 from behavior_motion.timing import JointLimits
 from behavior_motion.trajectory import Trajectory
@@ -39,7 +44,7 @@ checks it at coarser steps."""
 class Failure(Exception):
     """A planning step ends with a code and a sentence."""
 
-    def __init__(self, code: PlanCode, message: str, fraction: float = 0.0) -> None:
+    def __init__(self, code: ErrorCode, message: str, fraction: float = 0.0) -> None:
         """See :class:`Plan` for the fields."""
         super().__init__(message)
         self.code, self.message, self.fraction = code, message, fraction
@@ -67,29 +72,53 @@ class Query:
         *,
         seed: int,
         padding: float,
+        constrained: InverseKinematics | None = None,
     ) -> None:
         """Check the start; ``world`` belongs to this query until it is answered.
 
+        Args:
+            robot: The robot.
+            world: Its collision world.
+            start: Joints that the motion starts from.
+            options: Wishes.
+            seed: Of all random choices.
+            padding: Clearance kept while searching [m].
+            constrained: Kinematics of the frame that ``options.path_constraints`` speaks of.
+
         Raises:
-            Failure: The start is outside the limits or in collision.
+            Failure: The start is outside the limits, in collision, or breaks the constraint.
         """
         self.began = time.monotonic()
         self.robot, self.world, self.start, self.options = robot, world, start, options
         self.seed, self.padding = seed, padding
-        self.deadline = self.began + options.planning_time
+        self.deadline = self.began + options.allowed_planning_time
         self.lower = np.minimum(robot.lower, start)
         self.upper = np.maximum(robot.upper, start)
-        self.limits = JointLimits.of(robot, options.velocity_scaling, options.acceleration_scaling)
+        self.limits = JointLimits.of(
+            robot, options.max_velocity_scaling_factor, options.max_acceleration_scaling_factor
+        )
         outside = limit_faults(robot, start, LIMIT_TOLERANCE)
         if outside:
             raise Failure(
-                PlanCode.INVALID_START,
+                ErrorCode.START_STATE_INVALID,
                 f"the start is outside the limits: {outside[0]}; jog the joint back",
             )
+        self.cone = self._cone(constrained)
         self.tolerated = self._contacts_at_start()
         self.be_exact()
-        constrained = options.max_orientation_deviation is not None
-        self._axis_at_start = self._tool_axis(start) if constrained else None
+
+    def _cone(self, ik: InverseKinematics | None) -> AxisCone | None:
+        constraint = self.options.path_constraints
+        if constraint is None or ik is None:
+            return None
+        cone = AxisCone(ik, constraint, self.start)
+        if not cone.holds(self.start, ANGLE_SLACK):
+            raise Failure(
+                ErrorCode.START_STATE_VIOLATES_PATH_CONSTRAINTS,
+                f"at the start {ik.frame!r} is {cone.angle(self.start):.3f} rad off the wanted "
+                f"direction, {constraint.tolerance:g} rad allowed; level it first, or allow more",
+            )
+        return cone
 
     def _contacts_at_start(self) -> dict[Pair, float]:
         """Margins of the pairs that touch lightly at the start."""
@@ -98,7 +127,7 @@ class Query:
         if deep:
             report = CollisionReport(tuple(sorted(deep, key=lambda p: -p[2])))
             raise Failure(
-                PlanCode.START_IN_COLLISION,
+                ErrorCode.START_STATE_IN_COLLISION,
                 f"the start collides: {report.text}; move the robot or the object, or let the "
                 "pair touch",
             )
@@ -127,22 +156,13 @@ class Query:
 
     # ---------------------------------------------------------------- validity
 
-    @property
-    def constrained(self) -> bool:
-        """True where the tool's orientation is constrained."""
-        return self._axis_at_start is not None
-
     def blocked(self, q: Vector) -> bool:
         """True where joints ``q`` collide (as margins are set) or break the constraint."""
         return self.world.collides(q) or not self.keeps_axis(q)
 
     def keeps_axis(self, q: Vector, slack: float = 0.0) -> bool:
-        """True where the tool's axis is within the constraint, if there is one."""
-        limit = self.options.max_orientation_deviation
-        if self._axis_at_start is None or limit is None:
-            return True
-        cosine = float(self._tool_axis(q) @ self._axis_at_start)
-        return cosine >= math.cos(min(limit + slack, math.pi))
+        """True where the path constraint holds, if there is one."""
+        return self.cone is None or self.cone.holds(q, slack)
 
     def straight_is_free(self, a: Vector, b: Vector, step: float) -> bool:
         """True where no point of a straight line in joint space is blocked, ``step`` apart."""
@@ -156,28 +176,28 @@ class Query:
     def is_free(self, trajectory: Trajectory) -> bool:
         """The final check: dense and exact, of the timed motion itself."""
         self.be_exact()
-        points = paths.densify(trajectory.positions, CHECK_STEP)
+        points, _, _ = trajectory.sample_many(trajectory.dense_times(CHECK_STEP))
         if np.any(points < self.lower - 1e-6) or np.any(points > self.upper + 1e-6):
             return False
-        if self.constrained and not all(self.keeps_axis(q, ANGLE_SLACK) for q in points):
+        if self.cone is not None and not all(self.keeps_axis(q, ANGLE_SLACK) for q in points):
             return False
         return self.world.first_collision(points) is None
-
-    def _tool_axis(self, q: Vector) -> Vector:
-        axis = np.asarray(self.options.constraint_axis, dtype=np.float64)
-        rotation = self.robot.forward_kinematics(q)[:3, :3]
-        turned: Vector = rotation @ (axis / np.linalg.norm(axis))
-        return turned
 
     # ---------------------------------------------------------------- answer
 
     def answer(
-        self, path: Matrix, trajectory: Trajectory, *, fraction: float = 1.0, goal_index: int = 0
+        self,
+        path: Matrix,
+        trajectory: Trajectory,
+        *,
+        fraction: float = 1.0,
+        goal_index: int = 0,
+        waypoint_times: tuple[float, ...] = (),
     ) -> Plan:
         """The plan that was found."""
         taken = time.monotonic() - self.began
         return Plan(
-            PlanCode.SUCCESS,
+            ErrorCode.SUCCESS,
             f"{trajectory.duration:.2f} s of motion planned in {1e3 * taken:.0f} ms",
             path,
             trajectory,
@@ -186,7 +206,14 @@ class Query:
             taken,
             self.options.gripper_width,
             {pair: -margin for pair, margin in self.tolerated.items()},
+            waypoint_times,
         )
+
+    def settled_options(self) -> PlanOptions:
+        """The wishes with the direction of the path constraint written out."""
+        if self.cone is None:
+            return self.options
+        return replace(self.options, path_constraints=self.cone.constraint)
 
 
 def limit_faults(robot: RobotModel, q: Vector, tolerance: float) -> list[str]:

@@ -17,7 +17,8 @@ import yaml
 from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from behavior_motion.checks import Matrix, Vector, as_vector, known
+from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
+from behavior_motion.errors import ErrorCode, known
 from behavior_motion.resources import resolve, ros_share_folders
 
 
@@ -292,7 +293,7 @@ class RobotModel:
 
     def forward_kinematics(self, q: ArrayLike, frame: str | None = None) -> Matrix:
         """Pose ``base_T_frame`` (4x4) at joints ``q``; by default of the tool frame."""
-        vector = as_vector("q", q, self.dof)
+        vector = as_joints("q", q, self.joint_names)
         frame_id = self._frame_id(frame)
         data = self._data()
         pin.forwardKinematics(self.pin_model, data, self.full_configuration(vector))
@@ -302,7 +303,7 @@ class RobotModel:
 
     def link_poses(self, q: ArrayLike, gripper_width: float | None = None) -> dict[str, Matrix]:
         """Poses ``base_T_link`` (4x4) of every link and added frame; width [m], default open."""
-        vector = as_vector("q", q, self.dof)
+        vector = as_joints("q", q, self.joint_names)
         data = self._data()
         pin.framesForwardKinematics(
             self.pin_model, data, self.full_configuration(vector, gripper_width)
@@ -317,7 +318,7 @@ class RobotModel:
 
         Expressed in ``base_frame``'s axes; columns follow ``joint_names``.
         """
-        vector = as_vector("q", q, self.dof)
+        vector = as_joints("q", q, self.joint_names)
         frame_id = self._frame_id(frame)
         full = pin.computeFrameJacobian(
             self.pin_model,
@@ -335,8 +336,10 @@ class RobotModel:
         return rng.uniform(self.lower, self.upper)
 
     def named_configuration(self, name: str) -> Vector:
-        """Copy of a named configuration; ``KeyError`` lists the known ones."""
-        return np.array(self.named[known("named configuration", name, self.named)])
+        """Copy of a named configuration; INVALID_STATE_NAME lists the known ones."""
+        return np.array(
+            self.named[known("named configuration", name, self.named, ErrorCode.INVALID_STATE_NAME)]
+        )
 
     def _frame_id(self, frame: str | None) -> int:
         name = self.tool_frame if frame is None else known("frame", frame, self.frame_names)

@@ -32,8 +32,6 @@ class SearchLimits:
     """Number of states checked: a bound that does not depend on the machine's speed."""
     resolution: float = 0.005
     """Distance between checked states as a fraction of the space's diagonal."""
-    step: float = 0.0
-    """Longest extension of a tree [rad]; 0: OMPL's choice (a fifth of the diagonal)."""
 
 
 def connect(
@@ -93,8 +91,6 @@ def connect(
             wanted.addState(_fill(carrier, goal))
         problem.setGoal(wanted)
         planner = og.RRTConnect(information)
-        if limits.step > 0:
-            planner.setRange(limits.step)
         planner.setProblemDefinition(problem)
         planner.setup()
         planner.solve(ob.PlannerTerminationCondition(give_up))

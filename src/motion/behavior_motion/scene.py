@@ -17,7 +17,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion.checks import Matrix, Vector, as_pose, as_vector, known
+from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, positive
+from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
 from behavior_motion.robot import RobotModel
 from behavior_motion.shapes import Shape
 
@@ -104,14 +105,20 @@ class PlanningScene:
             padding: Clearance kept while planning [m]; None takes the planner's default.
 
         Raises:
-            ValueError: Bad name, pose or padding.
+            MotionError: INVALID_OBJECT_NAME, INVALID_POSE, NOT_FINITE or INVALID_OPTION.
         """
         if not name or any(c in name for c in "*?[]"):
-            raise ValueError(f"name: {name!r} is empty or holds a pattern character (* ? [ ])")
+            raise MotionError(
+                ErrorCode.INVALID_OBJECT_NAME,
+                f"name: {name!r} is empty or holds a pattern character (* ? [ ])",
+            )
         if name in self.robot.frame_names:
-            raise ValueError(f"name: {name!r} is a link of the robot; choose another")
-        if padding is not None and not (np.isfinite(padding) and padding >= 0):
-            raise ValueError(f"padding: a number not below zero wanted, got {padding!r}")
+            raise MotionError(
+                ErrorCode.INVALID_OBJECT_NAME,
+                f"name: {name!r} is a link of the robot; choose another",
+            )
+        if padding is not None:
+            positive("padding", padding, zero=True)
         added = WorldObject(shape, as_pose("world_T_object", world_T_object), padding)
         with self._lock:
             state = self._state
@@ -119,13 +126,20 @@ class PlanningScene:
             self._commit(objects={**state.objects, name: added}, attached=attached)
 
     def move_object(self, name: str, world_T_object: ArrayLike) -> None:
-        """Set the pose of an object that is not attached; ``KeyError`` where there is none."""
+        """Set the pose of an object that is not attached.
+
+        Raises:
+            MotionError: INVALID_OBJECT_NAME where there is none, INVALID_POSE, NOT_FINITE.
+        """
         pose = as_pose("world_T_object", world_T_object)
         with self._lock:
             objects = self._state.objects
             if name in self._state.attached:
-                raise KeyError(f"object {name!r} is attached: detach it before moving it")
-            old = objects[known("object", name, objects)]
+                raise UnknownNameError(
+                    ErrorCode.INVALID_OBJECT_NAME,
+                    f"object {name!r} is attached: detach it before moving it",
+                )
+            old = objects[known("object", name, objects, ErrorCode.INVALID_OBJECT_NAME)]
             self._commit(
                 objects={**objects, name: replace(old, world_T_object=pose)}, structural=False
             )
@@ -134,7 +148,7 @@ class PlanningScene:
         """Remove an object (attached or not) and the collision rules that name it exactly."""
         with self._lock:
             state = self._state
-            known("object", name, self.object_names())
+            known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
             self._commit(
                 objects={n: o for n, o in state.objects.items() if n != name},
                 attached={n: o for n, o in state.attached.items() if n != name},
@@ -154,7 +168,7 @@ class PlanningScene:
     def object_shape(self, name: str) -> Shape:
         """Geometry of an object."""
         state = self._state
-        known("object", name, self.object_names())
+        known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
         return (state.objects.get(name) or state.attached[name]).shape
 
     def object_pose(self, name: str, *, q: ArrayLike | None = None) -> Matrix:
@@ -167,7 +181,7 @@ class PlanningScene:
         if name in state.attached:
             held = state.attached[name]
             return self._link_pose(held.link, q) @ held.link_T_object
-        known("object", name, self.object_names())
+        known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
         return np.array(state.objects[name].world_T_object)
 
     # ---------------------------------------------------------------- holding
@@ -177,7 +191,7 @@ class PlanningScene:
 
         Does not count as a change of the scene.
         """
-        self._q = as_vector("q", q, self.robot.dof)
+        self._q = as_joints("q", q, self.robot.joint_names)
         self._gripper_width = gripper_width
 
     def attach_object(
@@ -201,8 +215,8 @@ class PlanningScene:
             q: Joints at which the object is taken.
 
         Raises:
-            KeyError: Unknown object or link.
-            ValueError: Bad pose, or a relative pose is wanted and the joints are not known.
+            MotionError: INVALID_OBJECT_NAME, INVALID_LINK_NAME, INVALID_POSE; INVALID_ROBOT_STATE
+                where a relative pose is wanted and the joints are not known.
         """
         robot = self.robot
         known("link", link, robot.frame_names)
@@ -213,7 +227,7 @@ class PlanningScene:
             touching |= set(robot.gripper.touch_links)
         with self._lock:
             state = self._state
-            known("object", name, self.object_names())
+            known("object", name, self.object_names(), ErrorCode.INVALID_OBJECT_NAME)
             if link_T_object is not None:
                 pose = as_pose("link_T_object", link_T_object)
             else:
@@ -231,12 +245,14 @@ class PlanningScene:
         """Leave a held object where it is (from ``q`` or the last robot state), or at a pose.
 
         Raises:
-            KeyError: Nothing of that name is attached.
-            ValueError: Bad pose, or the joints are not known.
+            MotionError: INVALID_OBJECT_NAME where nothing of that name is attached, INVALID_POSE,
+                INVALID_ROBOT_STATE.
         """
         with self._lock:
             state = self._state
-            held = state.attached[known("attached object", name, state.attached)]
+            held = state.attached[
+                known("attached object", name, state.attached, ErrorCode.INVALID_OBJECT_NAME)
+            ]
             if world_T_object is not None:
                 pose = as_pose("world_T_object", world_T_object)
             else:
@@ -261,7 +277,8 @@ class PlanningScene:
             allowed: False restores checking.
 
         Raises:
-            KeyError: A name without pattern characters is neither a link nor an object.
+            MotionError: INVALID_OBJECT_NAME; a name without pattern characters is neither a link
+                nor an object.
         """
         rule = self._rule(a, b, allowed)
         with self._lock:
@@ -305,14 +322,15 @@ class PlanningScene:
         names = (*self.robot.frame_names, *self.object_names())
         for party in (a, b):
             if not any(c in party for c in "*?["):
-                known("link or object", party, names)
+                known("link or object", party, names, ErrorCode.INVALID_OBJECT_NAME)
         return CollisionRule(a, b, allowed)
 
     def _link_pose(self, link: str, q: ArrayLike | None) -> Matrix:
-        joints = self._q if q is None else as_vector("q", q, self.robot.dof)
+        joints = self._q if q is None else as_joints("q", q, self.robot.joint_names)
         if joints is None:
-            raise ValueError(
-                "q: the robot's joints are not known; give q or call set_robot_state first"
+            raise MotionError(
+                ErrorCode.INVALID_ROBOT_STATE,
+                "q: the robot's joints are not known; give q or call set_robot_state first",
             )
         return self.robot.link_poses(joints, self._gripper_width)[link]
 

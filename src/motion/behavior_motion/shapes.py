@@ -10,6 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.checks import as_vector, positive
+from behavior_motion.errors import ErrorCode, MotionError
+
+
+def _impossible(message: str) -> MotionError:
+    return MotionError(ErrorCode.INVALID_GEOMETRY, message)
+
+
+def _positive(name: str, value: float) -> float:
+    return positive(name, value, ErrorCode.INVALID_GEOMETRY)
 
 
 @dataclass(frozen=True)
@@ -20,9 +29,9 @@ class Box:
     """Full edge lengths along x, y, z [m]."""
 
     def __post_init__(self) -> None:
-        size = as_vector("Box.size", self.size, 3)
+        size = as_vector("Box.size", self.size, 3, code=ErrorCode.INVALID_GEOMETRY)
         for value in size:
-            positive("Box.size", value)
+            _positive("Box.size", value)
         object.__setattr__(self, "size", tuple(size.tolist()))
 
 
@@ -34,7 +43,7 @@ class Sphere:
     """Radius [m]."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("Sphere.radius", self.radius))
+        object.__setattr__(self, "radius", _positive("Sphere.radius", self.radius))
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,8 @@ class Cylinder:
     """Full height along z [m]."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("Cylinder.radius", self.radius))
-        object.__setattr__(self, "height", positive("Cylinder.height", self.height))
+        object.__setattr__(self, "radius", _positive("Cylinder.radius", self.radius))
+        object.__setattr__(self, "height", _positive("Cylinder.height", self.height))
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,8 @@ class Capsule:
     """Height of the cylindrical part along z, without the caps [m]."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive("Capsule.radius", self.radius))
-        object.__setattr__(self, "height", positive("Capsule.height", self.height))
+        object.__setattr__(self, "radius", _positive("Capsule.radius", self.radius))
+        object.__setattr__(self, "height", _positive("Capsule.height", self.height))
 
 
 @dataclass(frozen=True)
@@ -93,19 +102,22 @@ class Mesh:
 
     def __post_init__(self) -> None:
         if (self.path is None) == (self.vertices is None):
-            raise ValueError("Mesh: give either path or vertices")
+            raise _impossible("Mesh: give either path or vertices")
         if self.path is not None and not Path(self.path).is_file():
-            raise ValueError(f"Mesh.path: no such file {str(self.path)!r}")
+            raise _impossible(f"Mesh.path: no such file {str(self.path)!r}")
         if self.vertices is not None:
             points = np.array(self.vertices, dtype=np.float64)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
-                raise ValueError(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
+                raise _impossible(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
             if not np.all(np.isfinite(points)):
-                raise ValueError("Mesh.vertices: contains NaN or infinity")
+                raise MotionError(
+                    ErrorCode.NOT_FINITE,
+                    "Mesh.vertices: contains NaN or infinity; drop such points",
+                )
             object.__setattr__(self, "vertices", points)
         if not self.convex and self.vertices is not None and self.triangles is None:
-            raise ValueError("Mesh.triangles: wanted where convex=False")
-        positive("Mesh.scale", self.scale)
+            raise _impossible("Mesh.triangles: wanted where convex=False")
+        _positive("Mesh.scale", self.scale)
 
 
 Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +23,7 @@ import toppra.constraint
 from numpy.typing import ArrayLike
 from scipy.interpolate import PPoly
 
-from behavior_motion.checks import Matrix, Vector, as_vector
+from behavior_motion.checks import Matrix, Vector, as_joints, scaling_factor
 from behavior_motion.robot import RobotModel
 from behavior_motion.trajectory import Trajectory
 
@@ -60,14 +61,23 @@ class JointLimits:
     ) -> JointLimits:
         """The robot's limits, scaled; None takes the robot's default scaling."""
         default = robot.config.default_scaling
-        v = default.velocity if velocity_scaling is None else velocity_scaling
-        a = default.acceleration if acceleration_scaling is None else acceleration_scaling
+        v = _scaling("velocity_scaling", velocity_scaling, default.velocity)
+        a = _scaling("acceleration_scaling", acceleration_scaling, default.acceleration)
         return cls(
             robot.joint_names,
             robot.velocity_limits * v,
             robot.acceleration_limits * a,
-            np.minimum(robot.jerk_limits * a, robot.acceleration_limits * a / RAMP_TIME),
+            robot.jerk_limits * a,
         )
+
+    @cached_property
+    def shaping_jerk(self) -> Vector:
+        """The jerk that profiles are made with: the limit, or less; see ``RAMP_TIME``."""
+        return np.minimum(self.jerk, self.acceleration / RAMP_TIME)
+
+
+def _scaling(name: str, given: float | None, default: float) -> float:
+    return default if given is None else scaling_factor(name, given)
 
 
 def resting(joint_names: tuple[str, ...], q: Vector) -> Trajectory:
@@ -84,7 +94,7 @@ def time_straight(start: Vector, goal: Vector, limits: JointLimits) -> Trajector
         return resting(limits.joint_names, goal)
     bound = [
         float(np.min(limit[moving] / np.abs(way[moving])))
-        for limit in (limits.velocity, limits.acceleration, limits.jerk)
+        for limit in (limits.velocity, limits.acceleration, limits.shaping_jerk)
     ]
     profile = ruckig.InputParameter(1)
     profile.current_position, profile.target_position = [0.0], [1.0]
@@ -103,11 +113,11 @@ def point_to_point(start: ArrayLike, goal: ArrayLike, limits: JointLimits) -> Tr
     """
     dof = len(limits.joint_names)
     profile = ruckig.InputParameter(dof)
-    profile.current_position = as_vector("start", start, dof).tolist()
-    profile.target_position = as_vector("goal", goal, dof).tolist()
+    profile.current_position = as_joints("start", start, limits.joint_names).tolist()
+    profile.target_position = as_joints("goal", goal, limits.joint_names).tolist()
     profile.max_velocity = limits.velocity.tolist()
     profile.max_acceleration = limits.acceleration.tolist()
-    profile.max_jerk = limits.jerk.tolist()
+    profile.max_jerk = limits.shaping_jerk.tolist()
     return _within_limits(Trajectory(limits.joint_names, *_run_ruckig(profile)), limits)
 
 
@@ -125,8 +135,9 @@ def stop_trajectory(
     if isinstance(limits, RobotModel):
         limits = JointLimits.of(limits, 1.0, 1.0)
     dof = len(limits.joint_names)
-    position, velocity = as_vector("q", q, dof), as_vector("qd", qd, dof)
-    acceleration = np.zeros(dof) if qdd is None else as_vector("qdd", qdd, dof)
+    names = limits.joint_names
+    position, velocity = as_joints("q", q, names), as_joints("qd", qd, names)
+    acceleration = np.zeros(dof) if qdd is None else as_joints("qdd", qdd, names)
     if np.abs(velocity).max() < 1e-9 and np.abs(acceleration).max() < 1e-9:
         return resting(limits.joint_names, position)
     profile = ruckig.InputParameter(dof)
@@ -136,7 +147,7 @@ def stop_trajectory(
     profile.current_acceleration = acceleration.tolist()
     profile.target_velocity = [0.0] * dof
     profile.max_acceleration = limits.acceleration.tolist()
-    profile.max_jerk = limits.jerk.tolist()
+    profile.max_jerk = limits.shaping_jerk.tolist()
     return Trajectory(limits.joint_names, *_run_ruckig(profile))
 
 
@@ -188,11 +199,23 @@ class _Curve(toppra.interpolator.AbstractGeometricPath):  # type: ignore[misc, u
 def time_curve(
     curve: PPoly, limits: JointLimits, *, max_speed: tuple[PPoly, float] | None = None
 ) -> Trajectory:
-    """Fastest motion along a curve from rest to rest.
+    """Fastest motion along a curve from rest to rest; see :func:`time_curve_at`."""
+    return time_curve_at(curve, limits, np.zeros(0), max_speed=max_speed)[0]
+
+
+def time_curve_at(
+    curve: PPoly,
+    limits: JointLimits,
+    marks: Vector,
+    *,
+    max_speed: tuple[PPoly, float] | None = None,
+) -> tuple[Trajectory, Vector]:
+    """Fastest motion along a curve from rest to rest, and when it passes the marks [s].
 
     Args:
         curve: Joints as a twice differentiable function of a path parameter.
         limits: Limits of the joints.
+        marks: Path parameters, (M,).
         max_speed: A scalar function of the same parameter (PPoly of one column), and the largest
             rate at which it may change: the tool's distance [m] and speed [m/s], say.
 
@@ -205,7 +228,7 @@ def time_curve(
         path = _Curve(_side_by_side(curve, max_speed[0]))
         velocity = np.append(limits.velocity, max_speed[1])
     # The moving average spends this much longer; its window also bounds the jerk.
-    window = max(RAMP_TIME, float(np.max(2 * limits.acceleration / limits.jerk)))
+    window = max(RAMP_TIME, float(np.max(2 * limits.acceleration / limits.shaping_jerk)))
     s, sd = _speed_profile(path, velocity, limits.acceleration)
     times, s_of_t = _smoothed(s, sd, window)
     position, speed, rate = s_of_t
@@ -217,7 +240,9 @@ def time_curve(
         first * speed[:, None],
         second * speed[:, None] ** 2 + first * rate[:, None],
     )
-    return _within_limits(trajectory, limits)
+    limited = _within_limits(trajectory, limits)
+    passed = np.interp(marks, position, limited.times)
+    return limited, passed
 
 
 def _side_by_side(curve: PPoly, other: PPoly) -> PPoly:
@@ -295,10 +320,16 @@ def _smoothed(s: Vector, sd: Vector, window: float) -> tuple[Vector, tuple[Vecto
 
 def _within_limits(trajectory: Trajectory, limits: JointLimits) -> Trajectory:
     """The trajectory, slowed down by as much as it exceeds a limit between its knots."""
-    speed, change = trajectory.peaks()
-    velocity = float(np.max(speed / limits.velocity))
-    acceleration = float(np.max(change / limits.acceleration))
-    factor = max(velocity, np.sqrt(acceleration))
+    excess = [
+        float(np.max(peak / limit))
+        for peak, limit in zip(
+            trajectory.peaks(),
+            (limits.velocity, limits.acceleration, limits.jerk),
+            strict=True,
+        )
+    ]
+    # Slowing down by a factor lowers speed by it, acceleration by its square, jerk by its cube.
+    factor = max(excess[0], np.sqrt(excess[1]), np.cbrt(excess[2]))
     if not np.isfinite(factor) or factor > 20.0:
         raise TimingError(f"the timing exceeds the limits {factor:.1f} times")
     return trajectory.scaled(factor * (1 + 1e-9)) if factor > 1.0 else trajectory

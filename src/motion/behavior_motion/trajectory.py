@@ -74,13 +74,23 @@ class Trajectory:
         last = (self.positions[j], self.velocities[j] * h, self.accelerations[j] * h * h)
         return first, last
 
-    def peaks(self) -> tuple[Vector, Vector]:
-        """Largest speed and largest acceleration of every joint, between the knots too, (dof,).
+    def dense_times(self, step: float) -> Vector:
+        """Times, the knots included, between which the joints move at most about ``step`` [rad]."""
+        moved = np.linalg.norm(np.diff(self.positions, axis=0), axis=1)
+        counts = np.maximum(1, np.ceil(moved / step)).astype(np.int64)
+        h = np.repeat(np.diff(self.times) / counts, counts)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        within = np.arange(len(h)) - first
+        return np.append(np.repeat(self.times[:-1], counts) + within * h, self.times[-1])
 
-        Accelerations are exact; speeds are the largest of eight samples per interval.
+    def peaks(self) -> tuple[Vector, Vector, Vector]:
+        """Largest speed, acceleration and jerk of every joint, between the knots too, (dof,).
+
+        Accelerations and jerks are exact; speeds are the largest of eight samples per interval.
         """
         if len(self.times) == 1:
-            return np.zeros(len(self.joint_names)), np.zeros(len(self.joint_names))
+            nothing = np.zeros(len(self.joint_names))
+            return nothing, nothing, nothing
         share = np.linspace(0.0, 1.0, 8, endpoint=False)
         h = np.diff(self.times)
         _, qd, _ = self.sample_many((self.times[:-1, None] + h[:, None] * share).ravel())
@@ -95,7 +105,13 @@ class Trajectory:
             inside = np.clip(s, 0.0, 1.0)
             _, _, qdd = _quintic(h[:, None], inside, first, last)
             peak = np.maximum(peak, np.abs(qdd).max(axis=0))
-        return np.abs(qd).max(axis=0), peak
+        # The jerk is a quadratic of s: its extremes lie at both ends and at its vertex.
+        deep = np.where(np.abs(c5) > 1e-12, -c4 / np.where(c5 == 0.0, 1.0, 5 * c5), 0.0)
+        jerk = np.zeros_like(peak)
+        for s in (np.zeros_like(c5), np.ones_like(c5), np.clip(deep, 0.0, 1.0)):
+            third = (6 * c3 + s * (24 * c4 + s * 60 * c5)) / h[:, None] ** 3
+            jerk = np.maximum(jerk, np.abs(third).max(axis=0))
+        return np.abs(qd).max(axis=0), peak, jerk
 
     def reversed(self) -> Trajectory:
         """The same motion backwards."""

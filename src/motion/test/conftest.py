@@ -66,5 +66,5 @@ RIGHT = down(0.5, -0.35, 0.2)
 def joints(planner: EmbeddedPlanner, pose: np.ndarray) -> np.ndarray:
     """A free joint vector that reaches ``pose``."""
     result = planner.inverse_kinematics(pose, seed=planner.robot.named["home"])
-    assert result.q is not None, result.reason
+    assert result.q is not None, result.message
     return result.q

@@ -7,7 +7,7 @@ from conftest import at, down
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_motion import EmbeddedPlanner, PlanCode, RobotModel
+from behavior_motion import EmbeddedPlanner, ErrorCode, IkOptions, RobotModel
 from behavior_motion.kinematics import InverseKinematics
 
 
@@ -17,12 +17,14 @@ def test_round_trip(robot: RobotModel, seed: int) -> None:
     rng = np.random.default_rng(seed)
     planner = EmbeddedPlanner(robot)
     target = robot.forward_kinematics(robot.random_configuration(rng))
-    result = planner.inverse_kinematics(target, avoid_collisions=False, attempts=100)
-    assert result.q is not None, result.reason
+    result = planner.inverse_kinematics(
+        target, options=IkOptions(avoid_collisions=False, attempts=100)
+    )
+    assert result.q is not None, result.message
     np.testing.assert_allclose(robot.forward_kinematics(result.q), target, atol=5e-6)
     assert np.all(result.q >= robot.lower)
     assert np.all(result.q <= robot.upper)
-    assert 0 < result.margin <= 1
+    assert 0 < result.joint_limit_margin <= 1
 
 
 def test_a_seed_that_solves_it_is_the_answer(planner: EmbeddedPlanner) -> None:
@@ -59,13 +61,13 @@ def test_batch_equals_single(table: EmbeddedPlanner) -> None:
 
 def test_failures_say_why(table: EmbeddedPlanner) -> None:
     far = table.inverse_kinematics(at(2.0, 0.0, 0.5))
-    assert far.code is PlanCode.NO_IK
-    assert "2.06 m from panda_link0" in far.reason
+    assert far.code is ErrorCode.NO_IK_SOLUTION
+    assert "2.06 m from panda_link0" in far.message
     inside = table.inverse_kinematics(down(0.5, 0.0, -0.02))
-    assert inside.code is PlanCode.GOAL_IN_COLLISION
-    assert "table" in inside.reason
+    assert inside.code is ErrorCode.GOAL_IN_COLLISION
+    assert "table" in inside.message
     with pytest.raises(ValueError, match="attempts"):
-        table.inverse_kinematics(at(0.5, 0, 0.5), attempts=0)
+        IkOptions(attempts=0)
     with pytest.raises(ValueError, match=r"target: shape \(4, 4\)"):
         table.inverse_kinematics(np.eye(3))
 

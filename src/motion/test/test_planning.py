@@ -13,10 +13,11 @@ from behavior_motion import (
     Box,
     Cylinder,
     EmbeddedPlanner,
+    ErrorCode,
     JointLimits,
     MotionPlanner,
+    OrientationConstraint,
     Plan,
-    PlanCode,
     PlanOptions,
     create_planner,
 )
@@ -96,8 +97,8 @@ def test_any_of_several_poses(wall: EmbeddedPlanner) -> None:
 
 def test_scaling_slows_down(planner: EmbeddedPlanner) -> None:
     home, ready = planner.robot.named["home"], planner.robot.named["ready"]
-    fast = planner.plan_to_joints(home, ready, options=PlanOptions(velocity_scaling=1.0))
-    slow = planner.plan_to_joints(home, ready, options=PlanOptions(velocity_scaling=0.1))
+    fast = planner.plan_to_joints(home, ready, options=PlanOptions(max_velocity_scaling_factor=1.0))
+    slow = planner.plan_to_joints(home, ready, options=PlanOptions(max_velocity_scaling_factor=0.1))
     assert slow.trajectory.duration > 2 * fast.trajectory.duration
     assert np.all(np.abs(slow.trajectory.velocities) <= 0.1 * planner.robot.velocity_limits + 1e-9)
 
@@ -114,27 +115,27 @@ def test_codes(table: EmbeddedPlanner) -> None:
     home = np.array(table.robot.named["home"])
     outside = home.copy()
     outside[0] = 3.2
-    assert table.plan_to_joints(outside, home).code is PlanCode.INVALID_START
-    assert table.plan_to_joints(home, outside).code is PlanCode.INVALID_GOAL
+    assert table.plan_to_joints(outside, home).code is ErrorCode.START_STATE_INVALID
+    assert table.plan_to_joints(home, outside).code is ErrorCode.GOAL_STATE_INVALID
     low = home.copy()
     low[1], low[3] = 1.0, -1.6
     plan = table.plan_to_joints(low, home)
-    assert plan.code is PlanCode.START_IN_COLLISION
+    assert plan.code is ErrorCode.START_STATE_IN_COLLISION
     assert "table" in plan.message
     plan = table.plan_to_joints(home, low)
-    assert plan.code is PlanCode.GOAL_IN_COLLISION
+    assert plan.code is ErrorCode.GOAL_IN_COLLISION
     assert "mm" in plan.message
-    assert table.plan_to_pose(home, at(2, 0, 0)).code is PlanCode.NO_IK
+    assert table.plan_to_pose(home, at(2, 0, 0)).code is ErrorCode.NO_IK_SOLUTION
     plan = table.plan_to_pose(home, down(0.5, 0.0, -0.02))
-    assert plan.code is PlanCode.GOAL_IN_COLLISION
+    assert plan.code is ErrorCode.GOAL_IN_COLLISION
     assert not plan.ok
     assert plan.trajectory is None
     with pytest.raises(ValueError, match="start"):
         table.plan_to_joints([np.nan] * 7, home)
     with pytest.raises(ValueError, match=r"goals\[1\]"):
         table.plan_to_pose(home, [LEFT, np.ones((4, 4))])
-    with pytest.raises(ValueError, match="velocity_scaling"):
-        PlanOptions(velocity_scaling=-1.0)
+    with pytest.raises(ValueError, match="max_velocity_scaling_factor"):
+        PlanOptions(max_velocity_scaling_factor=-1.0)
     with pytest.raises(KeyError, match="no such name"):
         table.plan_to_pose(home, LEFT, frame="nose")
 
@@ -149,8 +150,8 @@ def test_what_cannot_be_ends_in_time(planner: EmbeddedPlanner) -> None:
         scene.attach_object(f"side_{i}", "panda_hand_tcp", link_T_object=at(x, y, 0.0))
     start = joints(planner, down(0.45, 0.0, 0.4))
     free = joints(planner, down(0.45, 0.4, 0.4))
-    plan = planner.plan_to_joints(start, free, options=PlanOptions(planning_time=0.3))
-    assert plan.code is PlanCode.TIMEOUT
+    plan = planner.plan_to_joints(start, free, options=PlanOptions(allowed_planning_time=0.3))
+    assert plan.code is ErrorCode.TIMED_OUT
     assert "0.3 s" in plan.message
     assert plan.planning_time < 1.0
 
@@ -168,11 +169,11 @@ def test_a_light_contact_at_the_start_is_let_go(table: EmbeddedPlanner) -> None:
     lift = table.plan_cartesian(q, down(0.45, -0.05, 0.25))
     verify(table, lift, q)
     push = table.plan_cartesian(q, down(0.45, -0.05, 0.028))
-    assert push.code is PlanCode.NO_PATH
+    assert push.code is ErrorCode.CARTESIAN_PATH_BLOCKED
     scene.attach_object(
         "cube_0", "panda_hand_tcp", link_T_object=down(0, 0, 0.03 - CUBE / 2 + 4e-3)
     )
-    assert table.plan_to_pose(q, down(0.45, 0.1, 0.25)).code is PlanCode.START_IN_COLLISION
+    assert table.plan_to_pose(q, down(0.45, 0.1, 0.25)).code is ErrorCode.START_STATE_IN_COLLISION
 
 
 def test_carrying_around(wall: EmbeddedPlanner) -> None:
@@ -181,7 +182,7 @@ def test_carrying_around(wall: EmbeddedPlanner) -> None:
     wall.scene.attach_object("rod", "panda_hand_tcp", link_T_object=at(0, 0, 0.1))
     left, right = down(0.5, 0.35, 0.35), down(0.5, -0.35, 0.35)
     start = joints(wall, left)
-    plan = wall.plan_to_pose(start, right, options=PlanOptions(planning_time=5.0))
+    plan = wall.plan_to_pose(start, right, options=PlanOptions(allowed_planning_time=5.0))
     verify(wall, plan, start)
 
 
@@ -190,7 +191,7 @@ def test_allowed_pairs_open_the_way(table: EmbeddedPlanner) -> None:
     grasp = down(0.45, 0.2, 0.045)
     closed = PlanOptions(gripper_width=0.04)
     blocked = table.plan_cartesian(start, grasp, options=closed)
-    assert blocked.code is PlanCode.NO_PATH
+    assert blocked.code is ErrorCode.CARTESIAN_PATH_BLOCKED
     assert "cube_0" in blocked.message
     assert 0.3 < blocked.fraction < 1.0
     with table.scene.allowing([("cube_0", "panda_*finger")]):
@@ -212,7 +213,7 @@ def test_the_tool_stays_upright(planner: EmbeddedPlanner) -> None:
     start, goal = joints(planner, LEFT), joints(planner, RIGHT)
     planner.scene.add_object("post", Box((0.3, 0.05, 0.35)), at(0.6, 0.0, 0.17))
     limit = 0.4
-    options = PlanOptions(max_orientation_deviation=limit, planning_time=5.0)
+    options = PlanOptions(path_constraints=OrientationConstraint(limit), allowed_planning_time=5.0)
     plan = planner.plan_to_joints(start, goal, options=options)
     verify(planner, plan, start)
     for q in plan.trajectory.positions:
@@ -251,7 +252,7 @@ def test_cartesian_corners_are_rounded_without_a_stop(planner: EmbeddedPlanner) 
 def test_cartesian_speed_and_fraction(planner: EmbeddedPlanner) -> None:
     start = joints(planner, down(0.5, 0.0, 0.4))
     plan = planner.plan_cartesian(
-        start, down(0.5, 0.0, 0.2), options=PlanOptions(max_tool_speed=0.1)
+        start, down(0.5, 0.0, 0.2), options=PlanOptions(max_cartesian_speed=0.1)
     )
     verify(planner, plan, start)
     assert plan.trajectory.duration == pytest.approx(2.0, rel=0.15)
@@ -262,7 +263,7 @@ def test_cartesian_speed_and_fraction(planner: EmbeddedPlanner) -> None:
     assert max(speeds) < 0.102
     far = down(1.2, 0.0, 0.4)
     cut = planner.plan_cartesian(start, far)
-    assert cut.code is PlanCode.LIMITS
+    assert cut.code is ErrorCode.CARTESIAN_PATH_UNREACHABLE
     assert 0.2 < cut.fraction < 0.9
     part = planner.plan_cartesian(start, far, min_fraction=0.2)
     verify(planner, part, start)

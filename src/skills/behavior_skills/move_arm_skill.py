@@ -140,8 +140,9 @@ class MoveArmSkill:
     def _options(self) -> PlanOptions:
         request, held = self.request, self.hand.held
         return PlanOptions(
-            velocity_scaling=request.velocity_scaling or self.speeds.free,
-            acceleration_scaling=request.acceleration_scaling or self.speeds.acceleration,
+            max_velocity_scaling_factor=request.velocity_scaling or self.speeds.free,
+            max_acceleration_scaling_factor=request.acceleration_scaling
+            or self.speeds.acceleration,
             gripper_width=held.width if held else None,
         )
 

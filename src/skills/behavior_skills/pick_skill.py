@@ -312,11 +312,11 @@ class PickSkill:
     def _options(self, tool_speed: float | None = None, width: float | None = None) -> PlanOptions:
         speeds = self.parameters.speeds
         return PlanOptions(
-            velocity_scaling=self.request.velocity_scaling or speeds.free,
-            acceleration_scaling=speeds.acceleration,
-            planning_time=self.parameters.planning_time,
+            max_velocity_scaling_factor=self.request.velocity_scaling or speeds.free,
+            max_acceleration_scaling_factor=speeds.acceleration,
+            allowed_planning_time=self.parameters.planning_time,
             gripper_width=width or self.parameters.max_width,
-            max_tool_speed=tool_speed,
+            max_cartesian_speed=tool_speed,
         )
 
     # ------------------------------------------------------------------ reach, approach

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from behavior_motion import PlanOptions, Trajectory
+from behavior_motion import IkOptions, PlanOptions, Trajectory
 from behavior_skills.execution import follow, wait_for
 from behavior_skills.geometry import (
     footprint_radius,
@@ -245,7 +245,7 @@ class PlaceSkill:
 
         def effort(target: Array) -> tuple[float, float]:
             found = self.world.planner.inverse_kinematics(
-                target, seed=q, avoid_collisions=False, attempts=4
+                target, seed=q, options=IkOptions(avoid_collisions=False, attempts=4)
             )
             time = math.inf if found.q is None else float(np.max(np.abs(found.q - q) / limits))
             return (round(tilt_of(target), 1), time)
@@ -258,11 +258,11 @@ class PlaceSkill:
     def _options(self, *, width: float, tool_speed: float | None = None) -> PlanOptions:
         speeds = self.parameters.speeds
         return PlanOptions(
-            velocity_scaling=self.request.velocity_scaling or speeds.free,
-            acceleration_scaling=speeds.acceleration,
-            planning_time=self.parameters.planning_time,
+            max_velocity_scaling_factor=self.request.velocity_scaling or speeds.free,
+            max_acceleration_scaling_factor=speeds.acceleration,
+            allowed_planning_time=self.parameters.planning_time,
             gripper_width=width,
-            max_tool_speed=tool_speed,
+            max_cartesian_speed=tool_speed,
         )
 
     # ------------------------------------------------------------------ reach, approach

@@ -12,10 +12,11 @@ import numpy as np
 from behavior_motion import (
     Box,
     Cylinder,
+    ErrorCode,
     HalfSpace,
+    IkOptions,
     MotionPlanner,
     Plan,
-    PlanCode,
     PlanOptions,
     Shape,
     Sphere,
@@ -38,12 +39,12 @@ HELD_ANGLE = 0.1
 """[rad] by which the tool's axis may turn on its way with a hold weight of 1."""
 
 _FAILURES = {
-    PlanCode.INVALID_START: Failure.PLANNING_FAILED,
-    PlanCode.INVALID_GOAL: Failure.INVALID_REQUEST,
-    PlanCode.START_IN_COLLISION: Failure.PLANNING_FAILED,
-    PlanCode.GOAL_IN_COLLISION: Failure.GOAL_IN_COLLISION,
-    PlanCode.NO_IK: Failure.UNREACHABLE,
-    PlanCode.LIMITS: Failure.UNREACHABLE,
+    ErrorCode.START_STATE_INVALID: Failure.PLANNING_FAILED,
+    ErrorCode.GOAL_STATE_INVALID: Failure.INVALID_REQUEST,
+    ErrorCode.START_STATE_IN_COLLISION: Failure.PLANNING_FAILED,
+    ErrorCode.GOAL_IN_COLLISION: Failure.GOAL_IN_COLLISION,
+    ErrorCode.NO_IK_SOLUTION: Failure.UNREACHABLE,
+    ErrorCode.CARTESIAN_PATH_UNREACHABLE: Failure.UNREACHABLE,
 }
 
 
@@ -97,7 +98,7 @@ class PlanningWorld:
         """Plan something once: the first plan loads and compiles what later ones use."""
         robot = self.planner.robot
         start = np.array(next(iter(robot.named.values())))
-        options = PlanOptions(max_tool_speed=0.1)
+        options = PlanOptions(max_cartesian_speed=0.1)
         tool = robot.forward_kinematics(start)
         lowered = tool.copy()
         lowered[2, 3] -= 0.05
@@ -180,11 +181,13 @@ class PlanningWorld:
         outside[:3, 3] = target[:3, 3] + offset
         with self.touching(object_name, *contacts):
             found = planner.inverse_kinematics(
-                target, seed=q_start, gripper_width=straight.gripper_width
+                target,
+                seed=q_start,
+                options=IkOptions(gripper_width=straight.gripper_width),
             )
             if found.q is None:
                 raise SkillFailure(
-                    _FAILURES.get(found.code, Failure.PLANNING_FAILED), sentence(found.reason)
+                    _FAILURES.get(found.code, Failure.PLANNING_FAILED), sentence(found.message)
                 )
             back = checked(planner.plan_cartesian(found.q, [outside], options=straight))
         assert back.trajectory is not None
