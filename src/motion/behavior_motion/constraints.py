@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -42,9 +43,12 @@ class AxisCone:
         """True where the angle is within the tolerance and ``slack`` [rad]."""
         return self.angle(q) <= self.constraint.tolerance + slack
 
-    def project(self, q: Vector, bounds: tuple[Vector, Vector]) -> bool:
-        """Bring ``q`` in place well into the cone by a small motion; False: not possible."""
-        limit = INNER * self.constraint.tolerance
+    def inner(self, states: Iterable[Vector]) -> float:
+        """Angle to project to [rad]: well within the tolerance, but no tighter than the states."""
+        return max(INNER * self.constraint.tolerance, *(self.angle(q) for q in states))
+
+    def project(self, q: Vector, limit: float, bounds: tuple[Vector, Vector]) -> bool:
+        """Bring ``q`` in place to within ``limit`` [rad] by a small motion; False: not possible."""
         return self._ik.aligned(
             q, axis=self._axis, direction=self._direction, limit=limit, bounds=bounds
         )

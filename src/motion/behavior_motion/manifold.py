@@ -30,11 +30,12 @@ class Manifold:
     def __init__(
         self,
         cone: AxisCone,
+        limit: float,
         bounds: tuple[Vector, Vector],
         blocked: Callable[[Vector], bool],
     ) -> None:
-        """``blocked`` is true for joints that may not be passed."""
-        self._cone, self._bounds, self._blocked = cone, bounds, blocked
+        """States keep ``limit`` [rad]; ``blocked`` is true for joints that may not be passed."""
+        self._cone, self._limit, self._bounds, self._blocked = cone, limit, bounds, blocked
         self.checks = 0
         """Number of states checked so far."""
 
@@ -46,7 +47,7 @@ class Manifold:
             if left <= STEP:
                 return [*points, goal], True
             ahead = here + STEP / left * (goal - here)
-            if not self._cone.project(ahead, self._bounds):
+            if not self._cone.project(ahead, self._limit, self._bounds):
                 break
             remaining = float(np.linalg.norm(goal - ahead))
             moved = float(np.linalg.norm(ahead - here))

@@ -27,13 +27,7 @@ def braked(
     period = SHORTEST_BRAKING
     while 0.5 * period < left:
         slowed = _slowed(trajectory, from_time, period)
-        excess = [
-            float(np.max(peak / limit))
-            for peak, limit in zip(
-                slowed.peaks(), (limits.velocity, limits.acceleration, limits.jerk), strict=True
-            )
-        ]
-        if max(excess) <= 1.0 + 1e-6:
+        if limits.slowdown(slowed) <= 1.0 + 1e-6:
             return slowed, from_time + 0.5 * period
         period *= 1.2
     return trajectory.from_time(from_time), trajectory.duration

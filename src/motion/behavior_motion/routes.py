@@ -106,9 +106,10 @@ def _on_manifold(
 ) -> Matrix | None:
     assert query.cone is not None
     bounds = (query.lower, query.upper)
-    steps = manifold.Manifold(query.cone, bounds, query.blocked)
-    seed = int(rng.integers(1, 2**31 - 2))
     targets = [g.q for g in goals]
+    limit = query.cone.inner([start, *targets])
+    steps = manifold.Manifold(query.cone, limit, bounds, query.blocked)
+    seed = int(rng.integers(1, 2**31 - 2))
     path = manifold.connect(steps, start, targets, bounds=bounds, limits=limits, seed=seed)
     return None if path is None else steps.shortcut(path, rng, 2 * query.options.smoothing)
 

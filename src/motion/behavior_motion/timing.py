@@ -75,6 +75,18 @@ class JointLimits:
         """The jerk that profiles are made with: the limit, or less; see ``RAMP_TIME``."""
         return np.minimum(self.jerk, self.acceleration / RAMP_TIME)
 
+    def slowdown(self, trajectory: Trajectory) -> float:
+        """How many times slower a motion must be to keep the limits between its knots too.
+
+        Slowing down by a factor lowers speed by it, acceleration by its square, jerk by its cube.
+        """
+        speed, acceleration, jerk = trajectory.peaks()
+        return max(
+            float(np.max(speed / self.velocity)),
+            float(np.sqrt(np.max(acceleration / self.acceleration))),
+            float(np.cbrt(np.max(jerk / self.jerk))),
+        )
+
 
 def _scaling(name: str, given: float | None, default: float) -> float:
     return default if given is None else scaling_factor(name, given)
@@ -320,16 +332,7 @@ def _smoothed(s: Vector, sd: Vector, window: float) -> tuple[Vector, tuple[Vecto
 
 def _within_limits(trajectory: Trajectory, limits: JointLimits) -> Trajectory:
     """The trajectory, slowed down by as much as it exceeds a limit between its knots."""
-    excess = [
-        float(np.max(peak / limit))
-        for peak, limit in zip(
-            trajectory.peaks(),
-            (limits.velocity, limits.acceleration, limits.jerk),
-            strict=True,
-        )
-    ]
-    # Slowing down by a factor lowers speed by it, acceleration by its square, jerk by its cube.
-    factor = max(excess[0], np.sqrt(excess[1]), np.cbrt(excess[2]))
+    factor = limits.slowdown(trajectory)
     if not np.isfinite(factor) or factor > 20.0:
         raise TimingError(f"the timing exceeds the limits {factor:.1f} times")
     return trajectory.scaled(factor * (1 + 1e-9)) if factor > 1.0 else trajectory

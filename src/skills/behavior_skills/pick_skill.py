@@ -41,7 +41,7 @@ from behavior_skills.planning import (
     Entry,
     PlanningWorld,
     Speeds,
-    held_deviation,
+    held_orientation,
     most_telling,
 )
 
@@ -306,8 +306,8 @@ class PickSkill:
     def _free_options(self, q: Array, target: Array) -> PlanOptions:
         weights = self._wishes.pre_grasp_hold_vec_weight
         start = self.world.planner.robot.forward_kinematics(q)
-        deviation = held_deviation(start, target, weights)
-        return dataclasses.replace(self._options(), max_orientation_deviation=deviation)
+        held = held_orientation(start, target, weights)
+        return dataclasses.replace(self._options(), path_constraints=held)
 
     def _options(self, tool_speed: float | None = None, width: float | None = None) -> PlanOptions:
         speeds = self.parameters.speeds

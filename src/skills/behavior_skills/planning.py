@@ -16,6 +16,7 @@ from behavior_motion import (
     HalfSpace,
     IkOptions,
     MotionPlanner,
+    OrientationConstraint,
     Plan,
     PlanOptions,
     Shape,
@@ -233,8 +234,10 @@ class PlanningWorld:
         return [(a, b) for a, b, _ in pairs if a in objects or b in objects]
 
 
-def held_deviation(start: Array, goal: Array, weights: Sequence[float] | None) -> float | None:
-    """How far the tool's axis may turn from that of `start` on the way to `goal` [rad].
+def held_orientation(
+    start: Array, goal: Array, weights: Sequence[float] | None
+) -> OrientationConstraint | None:
+    """How far the tool's axis may turn from that of `start` on the way to `goal`.
 
     `weights` are those of rotation x y z and translation x y z. Any weight on a rotation keeps the
     axis between the two that it must have at the ends, the closer the greater the weight; None:
@@ -244,7 +247,7 @@ def held_deviation(start: Array, goal: Array, weights: Sequence[float] | None) -
     if turning <= 0.0:
         return None
     between = float(np.arccos(np.clip(start[:3, 2] @ goal[:3, 2], -1.0, 1.0)))
-    return between + HELD_ANGLE / turning
+    return OrientationConstraint(between + HELD_ANGLE / turning)
 
 
 def checked(plan: Plan) -> Plan:

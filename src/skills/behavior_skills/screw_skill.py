@@ -20,7 +20,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from behavior_motion import Trajectory
+from behavior_motion import IkOptions, Trajectory
 from behavior_skills.execution import follow, wait_for
 from behavior_skills.interfaces import (
     Arm,
@@ -193,7 +193,7 @@ class ScrewSkill:
         )
         # Where the joints are too slow for the tool's speed, all of it takes longer; and where the
         # curve of the joints between the samples would be a thousandth too fast for the limits.
-        speed, acceleration = trajectory.peaks()
+        speed, acceleration, _ = trajectory.peaks()
         slower = max(
             1.0,
             float(np.max(speed / robot.velocity_limits)),
@@ -214,11 +214,10 @@ class ScrewSkill:
     def _joints_along(self, motion: ScrewMotion, q: Array, shares: Array) -> Array:
         """Joints for each share, every one reached from the one before without a jump."""
         joints = [q]
+        once = IkOptions(avoid_collisions=False, attempts=1)
         for share in shares[1:]:
             target = motion.pose(float(share))
-            found = self.world.planner.inverse_kinematics(
-                target, seed=joints[-1], avoid_collisions=False, attempts=1
-            )
+            found = self.world.planner.inverse_kinematics(target, seed=joints[-1], options=once)
             if found.q is None or np.abs(found.q - joints[-1]).max() > MOST_JOINT_STEP:
                 self.fraction = float(shares[len(joints) - 1])
                 raise SkillFailure(

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from behavior_motion import PlanOptions, Trajectory
+from behavior_motion import IkOptions, OrientationConstraint, PlanOptions, Trajectory
 from behavior_skills.execution import follow, wait_for
 from behavior_skills.geometry import distance
 from behavior_skills.grip import Grip, GripParameters
@@ -50,7 +50,7 @@ from behavior_skills.placement import (
     sample_placements,
     select_placement,
 )
-from behavior_skills.planning import PlanningWorld, Speeds, checked, held_deviation
+from behavior_skills.planning import PlanningWorld, Speeds, checked, held_orientation
 
 ROUNDS = 3
 """Times that new placements are sampled."""
@@ -229,12 +229,11 @@ class SpecifiedPlaceSkill:
     ) -> tuple[Reach, list[Array | None]]:
         """Inverse kinematics of all poses, each from its own seed."""
         planner, found = self.world.planner, []
+        options = IkOptions(gripper_width=held.width, attempts=8)
         for pose, seed in zip(poses, seeds, strict=True):
-            answer = planner.inverse_kinematics(
-                pose, seed=seed, gripper_width=held.width, attempts=8
-            )
+            answer = planner.inverse_kinematics(pose, seed=seed, options=options)
             if answer.q is None:
-                self._why = answer.reason
+                self._why = answer.message
             found.append(answer.q)
         turn = [
             0.0 if q is None else _angle(planner.robot.forward_kinematics(q), pose)
@@ -268,8 +267,8 @@ class SpecifiedPlaceSkill:
         self, held: HeldObject, q: Array, pose: Array, q_goal: Array | None
     ) -> Trajectory:
         start = self.world.planner.robot.forward_kinematics(q)
-        deviation = held_deviation(start, pose, self.specification.pre_place_hold_vec_weight)
-        options = self._options(held.width, deviation=deviation)
+        upright = held_orientation(start, pose, self.specification.pre_place_hold_vec_weight)
+        options = self._options(held.width, upright=upright)
         if q_goal is not None:
             plan = self.world.planner.plan_to_joints(q, q_goal, options=options)
         else:
@@ -291,16 +290,20 @@ class SpecifiedPlaceSkill:
         return trajectory
 
     def _options(
-        self, width: float, *, speed: float | None = None, deviation: float | None = None
+        self,
+        width: float,
+        *,
+        speed: float | None = None,
+        upright: OrientationConstraint | None = None,
     ) -> PlanOptions:
         speeds = self.parameters.speeds
         return PlanOptions(
-            velocity_scaling=speeds.free,
-            acceleration_scaling=speeds.acceleration,
-            planning_time=self.parameters.planning_time,
+            max_velocity_scaling_factor=speeds.free,
+            max_acceleration_scaling_factor=speeds.acceleration,
+            allowed_planning_time=self.parameters.planning_time,
             gripper_width=width,
-            max_tool_speed=speed,
-            max_orientation_deviation=deviation,
+            max_cartesian_speed=speed,
+            path_constraints=upright,
             seed=self.specification.seed,
         )
 

@@ -348,12 +348,12 @@ def test_hold_weights_demand_a_straight_approach(holding, monkeypatch):
 
 
 def test_test_mode_ik_takes_a_failed_plan_as_the_end(holding, monkeypatch):
-    from behavior_motion import Plan, PlanCode
+    from behavior_motion import ErrorCode, Plan
 
     planner = holding[1].planner
 
     def fail(*_, **__):
-        return Plan(PlanCode.NO_PATH, "no path", np.empty((0, 7)))
+        return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
 
     monkeypatch.setattr(planner, "plan_to_joints", fail)
     fails_with(Failure.PLANNING_FAILED, holding, test_mode="ik")

@@ -218,10 +218,10 @@ def test_hold_weights_keep_the_tool_level(table, planner):
 
 
 def test_test_mode_ik_takes_the_first_failed_plan_as_the_end(table, monkeypatch):
-    from behavior_motion import Plan, PlanCode
+    from behavior_motion import ErrorCode, Plan
 
     def fail(*_, **__):
-        return Plan(PlanCode.NO_PATH, "no path", np.empty((0, 7)))
+        return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
 
     monkeypatch.setattr(table[1].planner, "plan_to_joints", fail)
     assert "any of 1 ways" in fails_with(Failure.PLANNING_FAILED, table, test_mode="ik")
