@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.xml.document import Element, parse_xml
 
-__all__ = ["Address", "XmlEditor", "element_text"]
+__all__ = ["Address", "TagRewrite", "XmlEditor", "element_text"]
 
 Address = tuple[int, ...]
 
@@ -59,6 +59,18 @@ class _Span:
     """Before its end tag; as ``inside`` if it closes itself."""
     end: int
     closes_itself: bool
+
+
+@dataclass(frozen=True)
+class TagRewrite:
+    """What becomes of the tags of one element."""
+
+    element: Element
+    tag: str | None = None
+    """New name; None keeps it."""
+    attributes: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
+    """From an old attribute to its new name and value; None removes it."""
+    added: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -132,6 +144,16 @@ class XmlEditor:
     def rename(self, address: Address, tag: str) -> None:
         """Give an element another tag."""
         self._change(lambda: self._rename(self.element(address), tag))
+
+    def rewrite_tags(self, rewrites: Iterable[TagRewrite]) -> None:
+        """Change tags and attributes of many elements in one step; elements are those of `root`."""
+
+        def change() -> None:
+            splices = [splice for each in rewrites for splice in self._rewritten(each)]
+            for splice in sorted(splices, key=lambda each: -each.offset):
+                self._splice(splice.offset, splice.offset + len(splice.old), splice.new)
+
+        self._change(change)
 
     def insert(self, parent: Address, index: int, xml: str) -> None:
         """Make an XML fragment child number ``index`` of an element.
@@ -241,7 +263,7 @@ class XmlEditor:
         *_, last = [None, *_ONE_ATTRIBUTE.finditer(self._data, tag.start(2), tag.end(2))]
         space = b" " if last is None else last.group(1)
         quote = b'"' if last is None else last.group(4)[:1]
-        text = space + name.encode() + b"=" + quote + _escaped(value, quote) + quote
+        text = _attribute_text(space, (name, value), quote)
         self._splice(tag.end(2), tag.end(2), text)
 
     def _remove_attribute(self, element: Element, name: str) -> None:
@@ -273,6 +295,26 @@ class XmlEditor:
             name = span.close + 2
             self._splice(name, name + len(start.group(1)), tag.encode())
         self._splice(start.start(1), start.end(1), tag.encode())
+
+    def _rewritten(self, rewrite: TagRewrite) -> Iterator[_Splice]:
+        element, span = rewrite.element, _span(self._data, rewrite.element)
+        start = self._start_tag(element)
+        tag = start.group(1) if rewrite.tag is None else rewrite.tag.encode()
+        text, space, quote = tag, b" ", b'"'
+        for found in _ONE_ATTRIBUTE.finditer(self._data, start.start(2), start.end(2)):
+            space, quote = found.group(1), found.group(4)[:1]
+            name = found.group(2).decode()
+            if name not in rewrite.attributes:
+                text += found.group()
+                continue
+            new = rewrite.attributes[name]
+            if new is not None:
+                text += _attribute_text(space, new, quote, found.group(3))
+        for pair in rewrite.added.items():
+            text += _attribute_text(space, pair, quote)
+        yield _Splice(start.start(1), self._data[start.start(1) : start.end(2)], text)
+        if not span.closes_itself:
+            yield _Splice(span.close + 2, start.group(1), tag)
 
     # -- elements -------------------------------------------------------------------------------
 
@@ -453,6 +495,13 @@ def _shifted_lines(text: bytes, old: bytes, new: bytes, newline: bytes) -> bytes
         rest = line[len(old) :] if line.startswith(old) else line.lstrip(b" \t")
         moved.append(new + rest)
     return newline.join(moved)
+
+
+def _attribute_text(
+    space: bytes, pair: tuple[str, str], quote: bytes, equals: bytes = b"="
+) -> bytes:
+    name, value = pair
+    return space + name.encode() + equals + quote + _escaped(value, quote) + quote
 
 
 def _without(parent: Address, gone: Address) -> Address:

@@ -228,7 +228,8 @@ class Loader:
                 "convert it for good with `behavior tree migrate`",
             )
             for note in notes:
-                self._set.warnings.append(note)
+                kind = self._set.problems if note.severity == "error" else self._set.warnings
+                kind.append(note)
         elif version is None:
             self._warn(root, "BTCPP_format is missing", 'write <root BTCPP_format="4">')
         elif version != "4":

@@ -48,12 +48,19 @@ class Conversion:
     """From an old attribute to its new name and value; None removes it."""
     added: dict[str, str] = field(default_factory=dict)
     notes: list[XmlProblem] = field(default_factory=list)
-    """What a person must look at, as warnings."""
+    """What a person must look at."""
 
-    def note(self, message: str, remedy: str, attribute: str | None = None) -> None:
-        """Say what could not be converted faithfully."""
+    def note(
+        self,
+        message: str,
+        remedy: str,
+        attribute: str | None = None,
+        *,
+        severity: str = "warning",
+    ) -> None:
+        """Say what could not be converted (error), or not faithfully (warning)."""
         self.notes.append(
-            self.element.problem(message, remedy, attribute=attribute, severity="warning")
+            self.element.problem(message, remedy, attribute=attribute, severity=severity)
         )
 
 
@@ -137,6 +144,7 @@ def _behavior_tree(element: Element) -> Conversion:
             "forbids",
             "rename the tree and its SubTrees",
             "ID",
+            severity="error",
         )
     return done
 
@@ -208,6 +216,7 @@ def _blackboard_check(done: Conversion, type_id: str) -> None:
             f"{type_id} cannot be converted: a value is missing, or is neither a key nor a literal "
             "that a script can hold",
             'write <Precondition if="..." else="FAILURE">',
+            severity="error",
         )
         return
     if element.tag == type_id:
