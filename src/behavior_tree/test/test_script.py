@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script language: values, operators, assignment, errors, both grammars."""
 
+import contextlib
 import math
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_tree import Blackboard, ScriptError
-from behavior_tree.quirks import UPSTREAM_4_8
+from behavior_tree.quirks import UPSTREAM_4_8, quirks_for
 from behavior_tree.script import compile_script
 
 
@@ -287,3 +289,42 @@ def test_any_text_compiles_or_is_a_script_error(source):
 def test_arithmetic_agrees_with_python(a, b, c):
     assert value("a + b * a - b / c", a=a, b=b, c=c) == pytest.approx(a + b * a - b / c)
     assert value("a < b && b >= a || a == b", a=a, b=b) == float((a < b and b >= a) or a == b)
+
+
+@pytest.mark.parametrize("compat", [None, "4.8"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a := 1" + " - 4" * 60,
+        "".join(f"(a{i} := " for i in range(40)) + "1" + ")" * 40,
+        "1 ? " * 35 + "2" + " : 3" * 35,
+        "-" * 100 + "1",
+        "1 < 2" + " && 1" * 60,
+        "1" + " | 2 & 3" * 60,
+        "'a'" + " .. 'b'" * 60,
+    ],
+)
+def test_nothing_takes_exponential_time(compat, source):
+    begin = time.monotonic()
+    with contextlib.suppress(ScriptError):
+        compile_script(source, quirks_for(compat))
+    assert time.monotonic() - begin < 1
+
+
+@pytest.mark.parametrize("compat", [None, "4.8"])
+@pytest.mark.parametrize(
+    "link", [" && 1", " || 1", " & 1", " | 1", " ^ 1", " .. 'a'", " + 1", " * 2"]
+)
+def test_long_chains_are_refused_before_the_stack_ends(compat, link):
+    start = "'a'" if ".." in link else "1"
+    with pytest.raises(ScriptError, match="nested deeper than 120"):
+        compile_script(start + f" {link}" * 1000, quirks_for(compat))
+    compile_script(start + f" {link}" * 50, quirks_for(compat)).run(Blackboard())
+
+
+def test_texts_cannot_grow_without_end():
+    board = Blackboard()
+    with pytest.raises(ScriptError, match="longer than 1048576 characters"):
+        compile_script("s := 'x'; " + "s += s; " * 30).run(board)
+    with pytest.raises(ScriptError, match="longer than 1048576 characters"):
+        compile_script("t := 'x'; " + "t = t .. t; " * 30).run(board)

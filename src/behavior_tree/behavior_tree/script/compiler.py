@@ -38,6 +38,7 @@ from behavior_tree.script.values import (
     bit_operand,
     concat,
     is_number,
+    joined,
     number_from_text,
 )
 
@@ -138,8 +139,15 @@ def _sequence(parts: list[Closure]) -> Closure:
 class _Compiler:
     def __init__(self, quirks: Quirks) -> None:
         self._quirks = quirks
+        self._made: dict[int, Closure] = {}
 
     def expr(self, node: Expr) -> Closure:
+        """Closure of an expression; made once, else the time would double with each level."""
+        if id(node) not in self._made:
+            self._made[id(node)] = self._expr(node)
+        return self._made[id(node)]
+
+    def _expr(self, node: Expr) -> Closure:
         if isinstance(node, Constant):
             value = int(node.value) if isinstance(node.value, bool) else node.value
             return lambda bb: value
@@ -363,7 +371,7 @@ def _arithmetic(op: str, left: Closure, right: Closure) -> Closure:
             if kind is float or (kind is int and -EXACT < a < EXACT):
                 return function(a, b)
         if isinstance(a, str) and isinstance(b, str) and op == "+":
-            return a + b
+            return joined(a, b)
         _initialized(op, a, b)
         return function(as_number(a), as_number(b))
 
@@ -478,7 +486,7 @@ def _compound_assign(name: str, value: Closure, op: str, exact: bool) -> Closure
         if is_number(old) and is_number(new):
             result: Any = function(as_number(old), as_number(new))
         elif op == "+=" and isinstance(old, str) and isinstance(new, str):
-            result = old + new
+            result = joined(old, new)
         elif exact and not (is_number(new) or isinstance(new, str)):
             result = old
         else:

@@ -29,7 +29,7 @@ _NUMBERS = ("real", "hex", "int")
 _MAX_INT = 2**63 - 1
 _MAX_DIGITS = 40
 """Longer integers cannot fit, and Python refuses to convert very long ones."""
-MAX_LENGTH = 100_000
+MAX_LENGTH = 20_000
 """Longest script [characters]."""
 
 

@@ -124,8 +124,8 @@ class _Parser:
                 position=self.next.position,
             )
 
-    def leave(self) -> None:
-        self._depth -= 1
+    def leave(self, levels: int = 1) -> None:
+        self._depth -= levels
 
     def atom(self) -> Expr:
         token = self.next
@@ -173,7 +173,7 @@ class _Grammar(_Parser):
             left = extended
             chain += 1
             self.enter()  # a long chain is as deep as nesting once it is evaluated
-        self._depth -= chain + 1
+        self.leave(chain + 1)
         return left
 
     def _extend(self, left: Expr, binding: int) -> Expr | None:
@@ -255,10 +255,13 @@ class _Grammar48(_Parser):
         return result
 
     def _boolean(self) -> Expr:
-        left = self._compare()
+        left, chain = self._compare(), 0
         while self.next.kind in ("&&", "||"):
+            self.enter()  # a long chain is as deep as nesting once it is evaluated
+            chain += 1
             op = self.take().kind
             left = Binary(op, left, self._compare())
+        self.leave(chain)
         return left
 
     def _compare(self) -> Expr:
@@ -281,10 +284,14 @@ class _Grammar48(_Parser):
             return self._sum(first)
         if op in ("&", "|", "^"):
             return self._bit_or(self._bit_and(first))
+        chain = 0
         while self.next.kind == "..":
             self._use(_CONCAT)
+            self.enter()
+            chain += 1
             self.take()
             first = Binary("..", first, self.atom())
+        self.leave(chain)
         return first
 
     def _sum(self, first: Expr | None = None) -> Expr:
@@ -333,15 +340,23 @@ class _Grammar48(_Parser):
         return expr
 
     def _bit_and(self, left: Expr) -> Expr:
+        chain = 0
         while self.next.kind == "&":
             self._use(_BITS)
+            self.enter()
+            chain += 1
             self.take()
             left = Binary("&", left, self._bit_prefix())
+        self.leave(chain)
         return left
 
     def _bit_or(self, left: Expr) -> Expr:
+        chain = 0
         while self.next.kind in ("|", "^"):
             self._use(_BITS)
+            self.enter()
+            chain += 1
             op = self.take().kind
             left = Binary(op, left, self._bit_and(self._bit_prefix()))
+        self.leave(chain)
         return left

@@ -23,6 +23,7 @@ __all__ = [
     "as_number",
     "bit_operand",
     "concat",
+    "joined",
     "number_from_text",
 ]
 
@@ -93,10 +94,21 @@ def number_from_text(text: str, enums: dict[str, int], lenient: bool) -> float:
     raise ScriptError(f"Any failed string to number conversion: '{text}' is not a number")
 
 
+_LONGEST_TEXT = 2**20
+"""A script that doubles a text, tick after tick, must not take all memory [characters]."""
+
+
+def joined(left: str, right: str) -> str:
+    """Two texts in one; raises ScriptError if it gets too long."""
+    if len(left) + len(right) > _LONGEST_TEXT:
+        raise ScriptError(f"the text would be longer than {_LONGEST_TEXT} characters")
+    return left + right
+
+
 def concat(left: Any, right: Any, numbers_give_nothing: bool) -> Any:
     """``left .. right``."""
     if isinstance(left, str) and isinstance(right, str):
-        return left + right
+        return joined(left, right)
     texts = isinstance(left, str) or isinstance(right, str)
     if not (is_number(left) or isinstance(left, str)) or not (
         is_number(right) or isinstance(right, str)
@@ -104,7 +116,7 @@ def concat(left: Any, right: Any, numbers_give_nothing: bool) -> Any:
         raise ScriptError("Operation not permitted: '..' joins texts and numbers")
     if not texts and numbers_give_nothing:
         return None
-    return _text(left) + _text(right)
+    return joined(_text(left), _text(right))
 
 
 def _text(value: Any) -> str:
