@@ -24,6 +24,12 @@ from behavior_tree.actions.queue import PopFromQueue, QueueSize
 from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection, to_string
 from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.blackboard_json import (
+    export_blackboard_to_json,
+    export_tree_to_json,
+    import_blackboard_from_json,
+    import_tree_from_json,
+)
 from behavior_tree.control import ControlNode, ManualSelector
 from behavior_tree.conversion import TypeRegistry, Unsigned, register_converter
 from behavior_tree.decorators import ConsumeQueue, DecoratorNode, Loop
@@ -41,6 +47,7 @@ from behavior_tree.errors import (
 )
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.groot2 import GROOT2_AVAILABLE, Groot2Publisher
+from behavior_tree.json_types import register_json_type
 from behavior_tree.leaf import (
     ActionNodeBase,
     ConditionNode,
@@ -59,6 +66,8 @@ from behavior_tree.loggers import (
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.ports import BidirectionalPort, InputPort, OutputPort, PortInfo, ports_list
+from behavior_tree.runner import TreeRunner
+from behavior_tree.saving import restore_tree, save_tree
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
@@ -109,12 +118,20 @@ __all__ = [
     "TreeNode",
     "TreeNodeManifest",
     "TreeObserver",
+    "TreeRunner",
     "TypeRegistry",
     "Unsigned",
     "XmlProblem",
+    "export_blackboard_to_json",
+    "export_tree_to_json",
+    "import_blackboard_from_json",
+    "import_tree_from_json",
     "ports_list",
     "read_btlog",
     "register_converter",
+    "register_json_type",
+    "restore_tree",
+    "save_tree",
     "to_string",
     "write_tree_nodes_model_xml",
     "write_tree_to_xml",

@@ -223,9 +223,17 @@ class Blackboard:
         if value is None or value.__class__ is kind:
             entry.store(value)
             return
-        entry.store(self._fit(key, kind, value))
+        entry.store(self.fitted(key, kind, value))
 
-    def _fit(self, key: str, kind: Any, value: Any) -> Any:
+    def fitted(self, key: str, kind: Any, value: Any) -> Any:
+        """Value as an entry of type ``kind`` takes it; ``key`` is for messages.
+
+        Raises:
+            LogicError: the value does not fit
+            ConversionError: a text that does not convert
+        """
+        if value.__class__ is kind:
+            return value
         if isinstance(value, str):
             return self._types.from_text(value, kind)
         both_numbers = (
@@ -327,7 +335,7 @@ class Blackboard:
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Local keys and values; None for empty entries."""
-        for key, entry in self._entries.items():
+        for key, entry in list(self._entries.items()):  # a copy: others may write meanwhile
             yield key, entry.value
 
 

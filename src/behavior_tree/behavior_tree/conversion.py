@@ -22,6 +22,7 @@ from typing import Any
 from behavior_tree import casts_4_8
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.errors import ConversionError
+from behavior_tree.json_types import JsonTypes
 from behavior_tree.number_text import leading_double
 from behavior_tree.queue_types import SharedQueue
 
@@ -36,6 +37,7 @@ _FLOAT = re.compile(
     r"-?(?:inf(?:inity)?|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.I
 )
 _EXACT = 2**53
+_JSON = "json:"
 _INT64 = 2**63
 
 
@@ -91,6 +93,8 @@ class TypeRegistry:
     def __init__(self, *, exact: bool = False) -> None:
         self._own: dict[Any, Converter] = {}
         self._lenient = exact
+        self.json = JsonTypes()
+        """Classes with a JSON form."""
         self.enums: dict[str, int] = {}
         """Names usable as numbers in scripts, switches and numeric ports."""
 
@@ -105,7 +109,9 @@ class TypeRegistry:
 
     def convertible(self, port_type: Any) -> bool:
         """True if text can become a ``port_type``."""
-        return port_type is Any or self._converter(port_type) is not None
+        return (
+            port_type is Any or self._converter(port_type) is not None or self.json.knows(port_type)
+        )
 
     def has_text_form(self, port_type: Any) -> bool:
         """True if an entry of this type takes texts; enumerations do not, upstream."""
@@ -119,6 +125,8 @@ class TypeRegistry:
         """
         if port_type is Any or port_type is str:
             return text
+        if text.startswith(_JSON) and self.json.knows(port_type):
+            return self._from_json(text, port_type)
         converter = self._converter(port_type)
         name = type_name(port_type)
         if converter is None:
@@ -169,6 +177,12 @@ class TypeRegistry:
         if self._lenient and value_type in _CASTS_4_8:
             return _CASTS_4_8[value_type](value)
         return self.cast(value, value_type)
+
+    def _from_json(self, text: str, port_type: Any) -> Any:
+        value = self.json.from_json(_to_json(text, dict), port_type)
+        if not isinstance(value, port_type):
+            raise ConversionError(f"[{text}] is not a [{type_name(port_type)}]")
+        return value
 
     def _converter(self, port_type: Any) -> Converter | None:
         for table in (self._own, _SHARED):
@@ -244,7 +258,7 @@ class TypeRegistry:
         raise ConversionError(f"[{text}] is not a {port_type.__name__}: use one of {names}")
 
     def _to_list(self, text: str, item_type: Any) -> list[Any]:
-        if text.startswith("json:"):
+        if text.startswith(_JSON):
             return [self.cast(item, item_type) for item in _to_json(text, list)]
         parts = text.split(";")
         if parts[-1] == "":
@@ -312,7 +326,7 @@ def _text_to_bool(text: str) -> bool:
 
 def _to_json(text: str, port_type: type) -> Any:
     try:
-        value = json.loads(text.removeprefix("json:"))
+        value = json.loads(text.removeprefix(_JSON))
     except json.JSONDecodeError as error:
         raise ConversionError(f"[{text}] is not JSON: {error}") from error
     if not isinstance(value, port_type):

@@ -68,9 +68,13 @@ class FailureReason:
     """Why a tree failed."""
 
     path: str
-    """Full path of the deepest node that made the root fail."""
+    """Full path of the deepest node that alone made the root fail; where several children had to
+    fail, as below a Fallback, that of their parent."""
     text: str
-    """Plain words; from `TreeNode.set_failure_reason`, else the node's registration id."""
+    """Plain words, from `TreeNode.set_failure_reason` if the node gave any; then those of the
+    `causes`."""
+    causes: tuple[FailureReason, ...] = ()
+    """Reasons of the children that made the node fail, in order; empty for a leaf."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"

@@ -62,6 +62,9 @@ def unwatched_tick(node: TreeNode) -> Run:
 def plain_tick(self: TreeNode) -> NodeStatus:
     """Tick of a node without conditions whose class has any ``tick()``."""
     before = self.status
+    if before is not RUNNING:
+        self._reason = ""
+        self._failed_child = None
     try:
         status = self._body()
     except NodeExecutionError:
@@ -78,6 +81,9 @@ def conditional_tick(self: TreeNode) -> NodeStatus:
     """Tick of a node with pre- or post-conditions."""
     before = self.status
     conditions: Conditions = self._conditions  # type: ignore[assignment]  # chosen for having them
+    if before is not RUNNING:
+        self._reason = ""
+        self._failed_child = None
     try:
         if before is IDLE or before is SKIPPED:
             for test, imposed, source in conditions.tests:

@@ -126,6 +126,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
     synchronous: ClassVar[bool] = False
     """True if a tick never gives RUNNING."""
+    restorable: ClassVar[tuple[str, ...]] = ()
+    """Attributes in which the node remembers something between ticks, besides its status; see
+    `behavior_tree.saving`."""
     ticked_behaviours: Iterable[Behaviour] = ()
     """Foreign py_trees behaviours inside the node that its last tick ticked."""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
@@ -208,11 +211,18 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Told to a running leaf: go on after `on_paused`."""
 
     def save_state(self) -> Any:
-        """What `restore_state` needs to go on; None if the node cannot, so that it starts anew."""
-        return None
+        """What `restore_state` needs to go on: the attributes named in `restorable`. None from a
+        RUNNING leaf means that it cannot go on and starts anew.
+        """
+        if not self.restorable:
+            return None
+        return {name: getattr(self, name) for name in self.restorable if hasattr(self, name)}
 
     def restore_state(self, state: Any) -> None:
         """Take up what `save_state` returned; the node becomes RUNNING if it was."""
+        for name in self.restorable:
+            if name in state:
+                setattr(self, name, state[name])
 
     # -- kernel ---------------------------------------------------------------------------------
 
@@ -243,6 +253,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def _execute_plain(self) -> NodeStatus:
         before = self.status
+        if before is not RUNNING:
+            self._reason = ""
+            self._failed_child = None
         try:
             status = self._body()
         except NodeExecutionError:
@@ -272,6 +285,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         if record is not None:
             record.append(self)
         before = self.status
+        if before is not RUNNING:
+            self._reason = ""
+            self._failed_child = None
         conditions = self._conditions
         try:
             status = None
@@ -296,6 +312,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                 if override is SUCCESS or override is FAILURE:
                     status = override
                     self._failed_child = None
+                    self._reason = "imposed instead of the tick"
             if status is None:
                 status = self._body()
             if conditions is not None:
@@ -312,6 +329,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         if self._post_tick is not None:
             override = self._post_tick(self, status)
             if override is SUCCESS or override is FAILURE:
+                if override is not status:
+                    self._failed_child = None
+                    self._reason = "imposed after the tick"
                 status = override
         if status is SUCCESS or status is FAILURE or (status is RUNNING and not self.synchronous):
             current = self.status
@@ -347,6 +367,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     def _not_stored(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
         """End of a tick whose result leaves the stored status alone."""
         if status is SKIPPED:
+            self._reason = ""
+            self._failed_child = None
             started = self.status is RUNNING and before is not RUNNING
             if started and not self._rt.quirks.skipped_stays_running:
                 self.halt()
@@ -402,12 +424,20 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self.select_kernel()
 
     def set_failure_reason(self, text: str) -> None:
-        """Say in plain words why this node is about to return FAILURE."""
+        """Say in plain words why this node is about to return FAILURE; forgotten when it starts
+        again.
+        """
         self._reason = text
 
     def failure_reason(self) -> str:
-        """What `set_failure_reason` was given last; empty if nothing."""
+        """What `set_failure_reason` was given in this run of the node; empty if nothing."""
         return self._reason
+
+    def failed_children(self) -> list[TreeNode]:
+        """Children whose FAILURE made the last run of this node a FAILURE, in order. For a control
+        node of your own: the one that failed last, unless it overrides this.
+        """
+        return [] if self._failed_child is None else [self._failed_child]
 
     def emit_wake_up(self) -> None:
         """Ask the tree for another tick soon; may be called from any thread."""

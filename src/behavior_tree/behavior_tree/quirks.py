@@ -36,6 +36,9 @@ class Quirks:
     """
     number_concat_is_empty: bool = False
     """H. ``1 .. 2`` in a script gives an empty value. Mended: the text ``12``."""
+    json_import_by_position: bool = False
+    """I. import_tree_from_json pairs the sorted names in the JSON with the SubTrees in their order,
+    so that contents are swapped. Mended: matched by name."""
     nan_compares_true: bool = False
     """In scripts every comparison with nan but ``==`` is true, and inf differs from inf. Mended:
     IEEE 754.

@@ -44,6 +44,10 @@ class Timer:
         """True from the deadline on."""
         return self._runtime.clock() >= self.deadline
 
+    def start(self) -> None:
+        """Let the deadline wake the tree."""
+        self._runtime._timers.add(self)
+
     def cancel(self) -> None:
         """Forget the deadline, so that it wakes nobody."""
         self._runtime._timers.discard(self)
@@ -64,6 +68,8 @@ class Runtime:
         self.types = types or TypeRegistry()
         self.record: list[TreeNode] | None = None
         """Nodes ticked in this tick, in order of their start; None while nobody asked."""
+        self.ticks = 0
+        """Ticks of the tree so far."""
         self._event = threading.Event()
         self._timers: set[Timer] = set()
         self._wall_clock = clock is time.monotonic
@@ -100,6 +106,14 @@ class Runtime:
             self._timers.discard(timer)
             if timer.on_expiry is None or timer.on_expiry():
                 self._event.set()
+
+    def wake_up_pending(self) -> bool:
+        """True if a node has asked for another tick that has not been given."""
+        return self._event.is_set()
+
+    def timer_pending(self, timer: Timer) -> bool:
+        """True if a timer will still wake the tree."""
+        return timer in self._timers
 
     def take_wake_up(self) -> bool:
         """True if a wake-up is pending or a timer expired since the last call; clears both."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Save the state of a tree between ticks as JSON-able data, and restore it later.
 
-Saved are the status and place of every node, timers by the time left, and all blackboards. A
-running leaf goes on if it can say how: ``save_state()`` returned something, which
-``restore_state()`` gets. A running leaf that cannot starts anew at the next tick.
+Saved are the status of every node and what it remembers, timers by the time left, and all
+blackboards. Nodes say what they remember by `TreeNode.restorable`, or by ``save_state()`` and
+``restore_state()``. A RUNNING leaf that says nothing cannot go on: it starts anew at the next tick.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from behavior_tree.blackboard import Blackboard, Entry
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.leaf import LeafNode
 from behavior_tree.node import IDLE, RUNNING, TreeNode
-from behavior_tree.runtime import Timer
+from behavior_tree.queue_types import QUEUE_TYPES, SharedQueue
+from behavior_tree.runtime import Runtime, Timer
 from behavior_tree.tree import Tree
 
 __all__ = ["restore_tree", "save_tree"]
 
-FORMAT = 1
-_PLACES = (  # what the built-in nodes remember between ticks
-    *("_index", "_skipped", "_branch", "_running", "_successes", "_failures", "_catching"),
-    *("_count", "_child_runs", "_child_started", "_started"),
-)
+FORMAT = 2
+_QUEUES = {queue.__name__: queue for queue in QUEUE_TYPES.values()}
+_CONTAINERS: dict[str, type[Any]] = {"$tuple": tuple, "$deque": deque, "$set": set}
 
 
 def save_tree(tree: Tree, encode: Callable[[Any], Any] | None = None) -> dict[str, Any]:
@@ -34,22 +33,20 @@ def save_tree(tree: Tree, encode: Callable[[Any], Any] | None = None) -> dict[st
 
     Args:
         tree: call between ticks
-        encode: makes JSON-able data of blackboard values and leaf states of other types
+        encode: makes JSON-able data of blackboard values and node states of other types; those
+            registered by `register_json_type` need none
 
     Raises:
         BehaviorTreeError: values that cannot be written, all of them named
     """
-    codec = _Encoder(encode)
+    codec = _Encoder(tree.runtime, encode)
     saved = {
         "format": FORMAT,
         "nodes": [_save_node(node, codec) for node in tree.nodes()],
         "blackboards": {
-            each.instance_name: {
-                key: [codec.value(entry.value, f"entry [{key}]"), entry.seq]
-                for key, entry in each.blackboard._entries.items()
-            }
-            for each in tree.subtrees
+            each.instance_name: _save_board(each.blackboard, codec) for each in tree.subtrees
         },
+        "wake_up": tree.runtime.wake_up_pending(),
     }
     if codec.refused:
         raise BehaviorTreeError(
@@ -73,84 +70,124 @@ def restore_tree(
     """
     nodes = list(tree.nodes())
     _compare(nodes, tree, saved)
+    decoder = _Decoder(tree.runtime, decode)
+    states = [{**each, "state": decoder.value(each.get("state"))} for each in saved["nodes"]]
+    boards = {
+        name: {key: (decoder.value(data), *rest) for key, (data, *rest) in entries.items()}
+        for name, entries in saved["blackboards"].items()
+    }
     tree.halt_tree()
     for each in tree.subtrees:
-        _restore_board(each.blackboard, saved["blackboards"][each.instance_name], decode)
-    for node, state in zip(nodes, saved["nodes"], strict=True):
-        _restore_node(node, state, decode)
+        _restore_board(each.blackboard, boards[each.instance_name])
+    for node, state in zip(nodes, states, strict=True):
+        _restore_node(node, state)
+    tree.runtime.take_wake_up()
+    decoder.start_timers()
+    if saved["wake_up"]:
+        tree.runtime.emit_wake_up()
 
 
 class _Encoder:
     """Makes JSON-able data, and collects what cannot be made such."""
 
-    def __init__(self, encode: Callable[[Any], Any] | None) -> None:
+    def __init__(self, runtime: Runtime, encode: Callable[[Any], Any] | None) -> None:
+        self._runtime = runtime
         self._encode = encode
         self.refused: list[str] = []
 
     def value(self, value: Any, name: str) -> Any:
         """Plain values stay; all others become an object with one key that starts with ``$``."""
-        if value is None or type(value) in (bool, int, float, str):
+        kind = type(value)
+        if value is None or kind in (bool, int, float, str):
             return value
-        if type(value) is list:
+        if kind is list:
             return [self.value(item, name) for item in value]
+        if kind is dict and all(type(key) is str and key[:1] != "$" for key in value):
+            return {key: self.value(item, name) for key, item in value.items()}
         if isinstance(value, NodeStatus):
             return {"$status": value.name}
-        if type(value) in (tuple, deque):
-            return {f"${type(value).__name__}": [self.value(item, name) for item in value]}
-        if type(value) is dict and all(type(k) is str and k[:1] != "$" for k in value):
-            return {key: self.value(item, name) for key, item in value.items()}
+        if isinstance(value, Timer):
+            left = value.deadline - self._runtime.clock()
+            return {"$timer": [left, self._runtime.timer_pending(value)]}
+        for mark, container in _CONTAINERS.items():
+            if kind is container:
+                return {mark: [self.value(item, name) for item in value]}
+        if isinstance(value, SharedQueue):
+            return {"$queue": [kind.__name__, [self.value(item, name) for item in value]]}
+        if self._runtime.types.json.knows(kind):
+            return {"$typed": self._runtime.types.json.to_json(value)}
         if self._encode is not None:
             return {"$other": self._encode(value)}
-        self.refused.append(f"{name} ({type(value).__name__})")
+        self.refused.append(f"{name} ({kind.__name__})")
         return None
 
 
-def _decoded(value: Any, decode: Callable[[Any], Any] | None) -> Any:
-    if isinstance(value, list):
-        return [_decoded(item, decode) for item in value]
-    if not isinstance(value, dict):
-        return value
-    for key, item in value.items():
-        if key == "$status":
-            return NodeStatus[item]
-        if key == "$other":
-            return item if decode is None else decode(item)
-        if key in ("$tuple", "$deque"):
-            return (tuple if key == "$tuple" else deque)(_decoded(item, decode))
-    return {key: _decoded(item, decode) for key, item in value.items()}
+class _Decoder:
+    """Reverse of `_Encoder`. Timers are made at once, and started when all is restored."""
+
+    def __init__(self, runtime: Runtime, decode: Callable[[Any], Any] | None) -> None:
+        self._runtime = runtime
+        self._decode = decode
+        self._timers: list[Timer] = []
+
+    def value(self, value: Any) -> Any:
+        """What `_Encoder.value` was given."""
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        for mark, item in value.items():
+            if mark == "$status":
+                return NodeStatus[item]
+            if mark == "$timer":
+                return self._timer(*item)
+            if mark in _CONTAINERS:
+                return _CONTAINERS[mark](self.value(item))
+            if mark == "$queue":
+                name, items = item
+                return _QUEUES[name](self.value(items))
+            if mark == "$typed":
+                return self._runtime.types.json.from_json(item)
+            if mark == "$other":
+                return item if self._decode is None else self._decode(item)
+        return {key: self.value(item) for key, item in value.items()}
+
+    def _timer(self, left: float, pending: bool) -> Timer:
+        timer = Timer(self._runtime, self._runtime.clock() + left)
+        if pending:
+            self._timers.append(timer)
+        return timer
+
+    def start_timers(self) -> None:
+        """Let the timers wake the tree that would have."""
+        for timer in self._timers:
+            timer.start()
 
 
 def _save_node(node: TreeNode, codec: _Encoder) -> dict[str, Any]:
-    state: dict[str, Any] = {
+    saved: dict[str, Any] = {
         "uid": node.uid(),
         "path": node.full_path(),
         "type": node.registration_id(),
         "status": node.status.name,
     }
-    own = vars(node)
-    places = {name: own[name] for name in _PLACES if isinstance(own.get(name), int)}
-    if places:
-        state["places"] = places
-    if own.get("_done"):
-        state["done"] = sorted(own["_done"])
-    timer = own.get("_timer")
-    if isinstance(timer, Timer):
-        state["time_left"] = max(timer.deadline - node._rt.clock(), 0.0)
-    if hasattr(own.get("_entry"), "_seen"):
-        state["seen"] = own["_entry"]._seen
-    queue = own.get("_queue")
-    if queue is not None and not _is_shared(node, queue):
-        state["queue"] = codec.value(queue, f"queue of '{node.full_path()}'")
-    inner = node.save_state()
-    if inner is not None:
-        state["state"] = codec.value(inner, f"state of '{node.full_path()}'")
-    return state
+    state = node.save_state()
+    if state is not None:
+        saved["state"] = codec.value(state, f"state of '{node.full_path()}'")
+    return saved
 
 
-def _is_shared(node: TreeNode, queue: Any) -> bool:
-    """True if a Loop takes from a queue on the blackboard, which is saved there."""
-    text = node.raw_port("queue") or ""
-    return node._bb.get(text.strip(" {}"), None) is queue
+def _save_board(board: Blackboard, codec: _Encoder) -> dict[str, list[Any]]:
+    """Value, number of writes, whether the entry is typed, whether it is opaque, by key."""
+    return {
+        key: [
+            codec.value(entry.value, f"entry [{key}]"),
+            entry.seq,
+            entry.type is not Any,
+            entry.opaque,
+        ]
+        for key, entry in board._entries.items()
+    }
 
 
 def _compare(nodes: list[TreeNode], tree: Tree, saved: Mapping[str, Any]) -> None:
@@ -169,38 +206,24 @@ def _compare(nodes: list[TreeNode], tree: Tree, saved: Mapping[str, Any]) -> Non
         raise BehaviorTreeError(f"the saved state has no blackboard of {sorted(missing)}")
 
 
-def _restore_board(
-    board: Blackboard, saved: Mapping[str, Any], decode: Callable[[Any], Any] | None
-) -> None:
-    for key, entry in board._entries.items():
-        if key not in saved:
-            entry.value = None
-    for key, (data, seq) in saved.items():
+def _restore_board(board: Blackboard, saved: Mapping[str, tuple[Any, ...]]) -> None:
+    for key in set(board.get_keys()) - set(saved):
+        board.unset(key)
+    for key, (value, seq, typed, opaque) in saved.items():
         entry = board._entries.get(key) or board._entries.setdefault(key, Entry())
-        value = _decoded(data, decode)
+        if not typed:
+            entry.type = Any
+        elif entry.type is Any:
+            entry.type = type(value)
+        entry.opaque = opaque
         entry.store(value)
         entry.seq = seq
-        if entry.type is Any and value is not None and not isinstance(value, str):
-            entry.type = type(value)
 
 
-def _restore_node(
-    node: TreeNode, state: Mapping[str, Any], decode: Callable[[Any], Any] | None
-) -> None:
-    status = NodeStatus[state["status"]]
-    resumable = "state" in state or "time_left" in state
-    if isinstance(node, LeafNode) and status is RUNNING and not resumable:
+def _restore_node(node: TreeNode, saved: Mapping[str, Any]) -> None:
+    status = NodeStatus[saved["status"]]
+    if saved["state"] is not None:
+        node.restore_state(saved["state"])
+    elif isinstance(node, LeafNode) and status is RUNNING:
         status = IDLE
-    own: dict[str, Any] = node.__dict__
-    own.update(state.get("places", {}))
-    if "done" in state:
-        own["_done"] = set(state["done"])
-    if "time_left" in state:
-        own["_timer"] = node._rt.start_timer(state["time_left"])
-    if "seen" in state:
-        own["_entry"]._seen = state["seen"]
-    if "queue" in state:
-        own["_queue"] = _decoded(state["queue"], decode)
-    if "state" in state:
-        node.restore_state(_decoded(state["state"], decode))
     node.set_status(status)

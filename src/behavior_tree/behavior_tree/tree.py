@@ -28,6 +28,8 @@ from behavior_tree.xml.builder import Subtree
 __all__ = ["Tree"]
 
 _LOG = logging.getLogger(__name__)
+_TOLD = 5
+"""Most reasons of children that a text repeats; `FailureReason.causes` has all."""
 
 
 class Tree:
@@ -195,6 +197,7 @@ class Tree:
         if self._runtime.has_timers:
             self._runtime.expire_timers()
         root = self._root
+        self._runtime.ticks += 1
         status = self._last = root._run()
         if status is SUCCESS or status is FAILURE:
             root.reset_status()
@@ -215,17 +218,12 @@ class Tree:
         return node.full_path()
 
     def failure_reason(self) -> FailureReason | None:
-        """Why the last completed tick was FAILURE: the deepest node that made the root fail.
+        """Why the last tick was FAILURE: the deepest node that made the root fail, with all
+        reasons where several children had to fail.
 
         None unless the last tick of the tree was FAILURE.
         """
-        if self._last is not FAILURE:
-            return None
-        node = self._root
-        while node._failed_child is not None:
-            node = node._failed_child
-        text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"
-        return FailureReason(node.full_path(), text)
+        return _reason(self._root) if self._last is FAILURE else None
 
     def subscribe_status_change(self, callback: StatusCallback) -> Callable[[], None]:
         """Call ``callback(node, previous, new)`` at every change of a node's status.
@@ -272,3 +270,18 @@ class Tree:
         `record_ticks`.
         """
         return list(self._runtime.record or ())
+
+
+def _reason(node: TreeNode) -> FailureReason:
+    causes = tuple(_reason(child) for child in node.failed_children())
+    if not causes:
+        text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"
+        return FailureReason(node.full_path(), text)
+    own = node._reason
+    if len(causes) == 1 and not own:
+        return causes[0]
+    told = [str(cause) for cause in causes[:_TOLD]]
+    if len(causes) > _TOLD:
+        told.append(f"and {len(causes) - _TOLD} more")
+    text = "; ".join(told)
+    return FailureReason(node.full_path(), f"{own} ({text})" if own else text, causes)

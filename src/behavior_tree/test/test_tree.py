@@ -12,6 +12,8 @@ from tree_kit import Rig, letter, watch, xml
 
 from behavior_tree import (
     BehaviorTreeFactory,
+    ControlNode,
+    DecoratorNode,
     NodeStatus,
     NodeType,
     StatefulActionNode,
@@ -86,7 +88,40 @@ class Fail(SyncActionNode):
     [
         ('<Fail name="gripper"/>', "gripper", "gripper is broken"),
         ('<Sequence><AlwaysSuccess/><Fail name="g"/></Sequence>', "g", "g is broken"),
-        ('<Fallback><Fail name="a"/><Fail name="b"/></Fallback>', "b", "b is broken"),
+        (
+            '<Fallback name="f"><Fail name="a"/><Fail name="b"/></Fallback>',
+            "f",
+            "a: a is broken; b: b is broken",
+        ),
+        (
+            '<Sequence><AsyncFallback name="f"><Fail name="a"/><AlwaysFailure name="b"/>'
+            "</AsyncFallback></Sequence>",
+            "f",
+            "a: a is broken; b: AlwaysFailure returned FAILURE",
+        ),
+        (
+            '<ReactiveFallback name="f"><Fail name="a"/><Fail name="b" _skipIf="true"/>'
+            '<Sequence><Fail name="c"/></Sequence></ReactiveFallback>',
+            "f",
+            "a: a is broken; c: c is broken",
+        ),
+        (
+            '<Fallback name="f"><Fail name="a" _skipIf="true"/><Fail name="b"/></Fallback>',
+            "b",
+            "b is broken",
+        ),
+        ('<Fallback name="f" _failureIf="true"><Fail name="a"/></Fallback>', "f", "_failureIf"),
+        (
+            '<ParallelAll name="p" max_failures="2"><Fail name="a"/><AlwaysSuccess/>'
+            '<Fail name="b"/></ParallelAll>',
+            "p",
+            "a: a is broken; b: b is broken",
+        ),
+        (
+            '<Parallel success_count="2"><AlwaysSuccess/><Fail name="a"/><Fail name="b"/></Parallel>',
+            "a",
+            "a is broken",
+        ),
         (
             "<Sequence><Inverter><AlwaysSuccess/></Inverter></Sequence>",
             "Inverter::2",
@@ -123,7 +158,7 @@ def test_failure_reason_is_that_of_the_deepest_cause(body, path, words):
     tree = factory.create_tree_from_text(xml(body, more))
     for record in (False, True):
         tree.record_ticks(record)
-        assert tree.tick_once() is NodeStatus.FAILURE
+        assert tree.tick_while_running(0) is NodeStatus.FAILURE
         reason = tree.failure_reason()
         assert reason.path == path
         assert words in reason.text
@@ -135,6 +170,110 @@ def test_a_cause_from_an_earlier_run_is_not_reported_again():
     for _ in range(2):
         assert tree.tick_once() is NodeStatus.FAILURE
         assert tree.failure_reason().path == "Inverter::1"
+
+
+class GoesOn(ControlNode):
+    """A control node of a user: fails if all children fail, and says so."""
+
+    def tick(self):
+        results = [child.execute_tick() for child in self.children]
+        self.reset_children()
+        if NodeStatus.SUCCESS in results:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason("no way out")
+        return NodeStatus.FAILURE
+
+
+class Strict(DecoratorNode):
+    """A decorator of a user: fails whatever the child says."""
+
+    def tick(self):
+        self.child.execute_tick()
+        return NodeStatus.FAILURE
+
+
+def test_reasons_travel_through_nodes_of_the_user():
+    factory = BehaviorTreeFactory()
+    for node_class in (Fail, GoesOn, Strict):
+        factory.register_node_type(node_class, node_class.__name__)
+    factory.register_simple_decorator("Pass", lambda status, node: status)
+    tree = factory.create_tree_from_text(
+        xml('<GoesOn name="g"><Pass><Strict><Fail name="a"/></Strict></Pass></GoesOn>')
+    )
+    assert tree.tick_once() is NodeStatus.FAILURE
+    reason = tree.failure_reason()
+    assert str(reason) == "g: no way out (a: a is broken)"
+    assert [str(cause) for cause in reason.causes] == ["a: a is broken"]
+    tree = factory.create_tree_from_text(xml('<Strict name="s"><AlwaysSuccess/></Strict>'))
+    assert tree.tick_once() is NodeStatus.FAILURE
+    assert str(tree.failure_reason()) == "s: Strict returned FAILURE"
+
+
+class Moody(SyncActionNode):
+    """Fails with a reason, fails without, succeeds."""
+
+    turns = 0
+
+    def tick(self):
+        self.turns += 1
+        if self.turns == 1:
+            self.set_failure_reason("not in the mood")
+        return NodeStatus.SUCCESS if self.turns == 3 else NodeStatus.FAILURE
+
+
+@pytest.mark.parametrize("kind", ["class", "action", "condition"])
+@pytest.mark.parametrize("record", [False, True])
+def test_a_reason_is_forgotten_when_its_node_starts_again(kind, record):
+    factory = BehaviorTreeFactory()
+    if kind == "class":
+        factory.register_node_type(Moody, "Moody")
+    else:
+        moody = Moody("m")
+
+        def tick(node):
+            moody.set_failure_reason("")
+            status = moody.tick()
+            if moody.failure_reason():
+                node.set_failure_reason(moody.failure_reason())
+            return status
+
+        getattr(factory, f"register_simple_{kind}")("Moody", tick)
+    tree = factory.create_tree_from_text(xml('<Sequence><Moody name="m"/></Sequence>'))
+    tree.record_ticks(record)
+    assert tree.tick_once() is NodeStatus.FAILURE
+    assert str(tree.failure_reason()) == "m: not in the mood"
+    assert tree.tick_once() is NodeStatus.FAILURE
+    assert str(tree.failure_reason()) == "m: Moody returned FAILURE"
+    assert tree.tick_once() is NodeStatus.SUCCESS
+    assert tree.failure_reason() is None
+    assert tree.node_by_path("m").failure_reason() == ""
+
+
+def test_a_control_node_does_not_blame_a_child_that_failed_before():
+    class Picky(ControlNode):
+        turns = 0
+
+        def tick(self):
+            self.turns += 1
+            status = self.children[0].execute_tick()
+            self.reset_children()
+            return status if self.turns == 1 else NodeStatus.FAILURE
+
+    rig = Rig(A="FS")
+    rig.factory.register_node_type(Picky, "Picky")
+    tree = rig.tree('<Picky name="p"><A name="a"/></Picky>')
+    assert [tree.tick_once() and tree.failure_reason().path for _ in range(2)] == ["a", "p"]
+
+
+def test_many_reasons_are_all_kept_and_five_are_told():
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Fail, "Fail")
+    leaves = "".join(f'<Fail name="n{number}"/>' for number in range(8))
+    tree = factory.create_tree_from_text(xml(f'<Fallback name="f">{leaves}</Fallback>'))
+    tree.tick_once()
+    reason = tree.failure_reason()
+    assert reason.text.endswith("n4: n4 is broken; and 3 more")
+    assert [cause.path for cause in reason.causes] == [f"n{number}" for number in range(8)]
 
 
 def test_no_reason_before_a_failure():

@@ -120,6 +120,8 @@ class ScriptCondition(_Scripted, ConditionNode):
 class Sleep(StatefulActionNode):
     """RUNNING for ``msec``, then SUCCESS."""
 
+    restorable = ("_timer",)
+
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(InputPort("msec", Unsigned, description="time to sleep [ms]"))

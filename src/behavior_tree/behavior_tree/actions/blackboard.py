@@ -127,5 +127,11 @@ class WasEntryUpdated(SyncActionNode):
         super().__init__(name, config)
         self._entry = UpdateWatch(self)
 
+    def save_state(self) -> Any:
+        return self._entry.seen
+
+    def restore_state(self, state: Any) -> None:
+        self._entry.seen = state
+
     def tick(self) -> NodeStatus:
         return SUCCESS if self._entry.updated(self._bb) else FAILURE

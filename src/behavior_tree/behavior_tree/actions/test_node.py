@@ -42,6 +42,7 @@ class TestNode(StatefulActionNode):
     """Returns what its configuration says, after the configured delay."""
 
     __test__ = False  # not a test case for pytest
+    restorable = ("_timer",)
 
     def __init__(self, name: str, config: NodeConfig, test: TestNodeConfig) -> None:
         super().__init__(name, config)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.node import IDLE, RUNNING, NodeConfig, TreeNode
+from behavior_tree.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
 
 __all__ = ["ControlNode"]
 
@@ -24,6 +24,7 @@ class ControlNode(TreeNode):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         self._runs: list[Callable[[], NodeStatus]] = []
         super().__init__(name, config)
+        self._failed_together: tuple[int, list[TreeNode]] = (0, [])
 
     def add_child(self, child: TreeNode) -> None:
         """Append a child."""
@@ -58,6 +59,19 @@ class ControlNode(TreeNode):
                     child.status = IDLE
                     if child._watch is not None:
                         child._watch(child, status, IDLE)
+
+    def _note_failures(self) -> None:
+        """Remember, before they are reset, which children have failed, for `failed_children`."""
+        failed = [child for child in self.children if child.status is FAILURE]
+        self._failed_together = (self._rt.ticks, failed)
+        self._failed_child = failed[-1] if failed else None
+
+    def _all_failed_children(self) -> list[TreeNode]:
+        """`failed_children` of a node that fails when all fail, and notes only exceptions."""
+        if self._failed_child is None:
+            return []
+        tick, failed = self._failed_together
+        return list(failed if tick == self._rt.ticks else self.children)
 
     def halt(self) -> None:
         self.reset_children()

@@ -37,6 +37,8 @@ class _Conditional(ControlNode):
 class IfThenElse(_Conditional):
     """Condition once, then the second child on SUCCESS or the third on FAILURE, to its end."""
 
+    restorable = ("_branch",)
+
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._branch = 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.base import ControlNode
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig, TreeNode
 
 __all__ = ["AsyncFallback", "Fallback"]
 
@@ -19,6 +19,7 @@ class Fallback(ControlNode):
 
     memory: ClassVar[bool] = True  # what py_trees calls it
     _goes_on: ClassVar[NodeStatus] = FAILURE
+    restorable = ("_index", "_skipped")
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
@@ -51,8 +52,14 @@ class Fallback(ControlNode):
         self.reset_children()
         return SUCCESS
 
+    def failed_children(self) -> list[TreeNode]:
+        """All of them, except those that were skipped."""
+        return self._all_failed_children()
+
     def _finish(self, count: int) -> NodeStatus:
         skipped = self._skipped
+        if skipped:
+            self._note_failures()
         self._index = 0
         self._skipped = 0
         self.reset_children()

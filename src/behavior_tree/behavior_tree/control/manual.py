@@ -39,6 +39,7 @@ class ManualSelector(ControlNode):
     """
 
     min_children = 0
+    restorable = ("_answer", "_last", "_running", "_seen")
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

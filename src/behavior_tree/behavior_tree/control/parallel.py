@@ -15,12 +15,13 @@ __all__ = ["Parallel", "ParallelAll"]
 class _Concurrent(ControlNode):
     """Bookkeeping of children that have completed."""
 
+    restorable = ("_done", "_successes", "_failures")
+
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._done: set[int] = set()
         self._successes = 0
         self._failures = 0
-        self._culprit: TreeNode | None = None
 
     def _tick_child(self, index: int) -> NodeStatus:
         status = self._runs[index]()
@@ -30,15 +31,12 @@ class _Concurrent(ControlNode):
         elif status is FAILURE:
             self._done.add(index)
             self._failures += 1
-            self._culprit = self.children[index]
         elif status is not RUNNING and status is not SKIPPED:
             raise self._bad_child()
         return status
 
-    def _fail(self) -> NodeStatus:
-        # The child that failed last, which need not be the one that was ticked last.
-        self._failed_child = self._culprit
-        return FAILURE
+    def failed_children(self) -> list[TreeNode]:
+        return [] if self._failed_child is None else list(self._failed_together[1])
 
     def _clear(self) -> None:
         self._done.clear()
@@ -94,9 +92,10 @@ class Parallel(_Concurrent):
                 self.reset_children()
                 return SUCCESS
             if count - self._failures < need or self._failures == limit:
+                self._note_failures()
                 self._clear()
                 self.reset_children()
-                return self._fail()
+                return FAILURE
         return SKIPPED if skipped == count else RUNNING
 
 
@@ -131,9 +130,11 @@ class ParallelAll(_Concurrent):
         if skipped + len(self._done) < count:
             return RUNNING
         failed = self._failures >= limit
+        if failed:
+            self._note_failures()
         self._clear()
         self.reset_children()
-        return self._fail() if failed else SUCCESS
+        return FAILURE if failed else SUCCESS
 
 
 def _from_end(number: int, count: int) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.base import ControlNode
-from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS
+from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, TreeNode
 
 __all__ = ["ReactiveFallback", "ReactiveSequence"]
 
@@ -20,7 +20,7 @@ class _Reactive(ControlNode):
     def tick(self) -> NodeStatus:
         self._start()
         goes_on, ends = self._goes_on, self._ends
-        all_skipped = True
+        all_skipped, any_skipped = True, False
         for index, run in enumerate(self._runs):
             status = run()
             if status is goes_on:
@@ -32,9 +32,12 @@ class _Reactive(ControlNode):
                 self.reset_children()
                 return ends
             elif status is SKIPPED:
+                any_skipped = True
                 self.halt_child(index)
             else:
                 raise self._bad_child()
+        if any_skipped and goes_on is FAILURE:
+            self._note_failures()
         self.reset_children()
         return SKIPPED if all_skipped else goes_on
 
@@ -58,3 +61,7 @@ class ReactiveFallback(_Reactive):
 
     _goes_on = FAILURE
     _ends = SUCCESS
+
+    def failed_children(self) -> list[TreeNode]:
+        """All of them, except those that were skipped."""
+        return self._all_failed_children()

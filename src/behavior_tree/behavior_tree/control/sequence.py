@@ -19,6 +19,7 @@ class Sequence(ControlNode):
 
     memory: ClassVar[bool] = True  # what py_trees calls it
     _goes_on: ClassVar[NodeStatus] = SUCCESS
+    restorable = ("_index", "_skipped")
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)

@@ -31,6 +31,7 @@ class Switch(ControlNode):
     """
 
     cases = 2
+    restorable = ("_running",)
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

@@ -19,6 +19,7 @@ class TryCatch(ControlNode):
     """
 
     min_children = 2
+    restorable = ("_index", "_skipped", "_catching")
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

@@ -22,6 +22,8 @@ class ConsumeQueue(SelfResettingDecorator):
     exists; it is not registered unless asked for.
     """
 
+    restorable = ("_child_runs",)
+
     item_type: ClassVar[Any] = Any
     """A subclass may say what the items are."""
 

@@ -77,6 +77,8 @@ class RunOnce(SelfResettingDecorator):
     ``then_skip="false"`` the result it had.
     """
 
+    restorable = ("_result",)
+
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(

@@ -34,6 +34,8 @@ class Loop(SelfResettingDecorator):
     when the node starts. A literal is ``1;2;3``.
     """
 
+    restorable = ("_queue", "_child_runs")
+
     item_type: Any = Any
 
     @classmethod

@@ -19,6 +19,7 @@ class Precondition(SelfResettingDecorator):
     """
 
     script_ports = ("if",)
+    restorable = ("_child_started",)
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

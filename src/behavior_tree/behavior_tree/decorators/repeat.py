@@ -13,6 +13,7 @@ __all__ = ["Repeat", "RetryUntilSuccessful"]
 
 
 class _Again(SelfResettingDecorator):
+    restorable = ("_count",)
     _limit_port: str
     _again: NodeStatus
     """Result of the child that counts and lets it run again."""

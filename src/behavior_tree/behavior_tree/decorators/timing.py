@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.conversion import Unsigned
 from behavior_tree.decorators.base import SelfResettingDecorator
@@ -16,6 +18,8 @@ __all__ = ["Delay", "Timeout"]
 class Timeout(SelfResettingDecorator):
     """FAILURE, and the child halted, if it runs longer than ``msec``; 0 means no limit."""
 
+    restorable = ("_started", "_expired", "_timer")
+
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(
@@ -27,6 +31,11 @@ class Timeout(SelfResettingDecorator):
         self._started = False
         self._expired = False
         self._timer: Timer | None = None
+
+    def restore_state(self, state: Any) -> None:
+        super().restore_state(state)
+        if self._timer is not None:
+            self._timer.on_expiry = self._expire
 
     def tick(self) -> NodeStatus:
         msec: int = self.get_input("msec")
@@ -71,6 +80,8 @@ class Timeout(SelfResettingDecorator):
 
 class Delay(SelfResettingDecorator):
     """RUNNING for ``delay_msec``, then the child; at least one tick of delay."""
+
+    restorable = ("_timer",)
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

@@ -25,17 +25,18 @@ class UpdateWatch:
         self._node = node
         self._text = text
         self._key = pointer_key(text, "entry") or text
-        self._seen = 0
+        self.seen = 0
+        """Writes of the entry when it was last looked at."""
 
     def updated(self, blackboard: Blackboard) -> bool:
         """True if the entry was written since the last call."""
         text = self._node.raw_port("entry")
         if text is not None and text is not self._text:  # set_port
-            self._text, self._key, self._seen = text, pointer_key(text, "entry") or text, 0
+            self._text, self._key, self.seen = text, pointer_key(text, "entry") or text, 0
         entry = blackboard.entry(self._key)
         if entry is None:
             return False
-        seen, self._seen = self._seen, entry.seq
+        seen, self.seen = self.seen, entry.seq
         return seen != entry.seq
 
 
@@ -50,6 +51,13 @@ class _EntryUpdated(DecoratorNode):
         super().__init__(name, config)
         self._entry = UpdateWatch(self)
         self._child_runs = False
+
+    def save_state(self) -> Any:
+        return {"seen": self._entry.seen, "child_runs": self._child_runs}
+
+    def restore_state(self, state: Any) -> None:
+        self._entry.seen = state["seen"]
+        self._child_runs = state["child_runs"]
 
     def tick(self) -> NodeStatus:
         if not self._child_runs and not self._entry.updated(self._bb):

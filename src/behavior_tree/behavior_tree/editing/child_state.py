@@ -44,4 +44,3 @@ def _move_positions(parent: Any, places: dict[int, int]) -> None:
         results = [parent.children[index].status for index in parent._done]
         parent._successes = results.count(SUCCESS)
         parent._failures = results.count(FAILURE)
-        parent._culprit = None

@@ -45,6 +45,7 @@ def _act(self: SimpleActionNode) -> NodeStatus:
     before = self.status
     if before is IDLE:
         self.status = RUNNING
+    self._reason = ""
     try:
         status = self._function(self)
         if status is SUCCESS:
@@ -67,6 +68,7 @@ def _simple_condition(node: SimpleConditionNode) -> Tick:
 
 def _ask(self: SimpleConditionNode) -> NodeStatus:
     before = self.status
+    self._reason = ""
     try:
         status = self._function(self)
         if status is SUCCESS:

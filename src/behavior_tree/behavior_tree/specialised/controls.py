@@ -58,6 +58,8 @@ def _from_the_first(self: Reactive) -> NodeStatus:
             break
         else:
             status = goes_on
+            if skipped and status is FAILURE:
+                self._note_failures()
             for child in self.children:
                 child.status = IDLE
     except NodeExecutionError:

@@ -48,6 +48,8 @@ def _go_on(self: InOrder, before: NodeStatus) -> NodeStatus:
             if self._skipped:  # a skipped child may have been left RUNNING
                 if self._skipped == len(runs):
                     status = SKIPPED
+                elif status is FAILURE:
+                    self._note_failures()
                 self._skipped = 0
                 self.reset_children()
             else:
