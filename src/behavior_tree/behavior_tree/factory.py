@@ -272,6 +272,13 @@ class BehaviorTreeFactory:
         """All registered node types by ID."""
         return dict(self._manifests)
 
+    def add_metadata_to_manifest(self, registration_id: str, metadata: Mapping[str, str]) -> None:
+        """Replace what editors are told of a node type; raises LogicError for unknown ones."""
+        manifest = self._manifests.get(registration_id)
+        if manifest is None:
+            raise LogicError(f"ID [{registration_id}] is not registered")
+        self._manifests[registration_id] = replace(manifest, metadata=tuple(metadata.items()))
+
     def builtin_nodes(self) -> set[str]:
         """IDs of the node types that every factory knows."""
         return {type_id for type_id, manifest in self._manifests.items() if manifest.builtin}
@@ -403,8 +410,7 @@ class BehaviorTreeFactory:
         try:
             return self._register_and_create(documents, blackboard)
         finally:
-            if self._quirks.text_trees_unregistered:
-                self._trees, self._models, self._main_tree = kept
+            self._trees, self._models, self._main_tree = kept
 
     def _register_and_create(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
         before = self._main_tree

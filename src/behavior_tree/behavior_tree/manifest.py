@@ -48,6 +48,7 @@ class TreeNodeManifest:
             node_class.node_type,
             dict(node_class.provided_ports()),
             description=" ".join(doc.split()),
+            metadata=tuple(node_class.metadata().items()),
             min_children=low,
             max_children=high,
             script_ports=tuple(getattr(node_class, "script_ports", ())),

@@ -138,6 +138,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Ports of this class; see `behavior_tree.ports`."""
         return {}
 
+    @classmethod
+    def metadata(cls) -> dict[str, str]:
+        """What editors shall know of this class: keys and texts for its TreeNodesModel."""
+        return {}
+
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         if config is None:
             config = NodeConfig()
