@@ -128,7 +128,8 @@ def test_spaces_around_a_pointer(stage):
 def test_set_blackboard_feeds_an_integer_input(ours):
     kept = keeper(ours, int)
     ours.load(
-        '<Sequence><SetBlackboard value="42" output_key="v"/><SubTree ID="T" v="{v}  "/></Sequence>',
+        '<Sequence><SetBlackboard value="42" output_key="v"/>'
+        '<SubTree ID="T" v="{v}  "/></Sequence>',
         subtree("T", '<Keep value="{v}"/>'),
     )
     assert ours.run() == "S"

@@ -53,7 +53,8 @@ def test_bad_port_names(name):
 
 
 def tree(tree_id):
-    return f'<root BTCPP_format="4"><BehaviorTree ID="{tree_id}"><AlwaysSuccess/></BehaviorTree></root>'
+    body = f'<BehaviorTree ID="{tree_id}"><AlwaysSuccess/></BehaviorTree>'
+    return f'<root BTCPP_format="4">{body}</root>'
 
 
 @pytest.mark.parametrize(
