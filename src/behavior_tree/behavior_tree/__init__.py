@@ -33,6 +33,7 @@ from behavior_tree.blackboard_json import (
 from behavior_tree.control import ControlNode, ManualSelector
 from behavior_tree.conversion import TypeRegistry, Unsigned, register_converter
 from behavior_tree.decorators import ConsumeQueue, DecoratorNode, Loop
+from behavior_tree.editing import TreeEditor
 from behavior_tree.errors import (
     BehaviorTreeError,
     BlackboardError,
@@ -47,6 +48,7 @@ from behavior_tree.errors import (
 )
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.groot2 import GROOT2_AVAILABLE, Groot2Publisher
+from behavior_tree.history import BlackboardHistory, BlackboardWrite
 from behavior_tree.json_types import register_json_type
 from behavior_tree.leaf import (
     ActionNodeBase,
@@ -80,6 +82,8 @@ __all__ = [
     "BidirectionalPort",
     "Blackboard",
     "BlackboardError",
+    "BlackboardHistory",
+    "BlackboardWrite",
     "ConditionNode",
     "ConsumeQueue",
     "ControlNode",
@@ -115,6 +119,7 @@ __all__ = [
     "TestNode",
     "TestNodeConfig",
     "Tree",
+    "TreeEditor",
     "TreeNode",
     "TreeNodeManifest",
     "TreeObserver",

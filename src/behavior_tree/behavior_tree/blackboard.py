@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import copy
 import operator
+import reprlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from behavior_tree.conversion import TypeRegistry, accepts, type_name
@@ -55,6 +56,9 @@ class Entry:
         self.stamp = time.monotonic()
 
 
+EntryCallback = Callable[["Blackboard", str, Entry], None]
+
+
 class Blackboard:
     """Entries of one scope. Create with `Blackboard.create`."""
 
@@ -66,6 +70,7 @@ class Blackboard:
         self._remap: dict[str, str] = {}
         self._autoremap = False
         self._hidden: dict[str, Entry] | None = None  # quirk B: entries nobody can read
+        self._on_entry: EntryCallback | None = None
         self._types = types or (parent.types if parent is not None else TypeRegistry())
 
     @staticmethod
@@ -185,8 +190,31 @@ class Blackboard:
                 if self._hidden is not None:
                     return self._parent._create_entry(external, entry_type)
                 return self._parent.create_entry(external, entry_type)
-        entry = entries[key] = Entry(entry_type)
+        entry = entries.setdefault(key, Entry(entry_type))  # another thread may have been faster
+        if self._on_entry is not None:
+            self._on_entry(self, key, entry)
         return entry
+
+    def restored_entry(self, key: str) -> Entry:
+        """Entry of this name that lives here, made if missing, whatever is remapped."""
+        entry = self._entries.setdefault(key, Entry())
+        if self._on_entry is not None:
+            self._on_entry(self, key, entry)
+        return entry
+
+    def watch_entries(self, callback: EntryCallback | None) -> None:
+        """Call ``callback(self, key, entry)`` for all entries that live here and all to come; None
+        ends it.
+
+        Raises:
+            LogicError: somebody watches already
+        """
+        if callback is not None and self._on_entry is not None:
+            raise LogicError("this blackboard is being recorded already: close the other recorder")
+        self._on_entry = callback
+        if callback is not None:
+            for key, entry in list(self._entries.items()):
+                callback(self, key, entry)
 
     # -- values ---------------------------------------------------------------------------------
 
@@ -344,6 +372,20 @@ class Blackboard:
         """True if the key has a value."""
         entry = self.entry(key)
         return entry is not None and entry.value is not None
+
+    def debug_message(self) -> str:
+        """Text with one line for each entry and remapping: type, number of writes, value."""
+        lines = []
+        for key, entry in list(self._entries.items()):
+            value = "empty" if entry.value is None else reprlib.repr(entry.value)
+            lines.append(f"{key} ({type_name(entry.type)}, {entry.seq} writes): {value}")
+        lines += [f"{inner} -> {outer} of the parent" for inner, outer in self._remap.items()]
+        if self._autoremap:
+            lines.append("all other keys -> the same of the parent, unless they begin with '_'")
+        return "\n".join(lines) or "no entries"
+
+    def __repr__(self) -> str:
+        return f"<Blackboard {', '.join(self._entries) or 'empty'}>"
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Local keys and values; None for empty entries."""

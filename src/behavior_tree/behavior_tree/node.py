@@ -28,6 +28,7 @@ pre-tick hook, body, post-conditions, post-tick hook, status change.
 from __future__ import annotations
 
 import logging
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -241,7 +242,34 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         if self._up is not None:
             self._up.children_changed()
 
+    def trace_work(self, enabled: bool) -> None:
+        """Let `Runtime.at_work` tell while this node is ticked or halted, if the tree traces."""
+        if enabled:
+            self.halt_node = self._halt_traced  # type: ignore[method-assign]
+        else:
+            self.__dict__.pop("halt_node", None)
+        self.select_kernel()
+
+    def _execute_traced(self) -> NodeStatus:
+        runtime = self._rt
+        outer, runtime.at_work = runtime.at_work, (threading.get_ident(), self)
+        try:
+            return self._untraced_kernel()()
+        finally:
+            runtime.at_work = outer
+
+    def _halt_traced(self) -> None:
+        runtime = self._rt
+        outer, runtime.at_work = runtime.at_work, (threading.get_ident(), self)
+        try:
+            type(self).halt_node(self)
+        finally:
+            runtime.at_work = outer
+
     def _kernel(self) -> Run:
+        return self._execute_traced if self._rt.tracing else self._untraced_kernel()
+
+    def _untraced_kernel(self) -> Run:
         if self._pre_tick is not None or self._post_tick is not None or self._rt.record is not None:
             return self._execute_full
         if self._watch is not None:

@@ -68,6 +68,10 @@ class Runtime:
         self.types = types or TypeRegistry()
         self.record: list[TreeNode] | None = None
         """Nodes ticked in this tick, in order of their start; None while nobody asked."""
+        self.tracing = False
+        """True while `at_work` is kept up to date."""
+        self.at_work: tuple[int, TreeNode | None] = (0, None)
+        """Thread that ticks, and the node it is in."""
         self.ticks = 0
         """Ticks of the tree so far."""
         self._event = threading.Event()

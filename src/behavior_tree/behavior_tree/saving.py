@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.blackboard import Blackboard
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.leaf import LeafNode
 from behavior_tree.node import IDLE, RUNNING, TreeNode
@@ -210,7 +210,7 @@ def _restore_board(board: Blackboard, saved: Mapping[str, tuple[Any, ...]]) -> N
     for key in set(board.get_keys()) - set(saved):
         board.unset(key)
     for key, (value, seq, typed, opaque) in saved.items():
-        entry = board._entries.get(key) or board._entries.setdefault(key, Entry())
+        entry = board.restored_entry(key)
         if not typed:
             entry.type = Any
         elif entry.type is Any:

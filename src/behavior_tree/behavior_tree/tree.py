@@ -260,6 +260,12 @@ class Tree:
             node._watch = watch
         select_kernels(nodes)
 
+    def trace_work(self, enabled: bool) -> None:
+        """Keep `Runtime.at_work` up to date, or stop it."""
+        self._runtime.tracing = enabled
+        for node in self.nodes():
+            node.trace_work(enabled)
+
     def record_ticks(self, enabled: bool = True) -> None:
         """Keep a list of the nodes ticked in each tick, for `ticked_nodes`."""
         self._runtime.record = [] if enabled else None
