@@ -24,7 +24,7 @@ from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.errors import ConversionError
 from behavior_tree.json_types import JsonTypes
 from behavior_tree.number_text import leading_double
-from behavior_tree.queue_types import SharedQueue
+from behavior_tree.queue_types import QUEUE_TYPES, SharedQueue
 
 __all__ = ["TypeRegistry", "Unsigned", "register_converter", "type_name"]
 
@@ -56,6 +56,10 @@ _CPP_NAMES: dict[Any, str] = {
     list[float]: "std::vector<double>",
     list[bool]: "std::vector<bool>",
     list[str]: "std::vector<std::string>",
+    QUEUE_TYPES[int]: "std::shared_ptr<std::deque<int, std::allocator<int> > >",
+    QUEUE_TYPES[float]: "std::shared_ptr<std::deque<double, std::allocator<double> > >",
+    QUEUE_TYPES[bool]: "std::shared_ptr<std::deque<bool, std::allocator<bool> > >",
+    QUEUE_TYPES[str]: "std::shared_ptr<std::deque<std::string, std::allocator<std::string> > >",
     Any: "BT::AnyTypeAllowed",
 }
 
@@ -258,7 +262,7 @@ class TypeRegistry:
         raise ConversionError(f"[{text}] is not a {port_type.__name__}: use one of {names}")
 
     def _to_list(self, text: str, item_type: Any) -> list[Any]:
-        if text.startswith(_JSON):
+        if text.startswith(_JSON) and not self._lenient:
             return [self.cast(item, item_type) for item in _to_json(text, list)]
         parts = text.split(";")
         if parts[-1] == "":

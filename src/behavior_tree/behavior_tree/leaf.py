@@ -122,20 +122,19 @@ class SimpleActionNode(ActionNodeBase):
                 self._watch(self, IDLE, RUNNING)
         status = callback_result(self, self._function(self))
         if status is SUCCESS or status is FAILURE:
+            self.set_status(status)  # before the post-conditions, which may raise
             return status
         return self.other_result(status)
 
     def other_result(self, status: NodeStatus) -> NodeStatus:
         """Look at a result that is neither SUCCESS nor FAILURE."""
         if status is RUNNING:
+            self.set_status(RUNNING)
             raise LogicError(
                 "a simple action must not return RUNNING: use register_simple_stateful_action"
             )
-        if status is SKIPPED:
-            if self._rt.quirks.simple_action_stores_skipped:
-                self.set_status(SKIPPED)
-        elif status is not IDLE:  # before the post-conditions, which may raise
-            self.set_status(status)
+        if status is SKIPPED and self._rt.quirks.simple_action_stores_skipped:
+            self.set_status(SKIPPED)
         return status
 
 

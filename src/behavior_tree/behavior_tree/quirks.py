@@ -34,6 +34,8 @@ class Quirks:
     """G. halt_tree() runs ``_onHalted`` of every node, twice for running ones. Mended: once,
     running only.
     """
+    destroyed_tree_halts: bool = False
+    """A tree that nobody refers to any more is halted, as by halt_tree(). Mended: only told to."""
     number_concat_is_empty: bool = False
     """H. ``1 .. 2`` in a script gives an empty value. Mended: the text ``12``."""
     json_import_by_position: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from behavior_tree.basic_types import NodeStatus
@@ -36,8 +37,8 @@ class Tree:
     """All nodes of a tree, with its SubTrees. Made by `BehaviorTreeFactory.create_tree`."""
 
     def __init__(self, root: TreeNode, subtrees: list[Subtree], runtime: Runtime) -> None:
-        self._root = root
         self._runtime = runtime
+        self._root = root
         self._watchers: list[StatusCallback] = []
         self._structure_watchers: list[StructureCallback] = []
         self._halts = 0
@@ -50,6 +51,11 @@ class Tree:
         for node in self.nodes():
             node.join_tree()
         select_kernels(list(self.nodes()))
+
+    def __del__(self) -> None:
+        if self._runtime.quirks.destroyed_tree_halts:
+            with suppress(Exception):  # nobody is left to be told
+                self.halt_tree()
 
     # -- structure ------------------------------------------------------------------------------
 

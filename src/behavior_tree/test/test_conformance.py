@@ -9,7 +9,7 @@ pytest.importorskip("behaviortreepy")
 
 from conformance_kit import Generator, difference, ours, upstream
 
-BLOCK = 50
+BLOCK = 30
 
 
 @pytest.mark.parametrize("block", range(6))

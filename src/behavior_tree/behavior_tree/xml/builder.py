@@ -220,7 +220,12 @@ class TreeBuilder:
                 config.input_ports[name] = text
             if port.direction is not PortDirection.INPUT:
                 config.output_ports[name] = text
-            key = pointer_key(text, name)
+        order = list(texts)
+        if self.runtime.quirks.exact_values:  # upstream's, which counts if two ports share a key
+            order.sort(key=list(manifest.ports).index, reverse=True)
+        for name in order:
+            port = manifest.ports[name]
+            key = pointer_key(texts[name], name)
             if key is not None:
                 # Upstream's update watchers declare BT::Any, other untyped ports AnyTypeAllowed.
                 watched = manifest.builtin and name == "entry"
@@ -240,7 +245,7 @@ class TreeBuilder:
             lost = self.runtime.quirks.exact_values
             config.blackboard.create_entry(key, port.type).opaque = opaque and lost
             return
-        if not types_agree(entry.type, port):
+        if not types_agree(entry.type, port, exact=self.runtime.quirks.exact_values):
             message, remedy = type_conflict(key, entry.type, port.type)
             self._add(element, config.path, message, remedy, port.name)
 

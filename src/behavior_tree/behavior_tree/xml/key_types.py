@@ -26,18 +26,25 @@ _MAX_NODES, _MAX_DEPTH = 65535, 256
 """As many nodes, and as deep, as a tree may have."""
 
 
-def types_agree(entry_type: Any, port: PortInfo) -> bool:
+def types_agree(entry_type: Any, port: PortInfo, *, exact: bool = False) -> bool:
     """True if a port may use an entry that was made for another port's type.
 
     Classes agree if one derives from the other, as a value may turn out to be of the right one; but
     a port that writes must not put a base class where a derived one is expected. Numbers are
     checked when they are written.
+
+    Args:
+        entry_type: of the entry
+        port: who wants to use it
+        exact: only the same type agrees, quirk `exact_values`
     """
     port_type = port.type
     if entry_type is Any or port_type is Any or entry_type is str or entry_type == port_type:
         return True
-    if bool in (entry_type, port_type) or not (
-        isinstance(entry_type, type) and isinstance(port_type, type)
+    if (
+        exact
+        or bool in (entry_type, port_type)
+        or not (isinstance(entry_type, type) and isinstance(port_type, type))
     ):
         return False
     try:
