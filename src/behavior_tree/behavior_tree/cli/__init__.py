@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``python -m behavior_tree``: check, show, models, run, profile."""
+"""The command ``python -m behavior_tree``, also ``behavior tree``: check, show, models, xsd,
+migrate, run, replay, profile.
+"""
 
-from behavior_tree.cli.command import main
+from behavior_tree.cli.command import add_commands, main
 
-__all__ = ["main"]
+__all__ = ["add_commands", "main"]

@@ -4,123 +4,262 @@
 from __future__ import annotations
 
 import argparse
-import json
+import functools
+import math
+import os
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from behavior_tree.basic_types import NodeStatus
+from behavior_tree.cli.checking import find_problems, report
+from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
+from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
-from behavior_tree.cli.stand_ins import make_factory
-from behavior_tree.errors import BehaviorTreeError, LoadError, XmlProblem
+from behavior_tree.cli.replay import Replay, Step
+from behavior_tree.cli.stand_ins import Extend, make_factory
+from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.loggers.btlog import FileLogger, read_btlog
 from behavior_tree.tree import Tree
-from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.document import parse_xml
+from behavior_tree.xml.files import replace_file
+from behavior_tree.xml.migrate import migrate
+from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml
 
-__all__ = ["main"]
+__all__ = ["add_commands", "main"]
+
+_EPILOG = """\
+Node types that no program registers here are taken from the <TreeNodesModel> of the files; a
+program's own come in with --register module:function.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print it and exit."""
+        self.exit(2, f"{self.prog}: {message}: see '{self.prog} --help'\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code. Wrong arguments raise ``SystemExit(2)``."""
-    options = _parser().parse_args(arguments)
+    parser = _Parser(
+        prog="python -m behavior_tree",
+        description="Checks, draws, converts, runs and replays behavior trees.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_commands(parser)
+    options = parser.parse_args(arguments)
     try:
-        return int(options.action(options))
-    except BehaviorTreeError as error:
-        print(error, file=sys.stderr)
+        return int(options.run(options))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m behavior_tree", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    check = commands.add_parser("check", help="find all problems of files, without running them")
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    check.add_argument("--json", action="store_true", help="problems as a JSON list")
-    check.set_defaults(action=_check)
-    show = commands.add_parser("show", help="draw the trees of a file")
-    show.add_argument("file", type=Path, metavar="FILE")
-    show.set_defaults(action=_show)
-    models = commands.add_parser("models", help="write the TreeNodesModel of all node types")
-    models.set_defaults(action=_models)
-    run = commands.add_parser("run", help="run a tree with simulated leaves, log each transition")
-    run.set_defaults(action=_run)
-    profile = commands.add_parser("profile", help="run a tree, show where its time goes")
-    profile.set_defaults(action=_profile)
-    for command in (run, profile):
-        command.add_argument("file", type=Path, metavar="FILE")
-        command.add_argument("--tree", metavar="ID", help="tree to run, else the main one")
-        command.add_argument("--rules", type=Path, metavar="JSON", help="substitution rules")
-        command.add_argument("--timeout", type=float, default=60.0, help="limit [s] (60)")
-    for command in (check, models, run, profile):
-        command.add_argument(
-            "--register",
-            action="append",
-            default=[],
-            metavar="MODULE:FUNCTION",
-            help="function that registers node types, called with the factory",
-        )
-    return parser
+def add_commands(parser: argparse.ArgumentParser, extend: Extend | None = None) -> None:
+    """Add all verbs to a parser; ``options.run(options)`` runs the chosen one.
+
+    Args:
+        parser: gets the verbs as subcommands
+        extend: registers further node types with the factory of each command
+    """
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(name: str, action: Callable[[argparse.Namespace], int], text: str) -> _Add:
+        command = commands.add_parser(name, help=text, description=(action.__doc__ or text))
+        command.set_defaults(run=functools.partial(_guarded, action), extend=extend)
+        return command.add_argument
+
+    _add_check(add("check", _check, "find all problems of files, without running them"))
+    _add_show(add("show", _show, "draw the trees of a file"))
+    _add_models(add("models", _models, "write the TreeNodesModel of all node types"))
+    _add_models(add("xsd", _xsd, "write an XML Schema for tree files"))
+    _add_migrate(add("migrate", _migrate, "convert a file of BehaviorTree.CPP 3 to version 4"))
+    _add_run(add("run", _run, "run a tree with simulated leaves, log each transition"))
+    _add_replay(add("replay", _replay, "show what a .btlog file recorded"))
+    _add_profile(add("profile", _profile, "run a tree, show where its time goes"))
+
+
+_Add = Callable[..., argparse.Action]
+
+
+def _add_register(add: _Add) -> None:
+    add(
+        "--register",
+        action="append",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="function that registers node types, called with the factory",
+    )
+
+
+def _add_check(add: _Add) -> None:
+    add("files", nargs="+", type=Path, metavar="FILE")
+    add("--json", action="store_true", help="problems as a JSON list")
+    _add_register(add)
+
+
+def _add_show(add: _Add) -> None:
+    add("file", type=Path, metavar="FILE")
+    add("--svg", type=Path, metavar="FILE", help="draw a picture instead")
+    _add_register(add)
+
+
+def _add_models(add: _Add) -> None:
+    add("files", nargs="*", type=Path, metavar="FILE", help="also what these files describe")
+    add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
+    _add_register(add)
+
+
+def _add_migrate(add: _Add) -> None:
+    add("file", type=Path, metavar="FILE")
+    add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
+    add("--in-place", action="store_true", help="replace FILE, keep the old one as FILE.bak")
+
+
+def _add_profile(add: _Add) -> None:
+    add("file", type=Path, metavar="FILE")
+    add("--tree", metavar="ID", help="tree to run, else the main one")
+    add("--rules", type=Path, metavar="JSON", help="substitution rules for simulated leaves")
+    add("--timeout", type=_seconds, default=60.0, metavar="S", help="limit [s] (60)")
+    _add_register(add)
+
+
+def _add_run(add: _Add) -> None:
+    _add_profile(add)
+    add("--btlog", type=Path, metavar="FILE.btlog", help="also record for `replay` and Groot2")
+
+
+def _add_replay(add: _Add) -> None:
+    add("file", type=Path, metavar="FILE.btlog")
+    add("--speed", type=_positive, metavar="X", help="in time, X times as fast; else at once")
+    add("--at", type=_seconds, metavar="T", help="the tree at T [s] after the log's beginning")
+    add("--svg", type=Path, metavar="FILE", help="with --at: as a picture")
+    add("--json", action="store_true", help="machine-readable")
+
+
+def _seconds(text: str) -> float:
+    value = _number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds, not '{text}'")
+    return value
+
+
+def _positive(text: str) -> float:
+    value = _number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not '{text}'")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    return value if math.isfinite(value) else -1.0
+
+
+def _guarded(action: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    try:
+        return action(options)
+    except BehaviorTreeError as error:
+        print(error, file=sys.stderr)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"{error.filename or 'file'}: {error.strerror or error}", file=sys.stderr)
+    return 1
+
+
+# -- verbs --------------------------------------------------------------------------------------
 
 
 def _check(options: argparse.Namespace) -> int:
-    problems = _problems(options.files, options.register)
-    if options.json:
-        print(json.dumps([asdict(problem) for problem in problems], indent=1))
-    elif problems:
-        print(LoadError(problems))
-    else:
-        print(f"{len(options.files)} files, no problems")
-    return 1 if problems else 0
-
-
-def _problems(files: Sequence[Path], register: Sequence[str]) -> list[XmlProblem]:
-    factory = make_factory(files, register)
-    found: dict[XmlProblem, None] = {}
-    for file in files:
-        try:
-            factory.register_behavior_tree_from_file(file)
-        except LoadError as error:
-            found.update(dict.fromkeys(error.problems))
-    if not found:  # else SubTrees of a refused file would be reported as unknown
-        for tree_id in factory.registered_behavior_trees():
-            try:
-                factory.create_tree(tree_id)
-            except LoadError as error:
-                found.update(dict.fromkeys(error.problems))
-    return sorted(found, key=lambda each: (each.file, each.line, each.column))
+    """Find all problems of files and what they include: errors, which give exit code 1, and
+    warnings, such as nodes that can never be ticked.
+    """
+    problems = find_problems(options.files, options.register, options.extend)
+    print(report(problems, len(options.files), as_json=options.json))
+    return 1 if any(each.severity == "error" for each in problems) else 0
 
 
 def _show(options: argparse.Namespace) -> int:
-    try:
-        root = parse_xml(options.file.read_bytes(), str(options.file))
-    except OSError as error:
-        raise BehaviorTreeError(f"cannot read {options.file}: {error.strerror}") from error
-    for tree in root.children:
-        if tree.tag == "BehaviorTree":
-            print(tree.get("ID") or "(main tree)")
-            _draw(tree, "")
+    """Draw the trees of a file in the terminal, or as a picture. The file need not be correct."""
+    root = parse_xml(_read(options.file), str(options.file))
+    factory = make_factory([options.file], options.register, extend=options.extend)
+    return _draw(drawn_trees(root, factory.manifests()), options.svg, str(options.file))
+
+
+def _draw(trees: list[tuple[str, Drawn]], svg: Path | None, file: str) -> int:
+    if not trees:
+        raise BehaviorTreeError(f"{file} contains no <BehaviorTree>")
+    if svg is not None:
+        replace_file(svg, svg_picture(trees).encode())
+        return 0
+    colour = sys.stdout.isatty()
+    for title, tree in trees:
+        print("\n".join(text_lines(title, tree, colour=colour)))
     return 0
-
-
-def _draw(parent: Element, indent: str) -> None:
-    for child in parent.children:
-        last = child is parent.children[-1]
-        shown = {key: value for key, value in child.attributes.items() if key != "ID"}
-        head = " ".join(filter(None, (child.tag, child.get("ID"))))
-        text = " ".join(f'{key}="{value}"' for key, value in shown.items())
-        print(f"{indent}{'└── ' if last else '├── '}{head} {text}".rstrip())
-        _draw(child, indent + ("    " if last else "│   "))
 
 
 def _models(options: argparse.Namespace) -> int:
-    factory = make_factory((), options.register)
-    print(write_tree_nodes_model_xml(factory.manifests().values(), include_builtin=True), end="")
+    """Write the TreeNodesModel of all node types, for Groot2."""
+    factory = make_factory(options.files, options.register, extend=options.extend)
+    manifests = factory.manifests().values()
+    return _write(options, write_tree_nodes_model_xml(manifests, include_builtin=True))
+
+
+def _xsd(options: argparse.Namespace) -> int:
+    """Write an XML Schema that editors and validators can check tree files with."""
+    factory = make_factory(options.files, options.register, extend=options.extend)
+    return _write(options, write_tree_xsd(factory.manifests().values(), factory.types.enums))
+
+
+def _write(options: argparse.Namespace, text: str) -> int:
+    if options.output is None:
+        print(text, end="")
+    else:
+        replace_file(options.output, text.encode())
     return 0
 
 
+def _migrate(options: argparse.Namespace) -> int:
+    """Convert a file of BehaviorTree.CPP 3 to version 4. Comments and formatting stay. What could
+    not be converted is told with its line, and gives exit code 1.
+    """
+    if options.in_place and options.output is not None:
+        raise BehaviorTreeError("give either --in-place or --output")
+    old = _read(options.file)
+    done = migrate(old, str(options.file))
+    if done.was_version_4:
+        print(f"{options.file} is of version 4 already", file=sys.stderr)
+    for note in done.notes:
+        print(note, file=sys.stderr)
+    if options.output is not None:
+        replace_file(options.output, done.data)
+    elif not options.in_place:
+        sys.stdout.write(done.data.decode())
+    elif done.data != old:
+        replace_file(options.file.with_name(options.file.name + ".bak"), old)
+        replace_file(options.file, done.data)
+    return 1 if any(note.severity == "error" for note in done.notes) else 0
+
+
 def _run(options: argparse.Namespace) -> int:
+    """Run a tree and log each change of a status. Leaves are simulated: they succeed, unless
+    substitution rules say otherwise.
+    """
     tree = _tree(options)
     start = time.monotonic()
     tree.subscribe_status_change(
@@ -128,10 +267,17 @@ def _run(options: argparse.Namespace) -> int:
             f"{time.monotonic() - start:9.3f} {node.full_path()}: {before.name} -> {after.name}"
         )
     )
-    return _finish(tree, options.timeout)
+    if options.btlog is None:
+        return _finish(tree, options.timeout)
+    logger = FileLogger(tree, options.btlog)
+    try:
+        return _finish(tree, options.timeout)
+    finally:
+        logger.close()
 
 
 def _profile(options: argparse.Namespace) -> int:
+    """Run a tree with simulated leaves and show how often and how long each node was ticked."""
     tree = _tree(options)
     profile = Profile(tree)
     code = _finish(tree, options.timeout)
@@ -139,8 +285,30 @@ def _profile(options: argparse.Namespace) -> int:
     return code
 
 
+def _replay(options: argparse.Namespace) -> int:
+    """Show what a .btlog file recorded: all changes, or the tree at one moment."""
+    replay = Replay(read_btlog(options.file), str(options.file))
+    if options.at is None:
+        if options.svg is not None:
+            raise BehaviorTreeError("a picture shows one moment: add --at T")
+        show: Callable[[Step], str] = Step.json if options.json else str
+        replay.play(lambda step: print(show(step), flush=options.speed is not None), options.speed)
+        return 0
+    if options.json:
+        print(replay.statuses_json(options.at))
+        return 0
+    return _draw(replay.trees(options.at), options.svg, str(options.file))
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise BehaviorTreeError(f"cannot read {file}: {error.strerror}") from error
+
+
 def _tree(options: argparse.Namespace) -> Tree:
-    factory = make_factory((options.file,), options.register, options.rules)
+    factory = make_factory((options.file,), options.register, options.rules, options.extend)
     if options.tree is None:
         return factory.create_tree_from_file(options.file)
     factory.register_behavior_tree_from_file(options.file)

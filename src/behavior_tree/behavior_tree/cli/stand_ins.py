@@ -4,37 +4,52 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
-from behavior_tree.errors import BehaviorTreeError, LoadError
+from behavior_tree.control import Sequence
+from behavior_tree.conversion import Unsigned, type_name
+from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.node import NodeConfig
 from behavior_tree.ports import PortInfo, port_name_mistake
-from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.loader import Loader
 
-__all__ = ["make_factory"]
+__all__ = ["Extend", "make_factory"]
+
+Extend = Callable[[BehaviorTreeFactory], object]
+"""Registers node types with a factory."""
 
 _DIRECTIONS = {
     "input_port": PortDirection.INPUT,
     "output_port": PortDirection.OUTPUT,
     "inout_port": PortDirection.INOUT,
 }
+_BASIC_TYPES = (
+    *(int, Unsigned, float, bool, str, NodeStatus),
+    *(list[int], list[float], list[bool], list[str], Any),
+)
 
 
 def make_factory(
-    files: Iterable[Path], register: Iterable[str] = (), rules: Path | None = None
+    files: Iterable[Path],
+    register: Iterable[str] = (),
+    rules: Path | None = None,
+    extend: Extend | None = None,
 ) -> BehaviorTreeFactory:
     """Factory with the user's node types, and stand-ins for the others that files describe.
 
     Args:
-        files: documents whose ``<TreeNodesModel>`` describes node types; a stand-in succeeds at
-            once, unless a rule says otherwise
+        files: documents that, with what they include, describe node types in their
+            ``<TreeNodesModel>``; a stand-in succeeds at once, unless a rule says otherwise
         register: ``module:function`` each, called with the factory
         rules: JSON file of substitution rules
+        extend: registers further node types, before the files' descriptions count
 
     Raises:
         BehaviorTreeError: a function or the rules cannot be loaded
@@ -42,20 +57,16 @@ def make_factory(
     factory = BehaviorTreeFactory()
     for name in register:
         _call(name, factory)
-    for file in files:
-        try:
-            root = parse_xml(file.read_bytes(), str(file))
-        except (OSError, LoadError):
-            continue  # reported when the file is loaded
-        for model in root.children:
-            if model.tag == "TreeNodesModel":
-                for each in model.children:
-                    _stand_in(factory, each)
+    if extend is not None:
+        extend(factory)
+    _StandIns(factory).add(files)
     if rules is not None:
         try:
             factory.load_substitution_rules_from_json(rules.read_text(encoding="utf-8"))
         except OSError as error:
             raise BehaviorTreeError(f"cannot read {rules}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise BehaviorTreeError(f"{rules} is not UTF-8: {error}") from error
     return factory
 
 
@@ -70,25 +81,59 @@ def _call(name: str, factory: BehaviorTreeFactory) -> None:
         ) from error
 
 
-def _stand_in(factory: BehaviorTreeFactory, model: Element) -> None:
-    type_id = model.get("ID")
-    if not type_id or type_id in factory.manifests():
-        return
-    ports = _ports(model)
-    if model.tag == "Decorator":
-        factory.register_simple_decorator(type_id, lambda status, node: status, ports)
-    elif model.tag in ("Action", "Condition"):
-        kind = NodeType[model.tag.upper()]
-        factory.register_builder(
-            TreeNodeManifest(type_id, kind, {port.name: port for port in ports}),
-            lambda name, config: TestNode(name, config, TestNodeConfig(NodeStatus.SUCCESS)),
-        )
+class _StandIns:
+    """Registers what documents describe and nobody has registered."""
+
+    def __init__(self, factory: BehaviorTreeFactory) -> None:
+        self._factory = factory
+        ports = [port for each in factory.manifests().values() for port in each.ports.values()]
+        self._types: dict[str, Any] = {type_name(each.type): each.type for each in ports}
+        self._types.update({type_name(each): each for each in _BASIC_TYPES})
+
+    def add(self, files: Iterable[Path]) -> None:
+        """Those of all files and their includes; what cannot be read is reported elsewhere."""
+        for file in files:
+            documents = Loader(lambda: "main_tree").load_file(file)
+            for model in documents.node_models.values():
+                self._register(model)
+
+    def _register(self, model: Element) -> None:
+        type_id, factory = model.get("ID") or "", self._factory
+        kind = {each.tag: each for each in NodeType}.get(model.tag)
+        if not type_id or type_id in factory.manifests() or kind is None:
+            return
+        ports = self._ports(model)
+        by_name = {port.name: port for port in ports}
+        try:
+            if kind is NodeType.DECORATOR:
+                factory.register_simple_decorator(type_id, lambda status, node: status, ports)
+            elif kind is NodeType.CONTROL:
+                manifest = TreeNodeManifest(
+                    type_id, kind, by_name, min_children=1, max_children=None
+                )
+                factory.register_builder(manifest, Sequence)
+            elif kind in (NodeType.ACTION, NodeType.CONDITION):
+                factory.register_builder(TreeNodeManifest(type_id, kind, by_name), _succeeding)
+        except BehaviorTreeError:
+            return  # a name that no node type may have; the tree that uses it is refused
+
+    def _ports(self, model: Element) -> list[PortInfo]:
+        found: dict[str, PortInfo] = {}
+        for child in model.children:
+            name = child.get("name") or ""
+            if child.tag in _DIRECTIONS and port_name_mistake(name) is None:
+                kind = self._type(child.get("type") or "BT::AnyTypeAllowed")
+                default, text = child.get("default"), " ".join(child.text.split())
+                found[name] = PortInfo(name, _DIRECTIONS[child.tag], kind, default, text)
+        return list(found.values())
+
+    def _type(self, name: str) -> Any:
+        """The type of this name, or one of its own that any text may become."""
+        if name not in self._types:
+            self._types[name] = kind = type(name, (), {"__module__": "builtins"})
+            self._factory.register_converter(kind, lambda text: text)
+        return self._types[name]
 
 
-def _ports(model: Element) -> list[PortInfo]:
-    found: list[PortInfo] = []
-    for child in model.children:
-        name = child.get("name") or ""
-        if child.tag in _DIRECTIONS and port_name_mistake(name) is None:
-            found.append(PortInfo(name, _DIRECTIONS[child.tag], Any, child.get("default")))
-    return found
+def _succeeding(name: str, config: NodeConfig) -> TestNode:
+    return TestNode(name, config, TestNodeConfig(NodeStatus.SUCCESS))
