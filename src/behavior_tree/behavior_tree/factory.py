@@ -410,7 +410,8 @@ class BehaviorTreeFactory:
         try:
             return self._register_and_create(documents, blackboard)
         finally:
-            self._trees, self._models, self._main_tree = kept
+            if self._quirks.text_trees_unregistered:
+                self._trees, self._models, self._main_tree = kept
 
     def _register_and_create(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
         before = self._main_tree
