@@ -28,7 +28,7 @@ from behavior_executor.missions import (
     MissionRequest,
     Policy,
 )
-from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of
+from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of, yaw_of
 from behavior_executor.statistics import Distribution, Metric
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_ros import seconds
@@ -143,6 +143,9 @@ def _seen_object(message: SceneObject) -> SeenObject:
         size=_size(message.shape),
         tilt=tilt_of(q.x, q.y, q.z, q.w),
         held=message.state == SceneObject.ATTACHED,
+        class_id=message.class_id,
+        yaw=yaw_of(q.x, q.y, q.z, q.w),
+        stale=message.state == SceneObject.STALE,
     )
 
 

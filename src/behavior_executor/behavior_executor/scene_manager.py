@@ -8,13 +8,13 @@ import random
 from behavior_msgs.msg import SceneObjectArray
 from rclpy.node import Node
 
-from behavior_executor import scene_nodes
+from behavior_executor import place_nodes, scene_nodes, sorting_nodes
 from behavior_executor.conversion import snapshot_from
 from behavior_executor.manager import BehaviorManager
 from behavior_executor.scene_view import SceneSnapshot
 from behavior_executor.statistics import Metric
 from behavior_ros import QOS_LATCHED, MessageCache, ParameterSpec, declare_all
-from behavior_tree import BehaviorTreeFactory
+from behavior_tree import BehaviorTreeFactory, TreeNode
 
 
 class SceneManager(BehaviorManager):
@@ -88,14 +88,19 @@ def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene)
         factory: gets the nodes.
         scene: where they look.
     """
-    for node_class in (
+    node_classes: tuple[type[TreeNode], ...] = (
+        place_nodes.WhereIs,
+        sorting_nodes.ObserveSorting,
+        sorting_nodes.DropPose,
         scene_nodes.ObserveTower,
         scene_nodes.ChooseBlock,
         scene_nodes.WaitUntilHeld,
         scene_nodes.WaitUntilReleased,
         scene_nodes.TowerPlace,
         scene_nodes.SampleFreeSpot,
-    ):
+    )
+    for node_class in node_classes:
         factory.register_node_type(node_class, node_class.__name__, scene)
+    factory.register_node_type(place_nodes.InsertionPose, "InsertionPose")
     factory.register_node_type(scene_nodes.ReviewChoice, "ReviewChoice")
     factory.register_node_type(scene_nodes.BelongsOnTop, "BelongsOnTop")

@@ -57,7 +57,44 @@ def _tower_port() -> PortInfo:
     return InputPort("tower", TowerObservation, description="observation by ObserveTower")
 
 
-class ObserveTower(StatefulActionNode):
+class SceneObserver(StatefulActionNode):
+    """Looks at the scene; waits for a fresh one, and fails when it stays away."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config)
+        self._scene = scene
+        self._blind_since = -math.inf
+
+    def on_start(self) -> NodeStatus:
+        """Look."""
+        self._blind_since = self._scene.now
+        return self.on_running()
+
+    def on_running(self) -> NodeStatus:
+        """Look again."""
+        snapshot = self._scene.snapshot
+        if snapshot is not None:
+            return self.look(snapshot)
+        blind = self._scene.now - self._blind_since
+        if blind <= self.get_input("patience"):
+            return NodeStatus.RUNNING
+        self.set_failure_reason(
+            f"no fresh scene for {blind:.1f} s: do the camera and the scene node run?"
+        )
+        return NodeStatus.FAILURE
+
+    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
+        """Take in a snapshot."""
+        raise NotImplementedError
+
+
+def patience_port() -> PortInfo:
+    """The port that every `SceneObserver` has."""
+    return InputPort("patience", float, default=5.0, description="[s] to wait for a fresh scene")
+
+
+class ObserveTower(SceneObserver):
     """Looks at the tower's place; waits for a fresh scene, and fails when it stays away."""
 
     @classmethod
@@ -73,7 +110,7 @@ class ObserveTower(StatefulActionNode):
             InputPort(
                 "settle_time", float, default=0.3, description="[s] a change lasts before it counts"
             ),
-            InputPort("patience", float, default=5.0, description="[s] to wait for a fresh scene"),
+            patience_port(),
             OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
             OutputPort("stack", str, description="blocks of the stack, bottom first"),
             OutputPort("height", int, description="number of blocks in the stack"),
@@ -90,27 +127,11 @@ class ObserveTower(StatefulActionNode):
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
+        super().__init__(name, config, scene)
         self._observer: TowerObserver | None = None
-        self._blind_since = -math.inf
 
-    def on_start(self) -> NodeStatus:
-        """Look."""
-        self._blind_since = self._scene.now
-        return self.on_running()
-
-    def on_running(self) -> NodeStatus:
-        """Look again."""
-        snapshot = self._scene.snapshot
-        if snapshot is None:
-            blind = self._scene.now - self._blind_since
-            if blind <= self.get_input("patience"):
-                return NodeStatus.RUNNING
-            self.set_failure_reason(
-                f"no fresh scene for {blind:.1f} s: do the camera and the scene node run?"
-            )
-            return NodeStatus.FAILURE
+    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
+        """Observe."""
         plan = self._plan()
         if self._observer is None or self._observer.plan != plan:
             self._observer = TowerObserver(plan, settle_time=self.get_input("settle_time"))

@@ -23,10 +23,22 @@ class SeenObject:
     """Angle between the vertical and the nearest axis of the object, 0..0.96."""
     held: bool = False
     """Whether it moves with a link of the robot."""
+    class_id: str = ""
+    """What the detector calls it."""
+    yaw: float = 0.0
+    """Angle from the frame's x axis to the object's, about the vertical."""
+    stale: bool = False
+    """Not seen of late: it may have left this place."""
 
     def distance_xy(self, x: float, y: float) -> float:
         """Horizontal distance of its centre from a point."""
         return math.hypot(self.x - x, self.y - y)
+
+    def seen_from(self, other: SeenObject) -> tuple[float, float, float]:
+        """Its centre in the frame of another object that stands upright [m]."""
+        x, y = self.x - other.x, self.y - other.y
+        c, s = math.cos(other.yaw), math.sin(other.yaw)
+        return c * x + s * y, c * y - s * x, self.z - other.z
 
     @property
     def top(self) -> float:
@@ -48,6 +60,11 @@ class SceneSnapshot:
     def held(self) -> SeenObject | None:
         """The object in the gripper, or None."""
         return next((seen for seen in self.objects.values() if seen.held), None)
+
+
+def yaw_of(x: float, y: float, z: float, w: float) -> float:
+    """Angle [rad] about the vertical from the frame's x axis to that of a rotated one."""
+    return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
 def tilt_of(x: float, y: float, z: float, w: float) -> float:

@@ -184,12 +184,20 @@ def _add_disturb(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
         "disturb", help="interfere with the simulated world", description=verbs.disturb.__doc__
     )
     disturb.add_argument("object", help="e.g. blue_block")
-    disturb.add_argument(
+    how = disturb.add_mutually_exclusive_group()
+    how.add_argument(
         "--to",
         nargs=3,
-        type=_metres,
+        type=_coordinate,
         metavar=("X", "Y", "Z"),
         help="[m] of its centre in the world frame; without it the object is taken away",
+    )
+    how.add_argument(
+        "--push",
+        nargs=3,
+        type=_coordinate,
+        metavar=("X", "Y", "Z"),
+        help="impulse [N s] on it in the world frame, e.g. on door_panel",
     )
     disturb.set_defaults(run=verbs.disturb)
 
@@ -241,8 +249,8 @@ def _speed(text: str) -> float:
     return _number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
 
 
-def _metres(text: str) -> float:
-    return _number(text, float, lambda value: abs(value) <= 100.0, "a number of metres")
+def _coordinate(text: str) -> float:
+    return _number(text, float, lambda value: abs(value) <= 100.0, "a number, at most 100")
 
 
 def _positive(text: str) -> float:

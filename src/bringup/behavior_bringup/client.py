@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import rclpy
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
@@ -168,14 +169,26 @@ class StackClient:
         Raises:
             BringupError: the simulation refuses.
         """
-        request = DisturbWorld.Request(object=name, kind=DisturbWorld.Request.TAKE_AWAY)
-        if position is not None:
-            request.kind = DisturbWorld.Request.MOVE
-            place = request.pose.position
-            place.x, place.y, place.z = position
+        if position is None:
+            self._disturb(Disturbance(kind="take_away", object=name, cause=""))
+        else:
+            place = np.array(position, dtype=float)
+            self._disturb(Disturbance(kind="move", object=name, position=place, cause=""))
+
+    def push(self, name: str, impulse: Sequence[float]) -> None:
+        """Push an object, or a part of a door, with an impulse [N s].
+
+        Raises:
+            BringupError: the simulation refuses.
+        """
+        what = np.array(impulse, dtype=float)
+        self._disturb(Disturbance(kind="push", object=name, impulse=what, cause=""))
+
+    def _disturb(self, disturbance: Disturbance) -> None:
+        request = disturb_request(disturbance)
         answer = self.call(DisturbWorld, "/simulation/disturb", request)
         if answer.code != 0:
-            raise BringupError(f"'{name}' stays where it is: {answer.message}")
+            raise BringupError(f"'{disturbance.object}' stays where it is: {answer.message}")
 
     def save_recording(self) -> str:
         """Have the simulation write its recording; returns its words.

@@ -34,7 +34,12 @@ _OBJECT_STATES = {
     SceneObject.ATTACHED: "held",
     SceneObject.LOST: "lost",
 }
-_KINDS = {"move": DisturbWorld.Request.MOVE, "release": DisturbWorld.Request.RELEASE}
+_KINDS = {
+    "move": DisturbWorld.Request.MOVE,
+    "release": DisturbWorld.Request.RELEASE,
+    "take_away": DisturbWorld.Request.TAKE_AWAY,
+    "push": DisturbWorld.Request.PUSH,
+}
 
 
 def state_name(state: int) -> str:
@@ -54,6 +59,8 @@ def _world_object(item: SceneObject) -> WorldObject:
         position=np.array([place.x, place.y, place.z]),
         speed=float(np.linalg.norm([velocity.x, velocity.y, velocity.z])),
         held=item.state == SceneObject.ATTACHED,
+        class_id=item.class_id,
+        size=_edges(item),
     )
 
 
@@ -64,18 +71,23 @@ def boxes_of(message: SceneObjectArray) -> dict[str, Box]:
 
 def _box(item: SceneObject) -> Box:
     place, turn, colour = item.pose.position, item.pose.orientation, item.color
+    return Box(
+        position=(place.x, place.y, place.z),
+        wxyz=(turn.w, turn.x, turn.y, turn.z),
+        size=_edges(item),
+        colour=(round(255 * colour.r), round(255 * colour.g), round(255 * colour.b)),
+        label=f"{item.name} ({_OBJECT_STATES.get(item.state, 'unknown')})",
+    )
+
+
+def _edges(item: SceneObject) -> tuple[float, float, float]:
+    """Edges of the box around an object's shape [m]; small where it has none."""
     sizes = list(item.shape.dimensions)
     if item.shape.type == SolidPrimitive.SPHERE:
         sizes = [2 * sizes[0]] * 3
     elif item.shape.type in (SolidPrimitive.CYLINDER, SolidPrimitive.CONE):
         sizes = [2 * sizes[1], 2 * sizes[1], sizes[0]]
-    return Box(
-        position=(place.x, place.y, place.z),
-        wxyz=(turn.w, turn.x, turn.y, turn.z),
-        size=(sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else (0.03, 0.03, 0.03),
-        colour=(round(255 * colour.r), round(255 * colour.g), round(255 * colour.b)),
-        label=f"{item.name} ({_OBJECT_STATES.get(item.state, 'unknown')})",
-    )
+    return (sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else (0.03, 0.03, 0.03)
 
 
 def stamp(message: SceneObjectArray) -> float:
@@ -115,4 +127,5 @@ def disturb_request(disturbance: Disturbance) -> DisturbWorld.Request:
     request.pose.position.x, request.pose.position.y, request.pose.position.z = map(float, place)
     request.pose.orientation.z = math.sin(disturbance.yaw / 2)
     request.pose.orientation.w = math.cos(disturbance.yaw / 2)
+    request.impulse.x, request.impulse.y, request.impulse.z = map(float, disturbance.impulse)
     return request

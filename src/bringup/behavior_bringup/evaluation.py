@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy.optimize import linear_sum_assignment
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.description import Readiness
@@ -229,18 +231,27 @@ def prepare(client: StackClient, mission: Mission, *, seed: int) -> None:
 
 
 def disagreements(client: StackClient) -> list[str]:
-    """Where the robot's belief differs from the truth."""
-    wrong = []
-    for name, real in client.truth.items():
-        believed = client.scene.get(name)
-        if believed is None:
-            wrong.append(f"{name} is not in the scene")
-            continue
-        distance = float(sum((believed.position - real.position) ** 2) ** 0.5)
-        if believed.held:
-            wrong.append(f"{name} counts as held")
-        elif distance > SCENE_TOLERANCE:
-            wrong.append(f"{name} is {distance:.3f} m off")
+    """Where the robot's belief differs from the truth.
+
+    Objects of one class cannot be told apart, so each real one goes with the believed one that
+    makes the sum of the distances least.
+    """
+    wrong = [f"{name} counts as held" for name, item in client.scene.items() if item.held]
+    for class_id in sorted({item.class_id for item in client.truth.values()}):
+        real, believed = (
+            [item for item in items.values() if item.class_id == class_id]
+            for items in (client.truth, client.scene)
+        )
+        wrong += [f"{item.name} is not in the scene" for item in real[len(believed) :]]
+        distances = np.array(
+            [[np.linalg.norm(a.position - b.position) for b in believed] for a in real]
+        ).reshape(len(real), len(believed))
+        rows, columns = linear_sum_assignment(distances)
+        wrong += [
+            f"{real[row].name} is {distances[row, column]:.3f} m off"
+            for row, column in zip(rows, columns, strict=True)
+            if distances[row, column] > SCENE_TOLERANCE
+        ]
     return wrong
 
 

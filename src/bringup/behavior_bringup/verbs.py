@@ -21,7 +21,7 @@ from behavior_bringup import stack as stacks
 from behavior_bringup.description import Scalar
 from behavior_bringup.environment import enter_domain
 from behavior_bringup.errors import BringupError
-from behavior_bringup.missions import mission_named
+from behavior_bringup.missions import known_missions, mission_named
 from behavior_bringup.stack import Stack, free_stack, how_it_ended
 from behavior_bringup.state import StackState, known_stacks
 
@@ -65,7 +65,9 @@ def up(options: argparse.Namespace) -> int:
         _say(console, f"Viewer: http://localhost:{options.port}")
     if options.foreground:
         return _foreground(stack, state, console)
-    _say(console, "Next: 'behavior mission run stack_blocks'. 'behavior down' stops it.")
+    jobs = [name for name in known_missions() if mission_named(name).world == options.world]
+    job = jobs[0] if jobs else "NAME"
+    _say(console, f"Next: 'behavior mission run {job}'. 'behavior down' stops it.")
     return 0
 
 
@@ -147,12 +149,16 @@ def mission_cancel(options: argparse.Namespace) -> int:
 
 
 def disturb(options: argparse.Namespace) -> int:
-    """Move an object of the simulated world, out of the gripper too, or take it away."""
+    """Move an object of the simulated world, out of the gripper too, push it, or take it away."""
     from behavior_bringup.client import StackClient
 
     state = Stack().state()
     enter_domain(state.domain if state else None)
     with StackClient() as client:
+        if options.push:
+            client.push(options.object, options.push)
+            _say(Console(), f"Pushed '{options.object}'")
+            return 0
         client.displace(options.object, options.to)
     where = f"to {', '.join(f'{value:g}' for value in options.to)} m" if options.to else "away"
     _say(Console(), f"Put '{options.object}' {where}")
@@ -173,8 +179,8 @@ def demo(options: argparse.Namespace) -> int:
 def evaluate(options: argparse.Namespace) -> int:
     """Run a mission from many seeded start states and print how often it succeeds.
 
-    Every episode resets the world; --disturb moves blocks, and takes them from the gripper or the
-    tower, meanwhile.
+    Every episode resets the world; with --disturb something happens meanwhile that makes the job
+    harder: things are moved or taken away, a door is pushed shut.
     """
     mission = mission_named(options.name)
     if options.json and options.json.is_dir():

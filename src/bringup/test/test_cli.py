@@ -40,9 +40,9 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
         (["up", "--port", "99999"], "must be a port"),
         (["mission"], "required"),
         (["mission", "run", "x", "--param", "novalue"], "KEY=VALUE"),
-        (["disturb", "blue_block", "--to", "0", "0", "x"], "a number of metres"),
-        (["demo", "juggle"], "choose one of stack_blocks"),
-        (["evaluate", "juggle"], "choose one of stack_blocks"),
+        (["disturb", "blue_block", "--to", "0", "0", "x"], "a number, at most 100"),
+        (["demo", "juggle"], "choose one of insert_shelf, open_door"),
+        (["evaluate", "juggle"], "choose one of insert_shelf, open_door"),
         (["evaluate", "stack_blocks", "--episodes", "0"], "whole number of 1 or more"),
     ],
 )

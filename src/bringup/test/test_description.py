@@ -100,3 +100,22 @@ def test_unknown_arguments_and_wrong_types_are_refused(tmp_path: Path) -> None:
 def test_unknown_worlds_are_refused_with_the_known_ones(world: str) -> None:
     with pytest.raises(UsageError, match="block_stacking"):
         stack_file(world)
+
+
+def test_a_stack_takes_over_what_it_extends(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(
+        "description: base\narguments: {speed: {default: 1.0, help: x}, seed: {default: 0}}\n"
+        "processes: {a: {nodes: {n: {node: 'm:C', parameters: {speed: '${speed}'}}}}}\n"
+    )
+    file = tmp_path / "own.yaml"
+    file.write_text("extends: base\ndescription: own\narguments: {speed: {default: 2.0}}\n")
+    stack = load_stack(file)
+    assert (stack.description, set(stack.arguments)) == ("own", {"speed", "seed"})
+    (process,) = resolve(stack, environment="pip")
+    assert process.nodes[0].parameters == {"speed": 2.0}
+    file.write_text("extends: own\n")
+    with pytest.raises(BringupError, match="extends this stack in turn"):
+        load_stack(file)
+    file.write_text("extends: nothing\n")
+    with pytest.raises(BringupError, match=r"nothing\.yaml: cannot be read"):
+        load_stack(file)

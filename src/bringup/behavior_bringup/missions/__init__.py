@@ -31,7 +31,7 @@ __all__ = [
     "mission_named",
 ]
 
-_INTERNAL = {"model"}
+_INTERNAL = {"model", "moments"}
 
 
 def known_missions() -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -24,6 +24,10 @@ class WorldObject:
     """[m/s]."""
     held: bool = False
     """In the gripper."""
+    class_id: str = ""
+    """What a detector calls it; several objects may be of one class."""
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """[m] edges of the box around it."""
 
 
 Objects = Mapping[str, WorldObject]
@@ -41,13 +45,16 @@ class Verdict:
 class Disturbance:
     """One intervention, as a person or an accident would do it."""
 
-    kind: Literal["move", "release"]
-    """`release` takes the object out of the gripper; both put it to `position`."""
+    kind: Literal["move", "release", "take_away", "push"]
+    """`move` and `release`, out of the gripper, put the object to `position`; `take_away` out of
+    reach and sight."""
     object: str
-    position: Vector
+    position: Vector = field(default_factory=lambda: np.zeros(3))
     """[m] of the centre in the world frame, shape (3,)."""
-    yaw: float
+    yaw: float = 0.0
     """[rad] about z."""
+    impulse: Vector = field(default_factory=lambda: np.zeros(3))
+    """[N s] in the world frame, for `push`."""
     cause: str
     """Plain words."""
 

@@ -15,6 +15,7 @@ from behavior_bringup.missions.model import (
     Vector,
     Verdict,
 )
+from behavior_bringup.missions.moments import Moment, free_spot
 
 ORDER = ("blue_block", "yellow_block", "green_block", "red_block")
 """From bottom to top."""
@@ -101,11 +102,11 @@ class StackBlocksDisturbances:
     def __init__(self, seed: int) -> None:
         """Draw the moments."""
         self._random = np.random.default_rng([seed, 1])
-        self._move = _Moment(
+        self._move = Moment(
             nth=int(self._random.integers(1, 4)), delay=float(self._random.uniform(0.0, 0.8))
         )
         self._takes_from_gripper = bool(self._random.random() < 0.5)
-        self._take = _Moment(
+        self._take = Moment(
             nth=int(self._random.integers(1, 4)), delay=float(self._random.uniform(0.1, 1.0))
         )
 
@@ -155,36 +156,6 @@ class StackBlocksDisturbances:
         )
 
 
-class _Moment:
-    """Comes `delay` seconds after a condition becomes true for the `nth` time, and only once."""
-
-    def __init__(self, *, nth: int, delay: float) -> None:
-        self.nth = nth
-        self.delay = delay
-        self.done = False
-        self._count = 0
-        self._since: float | None = None
-
-    def reached(self, condition: bool, time: float, *, at_once: bool = False) -> bool:
-        """Whether it is now. Where the delay does not fit, the next time counts.
-
-        Args:
-            condition: what is waited for.
-            time: [s].
-            at_once: the first time that the condition is true counts.
-        """
-        if self.done or not condition:
-            self._since = None
-            return False
-        if self._since is None:
-            self._since = time
-            self._count += 1
-        if (at_once or self._count >= self.nth) and time - self._since >= self.delay:
-            self.done = True
-            return True
-        return False
-
-
 def next_block(objects: Objects) -> str | None:
     """The block that the robot fetches next: top of a wrong tower, else the first one missing."""
     stacked = tower(objects)
@@ -196,21 +167,14 @@ def next_block(objects: Objects) -> str | None:
 
 def free_place(objects: Objects, random: np.random.Generator) -> Vector:
     """A place on the table [m], shape (3,), within reach, clear of blocks and of the tower."""
-    best, best_gap = np.array([0.45, -0.2]), -np.inf
-    for _ in range(500):
-        place = np.array([random.uniform(*_FREE_X), random.uniform(*_FREE_Y)])
-        if np.linalg.norm(place) > _REACH or np.linalg.norm(place - TOWER) < _TOWER_CLEARANCE:
-            continue
-        gap = min(
-            (float(np.linalg.norm(place - x.position[:2])) for x in objects.values()),
-            default=np.inf,
-        )
-        if gap >= _CLEARANCE:
-            best = place
-            break
-        if gap > best_gap:
-            best, best_gap = place, gap
-    return np.array([best[0], best[1], EDGE / 2])
+
+    def allowed(place: Vector) -> bool:
+        away = float(np.linalg.norm(place - TOWER)) >= _TOWER_CLEARANCE
+        return away and float(np.linalg.norm(place)) <= _REACH
+
+    taken = [item.position[:2] for item in objects.values()]
+    place = free_spot(_FREE_X, _FREE_Y, taken, random, clearance=_CLEARANCE, allowed=allowed)
+    return np.array([place[0], place[1], EDGE / 2])
 
 
 def _colour(name: str) -> str:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree nodes about where things are, and where the tool must be to bring them somewhere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from geometry_msgs.msg import Pose, PoseStamped
+
+from behavior_executor.scene_nodes import Scene, SceneObserver, patience_port
+from behavior_executor.scene_view import SceneSnapshot
+from behavior_ros import matrix_to_pose, pose_to_matrix
+from behavior_tree import (
+    InputPort,
+    NodeConfig,
+    NodeStatus,
+    OutputPort,
+    PortInfo,
+    SyncActionNode,
+    ports_list,
+)
+
+
+class WhereIs(SceneObserver):
+    """Tells where an object is, as seen from another one that stands upright."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(
+            InputPort("object_name", str, description="object of the scene"),
+            InputPort("reference", str, description="object of the scene"),
+            patience_port(),
+            OutputPort("x", float, description="[m] of the object's centre from the reference's"),
+            OutputPort("y", float, description="[m] along the reference's y axis"),
+            OutputPort("z", float, description="[m] upwards"),
+            OutputPort("turn", float, description="[rad] about the vertical, -pi..pi"),
+            OutputPort("held", bool, description="it is in the gripper"),
+            OutputPort("seen", bool, description="it is seen now, not just remembered"),
+        )
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+
+    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
+        """Tell; fails when the scene does not have both."""
+        names = self.get_input("object_name"), self.get_input("reference")
+        thing, reference = (snapshot.objects.get(name) for name in names)
+        if thing is None or reference is None:
+            absent = [name for name in names if name not in snapshot.objects]
+            known = ", ".join(sorted(snapshot.objects)) or "nothing"
+            self.set_failure_reason(f"the scene has no {' and no '.join(absent)}; it has {known}")
+            return NodeStatus.FAILURE
+        for axis, value in zip("xyz", thing.seen_from(reference), strict=True):
+            self.set_output(axis, value)
+        turn = thing.yaw - reference.yaw
+        self.set_output("turn", math.atan2(math.sin(turn), math.cos(turn)))
+        self.set_output("held", thing.held)
+        self.set_output("seen", not thing.stale)
+        return NodeStatus.SUCCESS
+
+
+class InsertionPose(SyncActionNode):
+    """Computes where the tool must be for a held object to be on its way into a slot.
+
+    The object is held along the tool's axis of approach, as a peg is, and goes in along it.
+    """
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(
+            InputPort(
+                "target",
+                PoseStamped,
+                description="where the object's centre shall end; x points into the slot, z up",
+            ),
+            InputPort("grasp", Pose, description="tool frame in the object's frame, as Pick gives"),
+            InputPort("back", float, default=0.0, description="[m] that it is still to go"),
+            InputPort(
+                "roll", float, default=0.0, description="[rad] of the tool about x; 0: its x up"
+            ),
+            OutputPort("poses", list[PoseStamped], description="pose of the tool, for MoveArm"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Compute."""
+        target: PoseStamped = self.get_input("target")
+        poses = insertion_pose(
+            pose_to_matrix(target.pose),
+            pose_to_matrix(self.get_input("grasp")),
+            back=self.get_input("back"),
+            roll=self.get_input("roll"),
+        )
+        self.set_output("poses", [PoseStamped(header=target.header, pose=matrix_to_pose(poses))])
+        return NodeStatus.SUCCESS
+
+
+def insertion_pose(
+    target: np.ndarray, object_T_tool: np.ndarray, *, back: float, roll: float
+) -> np.ndarray:
+    """Pose of the tool (4x4) with its approach along the target's x axis.
+
+    Args:
+        target: where the object's centre shall end, x into the slot, 4x4 [m].
+        object_T_tool: the grasp, 4x4 [m].
+        back: [m] against x from the target.
+        roll: [rad] of the tool about x; at 0 its x axis points along the target's z.
+    """
+    c, s = math.cos(roll), math.sin(roll)
+    # Columns: the tool's axes in the target's frame.
+    in_target = np.array([[0.0, 0.0, 1.0], [s, -c, 0.0], [c, s, 0.0]])
+    pose = np.eye(4)
+    pose[:3, :3] = target[:3, :3] @ in_target
+    tool_T_object = np.linalg.inv(object_T_tool)
+    centre = target[:3, 3] - back * target[:3, 0]
+    pose[:3, 3] = centre - pose[:3, :3] @ tool_T_object[:3, 3]
+    return pose
