@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -85,7 +86,12 @@ class Server:
         self._context.linger = 0
         tried = []
         for port in ports:
-            self._replies: zmq.Socket[bytes] = self._context.socket(zmq.REP)
+            if not 0 < port < 65535:
+                tried.append(f"{port} and {port + 1}: a port is a number from 1 to 65535")
+                continue
+            # Not REP: there a malformed message of a peer that has gone takes the next peer's
+            # reply with it (libzmq 4.3.5).
+            self._replies: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
             self._notices: zmq.Socket[bytes] = self._context.socket(zmq.PUB)
             self._replies.maxmsgsize = _MAX_MESSAGE
             self._replies.sndtimeo = 1000
@@ -93,7 +99,7 @@ class Server:
                 self._replies.bind(f"tcp://{address}:{port}")
                 self._notices.bind(f"tcp://{address}:{port + 1}")
                 return port
-            except (zmq.ZMQError, OverflowError) as error:
+            except zmq.ZMQError as error:
                 self._replies.close()
                 self._notices.close()
                 tried.append(f"{port} and {port + 1}: {error}")
@@ -132,14 +138,19 @@ class Server:
         import zmq
 
         try:
-            request = self._replies.recv_multipart(zmq.NOBLOCK)
-            if request[1:] != [DISCOVERY]:  # a look around is no sign that a monitor is there
-                self._last_request = self._clock()
-            with self._serving:
-                reply = self._reply(request, self.served, self.served.structure)
-            self._replies.send_multipart(reply)
+            message = self._replies.recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
-            pass  # the message was gone, or the client no longer takes the reply
+            return  # gone meanwhile
+        if b"" not in message[1:-1]:
+            return  # no request: the address of a peer, an empty part, and what it asks
+        begin = message.index(b"", 1) + 1
+        address, request = message[:begin], message[begin:]
+        if request[1:] != [DISCOVERY]:  # a look around is no sign that a monitor is there
+            self._last_request = self._clock()
+        with self._serving:
+            reply = self._reply(request, self.served, self.served.structure)
+        with contextlib.suppress(zmq.Again):  # a client that does not take its replies
+            self._replies.send_multipart(address + reply)
 
     def _watch_heartbeat(self) -> None:
         alive = self._clock() - self._last_request < self.heartbeat
