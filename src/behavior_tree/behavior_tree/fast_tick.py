@@ -65,8 +65,9 @@ def plain_tick(self: TreeNode) -> NodeStatus:
     if before is not RUNNING:
         self._reason = ""
         self._failed_child = None
+    body = self._body  # apart from the call: Python finds an attribute faster than a method
     try:
-        status = self._body()
+        status = body()
     except NodeExecutionError:
         raise
     except Exception as error:
@@ -79,7 +80,7 @@ def plain_tick(self: TreeNode) -> NodeStatus:
 
 def conditional_tick(self: TreeNode) -> NodeStatus:
     """Tick of a node with pre- or post-conditions."""
-    before = self.status
+    before, board, body = self.status, self._bb, self._body
     conditions: Conditions = self._conditions  # type: ignore[assignment]  # chosen for having them
     if before is not RUNNING:
         self._reason = ""
@@ -87,32 +88,28 @@ def conditional_tick(self: TreeNode) -> NodeStatus:
     try:
         if before is IDLE or before is SKIPPED:
             for test, imposed, source in conditions.tests:
-                if test(self._bb):
+                if test(board):
                     status = imposed
                     if imposed is FAILURE:
                         self._failed_child = None
                         self._reason = "_failureIf: " + source
                     break
             else:
-                skip = conditions.while_ is not None and not conditions.while_.test(self._bb)
-                status = SKIPPED if skip else self._body()
-        elif (
-            before is RUNNING
-            and conditions.while_ is not None
-            and not conditions.while_.test(self._bb)
-        ):
+                test_while = conditions.test_while
+                status = body() if test_while is None or test_while(board) else SKIPPED
+        elif before is RUNNING and not self.may_go_on():
             self.halt_node()
             status = SKIPPED
         else:
-            status = self._body()
+            status = body()
         if status is SUCCESS:
-            for script in conditions.after_success:
-                script.run(self._bb)
+            for run in conditions.after_success:
+                run(board)
             self.status = status
             return status
         if status is FAILURE:
-            for script in conditions.after_failure:
-                script.run(self._bb)
+            for run in conditions.after_failure:
+                run(board)
     except NodeExecutionError:
         raise
     except Exception as error:

@@ -52,7 +52,6 @@ from behavior_tree.errors import (
 from behavior_tree.fast_tick import Run, unwatched_tick
 from behavior_tree.ports import PortInfo, as_ports_list, pointer_key
 from behavior_tree.runtime import Runtime
-from behavior_tree.script import Script
 
 __all__ = ["Conditions", "NodeConfig", "TreeNode", "select_kernels"]
 
@@ -80,16 +79,15 @@ class NodeName(str):
 
 @dataclass(eq=False)
 class Conditions:
-    """Compiled pre- and post-conditions of one node; see `behavior_tree.script`."""
+    """Pre- and post-conditions of one node: `Script.run` and `Script.test` of its attributes."""
 
     tests: tuple[tuple[Callable[[Blackboard], bool], NodeStatus, str], ...] = ()
-    """``_failureIf _successIf _skipIf`` in this order: `Script.test`, the status that it gives,
-    its text."""
-    while_: Script | None = None
-    on_halted: Script | None = None
-    after_success: tuple[Script, ...] = ()
+    """``_failureIf _successIf _skipIf`` in this order: test, the status that it gives, text."""
+    test_while: Callable[[Blackboard], bool] | None = None
+    on_halted: Callable[[Blackboard], Any] | None = None
+    after_success: tuple[Callable[[Blackboard], Any], ...] = ()
     """``_onSuccess`` and ``_post``."""
-    after_failure: tuple[Script, ...] = ()
+    after_failure: tuple[Callable[[Blackboard], Any], ...] = ()
     """``_onFailure`` and ``_post``."""
 
 
@@ -326,7 +324,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             status = None
             if conditions is not None:
                 if before is RUNNING:
-                    if conditions.while_ is not None and not conditions.while_.test(self._bb):
+                    if not self.may_go_on():
                         self.halt_node()
                         status = SKIPPED
                 elif before is IDLE or before is SKIPPED:
@@ -338,7 +336,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                                 self._reason = "_failureIf: " + source
                             break
                     else:
-                        if conditions.while_ is not None and not conditions.while_.test(self._bb):
+                        if not self.may_go_on():
                             status = SKIPPED
             if status is None and self._pre_tick is not None and not before.completed:
                 override = self._pre_tick(self)
@@ -350,11 +348,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                 status = self._body()
             if conditions is not None:
                 if status is SUCCESS:
-                    for script in conditions.after_success:
-                        script.run(self._bb)
+                    for run in conditions.after_success:
+                        run(self._bb)
                 elif status is FAILURE:
-                    for script in conditions.after_failure:
-                        script.run(self._bb)
+                    for run in conditions.after_failure:
+                        run(self._bb)
         except NodeExecutionError:
             raise
         except Exception as error:
@@ -377,6 +375,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         if status is FAILURE and self._up is not None:
             self._up._failed_child = self
         return status
+
+    def may_go_on(self) -> bool:
+        """False if ``_while`` is false."""
+        test = None if self._conditions is None else self._conditions.test_while
+        return test is None or test(self._bb)
 
     def finish_tick(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
         """Store and report the result of the body of a node that nobody watches.
@@ -428,7 +431,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Halt and run ``_onHalted``."""
         self.halt()
         if self._conditions is not None and self._conditions.on_halted is not None:
-            self._conditions.on_halted.run(self._bb)
+            self._conditions.on_halted(self._bb)
 
     def set_status(self, status: NodeStatus) -> None:
         """Store a status and tell the watchers if it changed."""

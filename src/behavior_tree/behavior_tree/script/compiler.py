@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from time import monotonic
 from typing import Any
 
@@ -27,6 +27,7 @@ from behavior_tree.script.parser import (
     Unary,
     parse,
 )
+from behavior_tree.script.straight import Fallbacks, straight
 from behavior_tree.script.values import (
     ARITHMETIC,
     COMPARE,
@@ -61,31 +62,64 @@ class _Rules:
 class Script:
     """A compiled script."""
 
-    __slots__ = ("run", "source", "test")
-
-    def __init__(self, source: str, value: Closure) -> None:
+    def __init__(self, source: str, statements: list[Expr], quirks: Quirks) -> None:
         self.source = source
+        self._statements = statements
+        self._quirks = quirks
+        self._general: list[Closure | None] = [None] * len(statements)
 
-        def run(blackboard: Blackboard) -> Any:
-            try:
-                return value(blackboard)
-            except BehaviorTreeError as error:
-                raise ScriptError(f"Error in script [{source[:1000]}]\n{error}") from error
-
-        def test(blackboard: Blackboard) -> bool:
-            try:
-                result = value(blackboard)
-                if result.__class__ is float and result >= 0.0:
-                    return result != 0.0
-                return as_bool(result)
-            except BehaviorTreeError as error:
-                raise ScriptError(f"Error in script [{source[:1000]}]\n{error}") from error
-
-        self.run: Closure = run
+    @cached_property
+    def run(self) -> Closure:
         """Function of a blackboard that gives the value of the last statement; raises ScriptError
-        with the script's text in it."""
-        self.test: Callable[[Blackboard], bool] = test
+        with the script's text in it.
+        """
+        return self._straight(as_test=False) or _sequence(self._fallbacks.statements)
+
+    @cached_property
+    def test(self) -> Callable[[Blackboard], bool]:
         """The same as a condition."""
+        function = self._straight(as_test=True)
+        if function is not None:
+            return function
+        value = _sequence(self._fallbacks.statements)
+        return lambda blackboard: self._truth(value(blackboard))
+
+    def _straight(self, *, as_test: bool) -> Closure | None:
+        return straight(
+            self._statements,
+            self._fallbacks,
+            as_test=as_test,
+            nan_compares_true=self._quirks.nan_compares_true,
+        )
+
+    @cached_property
+    def _fallbacks(self) -> Fallbacks:
+        return Fallbacks(
+            tuple(partial(self._run_general, index) for index in range(len(self._statements))),
+            self._truth,
+        )
+
+    def _run_general(self, index: int, blackboard: Blackboard) -> Any:
+        """Run one statement by closures, which are made when they are needed first."""
+        closure = self._general[index]
+        if closure is None:
+            closure = _Compiler(self._quirks).expr(self._statements[index])
+            self._general[index] = closure
+        try:
+            return closure(blackboard)
+        except BehaviorTreeError as error:
+            raise self._told(error) from error
+
+    def _truth(self, value: Any) -> bool:
+        try:
+            if value.__class__ is float and value >= 0.0:
+                return bool(value != 0.0)
+            return as_bool(value)
+        except BehaviorTreeError as error:
+            raise self._told(error) from error
+
+    def _told(self, error: BehaviorTreeError) -> ScriptError:
+        return ScriptError(f"Error in script [{self.source[:1000]}]\n{error}")
 
     def __call__(self, blackboard: Blackboard) -> Any:
         """Same as `run`."""
@@ -105,8 +139,7 @@ def _compile(source: str, quirks: Quirks) -> Script:
         statements = parse(source, grammar_4_8=quirks.script_grammar_4_8)
     except ScriptError as error:
         raise ScriptError(_point_at(source, error), position=error.position) from None
-    compiler = _Compiler(quirks)
-    return Script(source, _sequence([compiler.expr(statement) for statement in statements]))
+    return Script(source, statements, quirks)
 
 
 _LONG = 2000
@@ -123,10 +156,10 @@ def _point_at(source: str, error: ScriptError) -> str:
     return f'Error in the script "{whole}"\n{error}\n  {line}\n  {marker}'
 
 
-def _sequence(parts: list[Closure]) -> Closure:
+def _sequence(parts: tuple[Closure, ...]) -> Closure:
     if len(parts) == 1:
         return parts[0]
-    first, last = tuple(parts[:-1]), parts[-1]
+    first, last = parts[:-1], parts[-1]
 
     def run(bb: Blackboard) -> Any:
         for part in first:

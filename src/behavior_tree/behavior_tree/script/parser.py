@@ -13,30 +13,30 @@ __all__ = ["Assign", "Binary", "Compare", "Constant", "Expr", "Name", "Ternary",
 MAX_DEPTH = 120
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Constant:
     value: int | float | str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Name:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Unary:
     op: str
     operand: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Binary:
     op: str
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Compare:
     """``a < b <= c``: true if every neighbouring pair is."""
 
@@ -44,14 +44,14 @@ class Compare:
     ops: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Ternary:
     condition: Expr
     then: Expr
     otherwise: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Assign:
     op: str
     target: Expr

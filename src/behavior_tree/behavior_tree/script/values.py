@@ -18,6 +18,7 @@ __all__ = [
     "ARITHMETIC",
     "COMPARE",
     "COMPARE_4_8",
+    "EPSILON",
     "EXACT",
     "as_bool",
     "as_number",
@@ -29,7 +30,7 @@ __all__ = [
 
 EXACT = 2**53
 """Integers from here on are not exact as floats."""
-_EPSILON = 1.1920929e-07
+EPSILON = 1.1920929e-07
 """Numbers closer than this are equal (float epsilon)."""
 _PREFIX = re.compile(
     r"\s*[+-]?(?:0x[0-9a-f]+|inf(?:inity)?|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
@@ -152,16 +153,16 @@ ARITHMETIC: dict[str, Callable[[float, float], float]] = {
 }
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "==": lambda left, right: left == right or abs(left - right) <= _EPSILON,
-    "!=": lambda left, right: not (left == right or abs(left - right) <= _EPSILON),
+    "==": lambda left, right: left == right or abs(left - right) <= EPSILON,
+    "!=": lambda left, right: not (left == right or abs(left - right) <= EPSILON),
     "<": operator.lt,
     ">": operator.gt,
     "<=": operator.le,
     ">=": operator.ge,
 }
 COMPARE_4_8: dict[str, Callable[[float, float], bool]] = {
-    "==": lambda left, right: abs(left - right) <= _EPSILON,
-    "!=": lambda left, right: not abs(left - right) <= _EPSILON,
+    "==": lambda left, right: abs(left - right) <= EPSILON,
+    "!=": lambda left, right: not abs(left - right) <= EPSILON,
     "<": lambda left, right: not left >= right,
     ">": lambda left, right: not left <= right,
     "<=": lambda left, right: not left > right,

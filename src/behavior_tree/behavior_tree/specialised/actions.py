@@ -42,12 +42,12 @@ def _simple_action(node: SimpleActionNode) -> Tick:
 
 
 def _act(self: SimpleActionNode) -> NodeStatus:
-    before = self.status
+    before, function = self.status, self._function
     if before is IDLE:
         self.status = RUNNING
     self._reason = ""
     try:
-        status = self._function(self)
+        status = function(self)
         if status is SUCCESS:
             self.status = status
             return status
@@ -67,10 +67,10 @@ def _simple_condition(node: SimpleConditionNode) -> Tick:
 
 
 def _ask(self: SimpleConditionNode) -> NodeStatus:
-    before = self.status
+    before, function = self.status, self._function
     self._reason = ""
     try:
-        status = self._function(self)
+        status = function(self)
         if status is SUCCESS:
             self.status = status
             return status
@@ -104,8 +104,9 @@ def _keep_running(self: StatefulActionNode) -> NodeStatus:
 def _call_running(self: SimpleStatefulActionNode) -> NodeStatus:
     if self.status is not RUNNING:
         return plain_tick(self)
+    function = self._running
     try:
-        status = self._running(self)
+        status = function(self)
         if status is RUNNING:
             return status
         status = callback_result(self, status)
@@ -122,8 +123,9 @@ def _script(node: ScriptNode) -> Tick | None:
 
 
 def _run_script(self: ScriptNode) -> NodeStatus:
+    evaluate = self._evaluate
     try:
-        self._evaluate(self._bb)
+        evaluate(self._bb)
     except Exception as error:
         raise self._execution_error(error) from error
     self.status = SUCCESS
@@ -136,8 +138,9 @@ def _script_condition(node: ScriptCondition) -> Tick | None:
 
 
 def _test_script(self: ScriptCondition) -> NodeStatus:
+    evaluate = self._evaluate
     try:
-        result = self._evaluate(self._bb)
+        result = evaluate(self._bb)
     except Exception as error:
         raise self._execution_error(error) from error
     if result:

@@ -259,20 +259,23 @@ class TreeBuilder:
             return
         quirks = self.runtime.quirks
 
-        def scripts(*names: str) -> tuple[Script, ...]:
-            return tuple(compile_script(texts[name], quirks) for name in names if name in texts)
+        def script(name: str) -> Script:
+            return compile_script(texts[name], quirks)
+
+        def runs(*names: str) -> tuple[Callable[[Blackboard], Any], ...]:
+            return tuple(script(name).run for name in names if name in texts)
 
         config.condition_attributes = texts
         config.conditions = Conditions(
             tests=tuple(
-                (compile_script(texts[name], quirks).test, status, texts[name])
+                (script(name).test, status, texts[name])
                 for name, status in _BEFORE
                 if name in texts
             ),
-            while_=next(iter(scripts("_while")), None),
-            on_halted=next(iter(scripts("_onHalted")), None),
-            after_success=scripts("_onSuccess", "_post"),
-            after_failure=scripts("_onFailure", "_post"),
+            test_while=script("_while").test if "_while" in texts else None,
+            on_halted=next(iter(runs("_onHalted")), None),
+            after_success=runs("_onSuccess", "_post"),
+            after_failure=runs("_onFailure", "_post"),
         )
 
     # -- subtrees -------------------------------------------------------------------------------
