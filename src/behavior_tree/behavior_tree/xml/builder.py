@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.blackboard import Blackboard
