@@ -123,6 +123,9 @@ class Quirks:
     text_trees_unregistered: bool = False
     """The trees given to create_tree_from_text and _from_file are forgotten once built, and cannot
     use registered ones. Mended: registered, so create_tree can build them again."""
+    outer_blackboard_hidden: bool = False
+    """Groot2 is not told of a blackboard above that of the main tree. Mended: as of 4.10 under the
+    name ``ROOT``."""
     hooks_all_before_tick: bool = False
     """A Groot2 hook behind a tick is kept, and acts, as the node's one hook before the tick; it
     can be neither unlocked nor removed by its own position. Mended: one hook per node and position.

@@ -8,10 +8,12 @@ import struct
 from typing import Any
 
 from behavior_tree.blackboard import Blackboard
+from behavior_tree.groot2.errors import Groot2Error
 from behavior_tree.tree import Tree
 
 __all__ = ["pack_blackboards"]
 
+_ROOT = "ROOT"
 _MAX_DEPTH = 32
 _MAX_FLOAT32 = 3.4028234663852886e38
 
@@ -23,12 +25,40 @@ def pack_blackboards(tree: Tree, names: str) -> bytes:
         tree: the tree
         names: joined by ``;``: paths of SubTree nodes, the main tree under its ID; unknown names
             are left out
+
+    Raises:
+        Groot2Error: the blackboard above the tree cannot be told, see `_add_outer`
     """
     boards: dict[str, Blackboard] = {}
     for each in tuple(tree.subtrees):
         boards.setdefault(each.instance_name or each.tree_id, each.blackboard)
-    wanted = sorted(set(names.split(";")) & boards.keys())
-    return _pack({name: _entries(boards[name]) for name in wanted} or None, 0)
+    wanted = {name: boards[name] for name in sorted(set(names.split(";")) & boards.keys())}
+    if not tree.runtime.quirks.outer_blackboard_hidden:
+        wanted = _add_outer(wanted, boards)
+    return _pack({name: _entries(board) for name, board in wanted.items()} or None, 0)
+
+
+def _add_outer(
+    wanted: dict[str, Blackboard], boards: dict[str, Blackboard]
+) -> dict[str, Blackboard]:
+    """Add the blackboard above the tree, if there is one, as ``ROOT``.
+
+    Raises:
+        Groot2Error: there are several, or a tree is called like that
+    """
+    own = {id(board) for board in boards.values()}
+    outer = {id(board.root): board.root for board in wanted.values() if id(board.root) not in own}
+    if not outer:
+        return wanted
+    if len(outer) > 1:
+        raise Groot2Error(
+            "the trees have multiple external root blackboards: ask for one at a time"
+        )
+    if _ROOT in wanted:
+        raise Groot2Error(
+            "a tree has the reserved name [ROOT], which stands for the blackboard above the tree"
+        )
+    return dict(sorted({**wanted, _ROOT: next(iter(outer.values()))}.items()))
 
 
 def _entries(board: Blackboard) -> dict[str, Any] | None:

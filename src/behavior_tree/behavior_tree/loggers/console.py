@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TextIO
 
 from behavior_tree.basic_types import NodeStatus
@@ -28,15 +29,18 @@ class StdCoutLogger(StatusChangeLogger):
     Args:
         tree: the tree
         stream: where to, None means standard output
+        relative: count the time from the logger's creation instead
     """
 
-    def __init__(self, tree: Tree, stream: TextIO | None = None) -> None:
+    def __init__(self, tree: Tree, stream: TextIO | None = None, *, relative: bool = False) -> None:
         self._stream = stream
+        self._zero = time.time_ns() // 1000 if relative else 0
         super().__init__(tree)
 
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
+        seconds = (timestamp - self._zero) / 1e6
         print(
-            f"[{timestamp / 1e6:.3f}]: {node.name:<25} {_coloured(previous)} -> {_coloured(new)}",
+            f"[{seconds:.3f}]: {node.name:<25} {_coloured(previous)} -> {_coloured(new)}",
             file=self._stream,
         )
 

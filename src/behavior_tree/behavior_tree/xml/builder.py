@@ -300,16 +300,19 @@ class TreeBuilder:
             cycle = [*place.chain[place.chain.index(tree_id) :], tree_id]
             self._add(element, config.path, *recursion(cycle, tree_id), "ID")
             return None
-        if config.path in self._paths and not self.runtime.quirks.names_unchecked:
+        path = config.path
+        if element.get("name") == tree_id:  # the node itself is told from others by its uid
+            path = path.removesuffix(f"::{config.uid}")
+        if path in self._paths and not self.runtime.quirks.names_unchecked:
             self._add(
                 element,
                 config.path,
-                f"Duplicate SubTree path detected: '{config.path}'",
+                f"Duplicate SubTree path detected: '{path}'",
                 "give each SubTree below the same tree another name",
                 "name",
             )
             return None
-        self._paths.add(config.path)
+        self._paths.add(path)
         board = self._subtree_blackboard(element, tree_id, config)
         builder = self.substitute(tree_id, name, config.path)
         node: TreeNode
@@ -319,9 +322,6 @@ class TreeBuilder:
             return node
         node = stand_in = SubTreeNode(name, config, tree_id)
         place.subtree.nodes.append(node)
-        path = config.path
-        if self.runtime.quirks.names_unchecked and element.get("name") == tree_id:
-            path = path.removesuffix(f"::{config.uid}")
         child = self._tree(definition, board, path, place)
         if child is not None:
             stand_in.set_child(child)
