@@ -72,6 +72,7 @@ from behavior_tree.runner import TreeRunner
 from behavior_tree.saving import restore_tree, save_tree
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
+from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
 
 __all__ = [
@@ -140,4 +141,5 @@ __all__ = [
     "to_string",
     "write_tree_nodes_model_xml",
     "write_tree_to_xml",
+    "write_tree_xsd",
 ]

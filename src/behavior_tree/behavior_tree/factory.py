@@ -339,6 +339,10 @@ class BehaviorTreeFactory:
         self._load_warnings.clear()
         self._main_tree = None
 
+    def subtree_ports(self, tree_id: str) -> dict[str, SubTreePort]:
+        """Ports of a tree as a ``<TreeNodesModel>`` describes them; empty if none does."""
+        return dict(self._models.get(tree_id, {}))
+
     def load_warnings(self) -> list[XmlProblem]:
         """What was read but hardly does what was meant, in all registered trees.
 

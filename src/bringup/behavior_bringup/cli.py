@@ -19,6 +19,8 @@ from rich.console import Console
 
 from behavior_bringup import verbs
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.tree_nodes import register_suite_nodes
+from behavior_tree.cli import add_commands
 
 WATCHABLE = 4.0
 """Times real time: a demonstration that one can follow."""
@@ -102,6 +104,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     _add_status(subparsers)
     _add_kill(subparsers)
     _add_mission(subparsers)
+    _add_tree(subparsers)
     _add_disturb(subparsers)
     _add_demo(subparsers)
     _add_evaluate(subparsers)
@@ -177,6 +180,12 @@ def _add_mission(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     listing.set_defaults(run=verbs.mission_list)
     cancel = actions.add_parser("cancel", help="cancel the running mission")
     cancel.set_defaults(run=verbs.mission_cancel)
+
+
+def _add_tree(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    text = "check, draw, convert, run and replay behavior trees"
+    tree = subparsers.add_parser("tree", help=text, description=f"{text}; needs no stack")
+    add_commands(tree, extend=register_suite_nodes)
 
 
 def _add_disturb(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:

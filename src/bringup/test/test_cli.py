@@ -5,19 +5,26 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import socket
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
 from behavior_bringup.cli import main
+from behavior_bringup.paths import share_dir
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--help"], *([verb, "--help"] for verb in ("up", "down", "status", "demo", "evaluate"))],
+    [
+        [],
+        ["--help"],
+        *([verb, "--help"] for verb in ("up", "down", "status", "tree", "demo", "evaluate")),
+    ],
 )
 def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     if arguments:
@@ -40,6 +47,9 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
         (["up", "--port", "99999"], "must be a port"),
         (["mission"], "required"),
         (["mission", "run", "x", "--param", "novalue"], "KEY=VALUE"),
+        (["tree"], "required: COMMAND"),
+        (["tree", "check"], "required: FILE"),
+        (["tree", "replay", "x.btlog", "--speed", "0"], "must be a number above 0"),
         (["disturb", "blue_block", "--to", "0", "0", "x"], "a number, at most 100"),
         (["demo", "juggle"], "choose one of insert_shelf, open_door"),
         (["evaluate", "juggle"], "choose one of insert_shelf, open_door"),
@@ -54,6 +64,22 @@ def test_wrong_requests_get_a_sentence_and_code_2(
     assert words in output.err
     assert "Traceback" not in output.err
     assert len(output.err.strip().splitlines()) == 1
+
+
+def test_the_suites_own_trees_are_checked_with_the_leaves_that_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trees = sorted(str(file) for file in share_dir().joinpath("trees").rglob("*.xml"))
+    assert main(["tree", "check", *trees]) == 0
+    assert "no problems" in capsys.readouterr().out
+    (tmp_path / "bad.xml").write_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="Bad"><Sequence>'
+        '<Pick/><MoveGripper mode="SHUT"/></Sequence></BehaviorTree></root>'
+    )
+    assert main(["tree", "check", "--json", str(tmp_path / "bad.xml")]) == 1
+    found = [problem["message"] for problem in json.loads(capsys.readouterr().out)]
+    assert found[0].startswith("Missing mandatory port [object_name] of Pick")
+    assert "use one of OPEN, CLOSE" in found[1]
 
 
 def test_without_a_stack_down_and_status_say_so(capsys: pytest.CaptureFixture[str]) -> None:

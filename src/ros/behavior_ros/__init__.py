@@ -16,7 +16,7 @@ from behavior_ros.entry import run
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
 from behavior_ros.goal_exchange import End, GoalOutcome
 from behavior_ros.goal_runner import GoalRunner, RemoteGoal
-from behavior_ros.leaves import register_ros_nodes
+from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
 from behavior_ros.message_cache import MessageCache
 from behavior_ros.node_models import NodeModel, load_node_models
 from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
@@ -68,6 +68,7 @@ __all__ = [
     "matrix_to_transform",
     "pose_to_matrix",
     "register_ros_nodes",
+    "ros_node_manifests",
     "run",
     "seconds",
     "to_duration",

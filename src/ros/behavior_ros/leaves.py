@@ -12,7 +12,7 @@ from behavior_ros.node_models import NodeModel, NodeModelError
 from behavior_ros.transforms import TransformBuffer
 
 if TYPE_CHECKING:
-    from behavior_tree import BehaviorTreeFactory
+    from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 
 
 def register_ros_nodes(
@@ -37,27 +37,63 @@ def register_ros_nodes(
         NodeModelError: listing every model that fits no interface
     """
     # Imported here: nodes without a tree need no tree engine.
+    from behavior_ros.leaf_hub import leaf_hub
+    from behavior_ros.transform_leaf import LookUpFrame
+
+    hub = leaf_hub(node)
+    _for_each(models, lambda model, make: factory.register_node_type(make(hub, model), model.node))
+    if transform_buffer is not None:
+        factory.register_node_type(LookUpFrame, "LookUpFrame", transform_buffer)
+
+
+def ros_node_manifests(models: Iterable[NodeModel]) -> list[TreeNodeManifest]:
+    """Return what a factory would know of the nodes, without a ROS node: for checkers and editors.
+
+    Args:
+        models: from :func:`load_node_models`
+
+    Raises:
+        NodeModelError: listing every model that fits no interface
+    """
+    from behavior_tree import TreeNodeManifest
+
+    found: list[TreeNodeManifest] = []
+    _for_each(
+        models,
+        lambda model, make: found.append(
+            TreeNodeManifest.of_class(make(_Unconnected(), model), model.node)
+        ),
+    )
+    return found
+
+
+class _Unconnected:
+    """Stands in for the hub of classes that will have no instances."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_arguments, **_options: None
+
+
+def _for_each(
+    models: Iterable[NodeModel], use: Callable[[NodeModel, Callable[[Any, NodeModel], Any]], object]
+) -> None:
+    """Call with each model and the function that makes its class; raises NodeModelError."""
     from behavior_ros.action_leaf import action_leaf
-    from behavior_ros.leaf_hub import LeafHub, leaf_hub
     from behavior_ros.service_leaf import service_leaf
     from behavior_ros.topic_leaves import publisher_leaf, subscriber_leaf
-    from behavior_ros.transform_leaf import LookUpFrame
     from behavior_tree import BehaviorTreeError
 
-    makers: dict[str, Callable[[LeafHub, NodeModel], Any]] = {
+    makers: dict[str, Callable[[Any, NodeModel], Any]] = {
         "action": action_leaf,
         "service": service_leaf,
         "publisher": publisher_leaf,
         "subscriber": subscriber_leaf,
     }
-    hub = leaf_hub(node)
     problems: list[str] = []
     for model in models:
         try:
-            factory.register_node_type(makers[model.kind](hub, model), model.node)
+            use(model, makers[model.kind])
         except (ValueError, BehaviorTreeError) as error:
             problems.append(f"node {model.node}: {error}")
     if problems:
         raise NodeModelError("\n".join(problems))
-    if transform_buffer is not None:
-        factory.register_node_type(LookUpFrame, "LookUpFrame", transform_buffer)

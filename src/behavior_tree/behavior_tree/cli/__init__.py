@@ -4,5 +4,6 @@ migrate, run, replay, profile.
 """
 
 from behavior_tree.cli.command import add_commands, main
+from behavior_tree.cli.stand_ins import Extend, succeeding
 
-__all__ = ["add_commands", "main"]
+__all__ = ["Extend", "add_commands", "main", "succeeding"]

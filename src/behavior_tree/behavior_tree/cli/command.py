@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from behavior_tree.basic_types import NodeStatus
+from behavior_tree.blackboard import Blackboard
 from behavior_tree.cli.checking import find_problems, report
 from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
 from behavior_tree.cli.picture import svg_picture
@@ -131,6 +132,14 @@ def _add_profile(add: _Add) -> None:
     add("file", type=Path, metavar="FILE")
     add("--tree", metavar="ID", help="tree to run, else the main one")
     add("--rules", type=Path, metavar="JSON", help="substitution rules for simulated leaves")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        type=_entry,
+        metavar="KEY=VALUE",
+        help="write a text to the tree's blackboard first; may be given again",
+    )
     add("--timeout", type=_seconds, default=60.0, metavar="S", help="limit [s] (60)")
     _add_register(add)
 
@@ -146,6 +155,13 @@ def _add_replay(add: _Add) -> None:
     add("--at", type=_seconds, metavar="T", help="the tree at T [s] after the log's beginning")
     add("--svg", type=Path, metavar="FILE", help="with --at: as a picture")
     add("--json", action="store_true", help="machine-readable")
+
+
+def _entry(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"must look like KEY=VALUE, not '{text}'")
+    return key, value
 
 
 def _seconds(text: str) -> float:
@@ -309,10 +325,17 @@ def _read(file: Path) -> bytes:
 
 def _tree(options: argparse.Namespace) -> Tree:
     factory = make_factory((options.file,), options.register, options.rules, options.extend)
+    blackboard = Blackboard()
     if options.tree is None:
-        return factory.create_tree_from_file(options.file)
-    factory.register_behavior_tree_from_file(options.file)
-    return factory.create_tree(options.tree)
+        tree = factory.create_tree_from_file(options.file, blackboard)
+    else:
+        factory.register_behavior_tree_from_file(options.file)
+        tree = factory.create_tree(options.tree, blackboard)
+    ports = factory.subtree_ports(tree.subtrees[0].tree_id).values()
+    defaults = {port.name: port.default for port in ports if port.default is not None}
+    for key, text in {**defaults, **dict(options.set)}.items():
+        blackboard.set(key, text)
+    return tree
 
 
 def _finish(tree: Tree, timeout: float) -> int:

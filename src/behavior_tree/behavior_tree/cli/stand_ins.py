@@ -20,7 +20,7 @@ from behavior_tree.ports import PortInfo, port_name_mistake
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.loader import Loader
 
-__all__ = ["Extend", "make_factory"]
+__all__ = ["Extend", "make_factory", "succeeding"]
 
 Extend = Callable[[BehaviorTreeFactory], object]
 """Registers node types with a factory."""
@@ -113,7 +113,7 @@ class _StandIns:
                 )
                 factory.register_builder(manifest, Sequence)
             elif kind in (NodeType.ACTION, NodeType.CONDITION):
-                factory.register_builder(TreeNodeManifest(type_id, kind, by_name), _succeeding)
+                factory.register_builder(TreeNodeManifest(type_id, kind, by_name), succeeding)
         except BehaviorTreeError:
             return  # a name that no node type may have; the tree that uses it is refused
 
@@ -135,5 +135,6 @@ class _StandIns:
         return self._types[name]
 
 
-def _succeeding(name: str, config: NodeConfig) -> TestNode:
+def succeeding(name: str, config: NodeConfig) -> TestNode:
+    """A node that stands in for a leaf and succeeds at once."""
     return TestNode(name, config, TestNodeConfig(NodeStatus.SUCCESS))

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite's own tree nodes, as `behavior tree` knows them: their ports, without what they do."""
+
+from __future__ import annotations
+
+from behavior_bringup.errors import BringupError
+from behavior_bringup.paths import share_dir
+from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
+from behavior_tree.cli import succeeding
+
+
+def register_suite_nodes(factory: BehaviorTreeFactory) -> None:
+    """Register a stand-in for every node that the executor has and the factory does not know.
+
+    Where ROS or the suite's interfaces are not installed, nothing is registered: tree files
+    describe the nodes that they use.
+    """
+    try:
+        manifests = _manifests()
+    except (ImportError, BringupError):
+        return
+    known = factory.manifests()
+    for manifest in manifests:
+        if manifest.registration_id not in known:
+            factory.register_builder(manifest, succeeding)
+
+
+def _manifests() -> list[TreeNodeManifest]:
+    from behavior_executor.scene_manager import register_scene_nodes
+    from behavior_ros import load_node_models, ros_node_manifests
+
+    executor = BehaviorTreeFactory()
+    register_scene_nodes(executor, None)  # type: ignore[arg-type] # no node will look at it
+    own = [each for each in executor.manifests().values() if not each.builtin]
+    return [*own, *ros_node_manifests(load_node_models(share_dir() / "config" / "nodes.yaml"))]
