@@ -7,7 +7,14 @@ from functools import partial
 
 import pytest
 
-from behavior_tree import Blackboard, BlackboardError
+from behavior_tree import (
+    BehaviorTreeFactory,
+    Blackboard,
+    BlackboardError,
+    export_blackboard_to_json,
+    import_blackboard_from_json,
+)
+from behavior_tree.saving import restore_tree, save_tree
 
 covers = partial(pytest.mark.upstream, "gtest_blackboard_thread_safety.cpp")
 ROUNDS = 3000
@@ -69,6 +76,47 @@ def test_two_threads_make_the_same_entry():
         board = Blackboard.create()
         together(partial(board.set, "k", 1), partial(board.set, "k", 2))
         assert board.get("k") in (1, 2)
+
+
+@covers("BlackboardThreadSafety.ImportJsonWhileReading_Bug4")
+def test_import_while_another_reads():
+    board = Blackboard.create()
+    board.set("number", 42)
+    board.set("text", "hello")
+    data = export_blackboard_to_json(board)
+    seen = set()
+    together(
+        often(lambda _: import_blackboard_from_json(data, board)),
+        often(lambda _: seen.add((board.get("number"), board.get("text")))),
+    )
+    assert seen == {(42, "hello")}
+
+
+@covers("BlackboardThreadSafety.CloneIntoWhileReading_Bug3")
+def test_restore_while_another_reads():
+    tree = BehaviorTreeFactory().create_tree_from_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="M"><AlwaysSuccess/></BehaviorTree></root>'
+    )
+    board = tree.root_blackboard()
+    keys = [f"k{number}" for number in range(20)]
+    states = []
+    for factor in (1, 10):
+        for number, key in enumerate(keys):
+            board.set(key, number * factor)
+        states.append(save_tree(tree))
+    wrong = []
+
+    def restore():
+        for number in range(ROUNDS // 10):
+            restore_tree(tree, states[number % 2])
+
+    def read(number):
+        number %= len(keys)
+        if board.get(keys[number]) not in (number, number * 10):
+            wrong.append(number)
+
+    together(restore, often(read))
+    assert wrong == []
 
 
 @covers("BlackboardThreadSafety.DebugMessageWhileModifying_Bug5")

@@ -131,8 +131,8 @@ def test_defaults_of_three_types(ours):
 
 
 @covers("PortTest.DefaultInputPoint2D")
-def test_five_ways_to_give_a_default(ours):
-    point_type(ours)
+def test_ways_to_give_a_default(ours):
+    point_type(ours).factory.types.json.register(Point)
     seen = with_defaults(
         ours,
         InputPort("given", Point),
@@ -140,13 +140,15 @@ def test_five_ways_to_give_a_default(ours):
         InputPort("entry", Point, "{place}"),
         InputPort("text", Point, "5;6"),
         InputPort("same", Point, "{=}"),
+        InputPort("json", Point, 'json:{"x":9,"y":10}'),
     )
     ours.load('<Node given="-1;-2"/>')
     ours.board.set("place", Point(3, 4))
     ours.board.set("same", Point(7, 8))
     assert ours.run() == "S"
     expected = {"given": Point(-1, -2), "value": Point(1, 2), "entry": Point(3, 4)}
-    assert seen == [{**expected, "text": Point(5, 6), "same": Point(7, 8)}]
+    expected |= {"text": Point(5, 6), "same": Point(7, 8), "json": Point(9, 10)}
+    assert seen == [expected]
 
 
 @covers("PortTest.DefaultInputStrings")
