@@ -34,13 +34,13 @@ from behavior_skills.interfaces import (
 from behavior_skills.planning import PlanningWorld
 from behavior_skills.screw_motion import ScrewMotion
 
-SAMPLE_PERIOD = 0.04
-"""[s] between two poses for which joints are sought."""
-LEAST_SAMPLES = 12
+SAMPLE_ANGLE, SAMPLE_LENGTH, SAMPLE_PERIOD = math.radians(2.0), 0.015, 0.2
+"""[rad], [m] and [s] at most between two poses for which joints are sought, on average."""
+LEAST_SAMPLES = 16
 MOST_JOINT_STEP = 0.25
 """[rad] between two samples; more is a jump to another posture."""
-POLISHING = 2
-"""Newton steps that make the joints exact."""
+BETWEEN = 1.0005
+"""Factor by which the tool may be faster than at the moments that are looked at."""
 LAG = 0.5
 """[s] of the way behind the expected place that count as on time: commands travel."""
 TOUCH_ANYTHING = "*"
@@ -180,7 +180,12 @@ class ScrewSkill:
     # ------------------------------------------------------------------ plan
 
     def _plan(self, motion: ScrewMotion, q: Array) -> Trajectory:
-        count = max(LEAST_SAMPLES, math.ceil(motion.duration / SAMPLE_PERIOD))
+        count = max(
+            LEAST_SAMPLES,
+            math.ceil(abs(motion.rotation) / SAMPLE_ANGLE),
+            math.ceil(motion.arc / SAMPLE_LENGTH),
+            math.ceil(motion.duration / SAMPLE_PERIOD),
+        )
         times = np.linspace(0.0, motion.duration, count + 1)
         shares = np.array([motion.share(t)[0] for t in times])
         joints = self._joints_along(motion, q, shares)
@@ -209,7 +214,7 @@ class ScrewSkill:
         qs, qds, _ = trajectory.sample_many(times)
         twists = np.array([robot.jacobian(q) @ qd for q, qd in zip(qs, qds, strict=True)])
         linear, angular = (np.linalg.norm(part, axis=1).max() for part in np.hsplit(twists, 2))
-        return float(max(linear / motion.max_linear, angular / motion.max_angular))
+        return BETWEEN * float(max(linear / motion.max_linear, angular / motion.max_angular))
 
     def _joints_along(self, motion: ScrewMotion, q: Array, shares: Array) -> Array:
         """Joints for each share, every one reached from the one before without a jump."""
@@ -230,12 +235,11 @@ class ScrewSkill:
         return np.array(joints)
 
     def _polished(self, target: Array, q: Array) -> Array:
-        """The joints with what inverse kinematics left of the error taken out."""
+        """The joints after a Newton step, which takes out what error is left."""
         robot = self.world.planner.robot
-        for _ in range(POLISHING):
-            error = _difference(robot.forward_kinematics(q), target)
-            q = q + np.linalg.pinv(robot.jacobian(q), rcond=1e-6) @ error
-        return np.clip(q, robot.lower, robot.upper)
+        error = _difference(robot.forward_kinematics(q), target)
+        step = np.linalg.pinv(robot.jacobian(q), rcond=1e-6) @ error
+        return np.clip(q + step, robot.lower, robot.upper)
 
     def _check_collisions(self, q: Array, joints: Array, shares: Array) -> None:
         planner = self.world.planner
