@@ -23,7 +23,18 @@ from behavior_motion.planner import (
 )
 from behavior_motion.robot import GripperConfig, RobotModel, load_robot
 from behavior_motion.scene import AttachedObject, PlanningScene
-from behavior_motion.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, Plane, Shape, Sphere
+from behavior_motion.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    Plane,
+    PointCloud,
+    Shape,
+    Sphere,
+)
 from behavior_motion.timing import JointLimits, point_to_point, stop_trajectory, time_straight
 from behavior_motion.trajectory import Trajectory
 
@@ -39,6 +50,7 @@ __all__ = [
     "ErrorCode",
     "GripperConfig",
     "HalfSpace",
+    "HeightField",
     "IkOptions",
     "IkPreference",
     "IkResult",
@@ -52,6 +64,7 @@ __all__ = [
     "PlanRequest",
     "Plane",
     "PlanningScene",
+    "PointCloud",
     "RequestKind",
     "RobotModel",
     "Shape",

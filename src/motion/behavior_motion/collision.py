@@ -8,62 +8,20 @@ answers, whereas DynamicAABBTreeArray and SaP miss collisions (and are no faster
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-import coal
 import numpy as np
 import pinocchio as pin
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.geometry import coal_geometry, distance_geometry
 from behavior_motion.planner import CollisionReport, DistanceReport
 from behavior_motion.robot import RobotModel
 from behavior_motion.scene import SceneSnapshot
-from behavior_motion.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
+from behavior_motion.shapes import HeightField, Mesh, Shape
 
 Pair = tuple[str, str]
-
-
-def coal_geometry(shape: Shape) -> Any:
-    """Coal's geometry of a shape."""
-    if isinstance(shape, Box):
-        return coal.Box(*shape.size)
-    if isinstance(shape, Sphere):
-        return coal.Sphere(shape.radius)
-    if isinstance(shape, Cylinder):
-        return coal.Cylinder(shape.radius, shape.height)
-    if isinstance(shape, Capsule):
-        return coal.Capsule(shape.radius, shape.height)
-    if isinstance(shape, HalfSpace):
-        return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
-    return _coal_mesh(shape)
-
-
-def _coal_mesh(mesh: Mesh) -> Any:
-    scale = np.full(3, mesh.scale)
-    if mesh.path is not None:
-        model = coal.MeshLoader().load(str(Path(mesh.path)), scale)
-        if mesh.convex:
-            model.buildConvexHull(True, "Qt")
-            return model.convex
-        return model
-    points = np.asarray(mesh.vertices) * mesh.scale
-    if mesh.convex or mesh.triangles is None:
-        return coal.Convex.convexHull(_std_points(points), True, "Qt")
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(mesh.triangles), len(points))
-    model.addVertices(points)
-    for a, b, c in np.asarray(mesh.triangles):
-        model.addTriangle(points[a], points[b], points[c])
-    model.endModel()
-    return model
-
-
-def _std_points(points: Matrix) -> Any:
-    std = coal.StdVec_Vec3s()
-    for point in points:
-        std.append(point)
-    return std
 
 
 def _se3(pose: Matrix) -> Any:
@@ -87,6 +45,7 @@ class CollisionWorld:
         self._owners: list[str] = [
             self._model.frames[g.parentFrame].name for g in self._geometry.geometryObjects
         ]
+        self._substitutes: dict[int, Any] = {}
         self._add_attached()
         self._first_world = len(self._owners)
         self._add_world()
@@ -96,6 +55,7 @@ class CollisionWorld:
             self._model, self._geometry, self._results
         )
         self._margins: dict[int, float] = {}
+        self._measured = self._geometry_for_distances()
         self.checks = 0
         """Number of states checked so far: a clock that does not depend on the machine."""
         self._q_full = robot.full_configuration(np.zeros(robot.dof))
@@ -103,11 +63,16 @@ class CollisionWorld:
     # ---------------------------------------------------------------- building
 
     def _add_attached(self) -> None:
+        # Coal cannot check bare triangles against height fields: there the hull must do.
+        rough = any(isinstance(o.shape, HeightField) for o in self.scene.objects.values())
         for name, held in self.scene.attached.items():
+            shape = held.shape
+            if rough and isinstance(shape, Mesh):
+                shape = replace(shape, convex=True)
             frame_id = self._model.getFrameId(held.link)
             frame = self._model.frames[frame_id]
             placement = frame.placement * _se3(held.link_T_object)
-            self._add(name, frame.parentJoint, frame_id, placement, held.shape)
+            self._add(name, frame.parentJoint, frame_id, placement, shape)
 
     def _add_world(self) -> None:
         for name, item in self.scene.objects.items():
@@ -117,11 +82,23 @@ class CollisionWorld:
         return _se3(self.robot.root_T_base @ world_T_object)
 
     def _add(self, name: str, joint: int, frame: int, placement: Any, shape: Shape) -> None:
+        substitute = distance_geometry(shape)
+        if substitute is not None:
+            self._substitutes[len(self._owners)] = substitute
         # The prefix keeps an object's name apart from the geometries of the robot.
         self._geometry.addGeometryObject(
             pin.GeometryObject(f"object/{name}", joint, frame, placement, coal_geometry(shape))
         )
         self._owners.append(name)
+
+    def _geometry_for_distances(self) -> tuple[Any, Any]:
+        """Model and data for distances: others where coal cannot measure some geometry."""
+        if not self._substitutes:
+            return self._geometry, self._results
+        model = pin.GeometryModel(self._geometry)
+        for i, geometry in self._substitutes.items():
+            model.geometryObjects[i].geometry = geometry
+        return model, model.createData()
 
     def _add_pairs(self) -> None:
         scene, robot_count = self.scene, self.robot.pin_geometry.ngeoms
@@ -163,6 +140,7 @@ class CollisionWorld:
             if item is not self.scene.objects[self._owners[i]]:
                 placement = self._root_placement(item.world_T_object)
                 self._geometry.geometryObjects[i].placement = placement
+                self._measured[0].geometryObjects[i].placement = placement
         self.scene = scene
 
     # ---------------------------------------------------------------- margins
@@ -215,6 +193,7 @@ class CollisionWorld:
         pin.computeCollisions(
             self._model, self._data, self._geometry, self._results, self._q_full, False
         )
+        self._place()
         found: dict[Pair, float] = {}
         results = self._results.collisionResults
         for k, (a, b) in enumerate(self._pairs):
@@ -241,14 +220,26 @@ class CollisionWorld:
         if not self._pairs:
             return DistanceReport(float("inf"), None)
         self._q_full[self.robot.q_index] = q
-        k = int(
-            pin.computeDistances(
-                self._model, self._data, self._geometry, self._results, self._q_full
-            )
-        )
-        distance = float(self._results.distanceResults[k].min_distance)
+        self._place()
+        distances = [self._pair_distance(k) for k in range(len(self._pairs))]
+        k = int(np.argmin(distances))
         a, b = self._pairs[k]
-        return DistanceReport(distance, (self._owners[a], self._owners[b]))
+        return DistanceReport(distances[k], (self._owners[a], self._owners[b]))
+
+    def _place(self) -> None:
+        """Bring the placements of all geometries up to date, for single pairs."""
+        pin.updateGeometryPlacements(
+            self._model, self._data, self._geometry, self._results, self._q_full
+        )
+        if self._substitutes:
+            pin.updateGeometryPlacements(self._model, self._data, *self._measured)
 
     def _pair_distance(self, k: int) -> float:
-        return float(pin.computeDistance(self._geometry, self._results, k).min_distance)
+        """Distance of a pair, placements being up to date; negative: penetration."""
+        model, data = self._measured
+        distance = float(pin.computeDistance(model, data, k).min_distance)
+        buried = distance > 0 and self._pairs[k][1] in self._substitutes
+        if buried and pin.computeCollision(self._geometry, self._results, k):
+            # Under a surface altogether: at least as deep as the surface is far.
+            return -distance
+        return distance

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, positive
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
 from behavior_motion.robot import RobotModel
-from behavior_motion.shapes import Shape
+from behavior_motion.shapes import HalfSpace, HeightField, Shape
 
 
 @dataclass(frozen=True)
@@ -233,6 +233,12 @@ class PlanningScene:
             else:
                 pose = np.linalg.inv(self._link_pose(link, q)) @ self.object_pose(name, q=q)
             old = state.objects.get(name) or state.attached[name]
+            if isinstance(old.shape, HalfSpace | HeightField):
+                raise MotionError(
+                    ErrorCode.INVALID_GEOMETRY,
+                    f"object {name!r}: a {type(old.shape).__name__} cannot be carried; attach a "
+                    "box or a mesh",
+                )
             held = AttachedObject(old.shape, link, pose, tuple(sorted(touching)), old.padding)
             self._commit(
                 objects={n: o for n, o in state.objects.items() if n != name},

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from behavior_motion.checks import as_vector, positive
 from behavior_motion.errors import ErrorCode, MotionError
@@ -15,6 +15,17 @@ from behavior_motion.errors import ErrorCode, MotionError
 
 def _impossible(message: str) -> MotionError:
     return MotionError(ErrorCode.INVALID_GEOMETRY, message)
+
+
+def _finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Read-only copy of numbers."""
+    array = np.array(values, dtype=np.float64)
+    if not np.all(np.isfinite(array)):
+        raise MotionError(
+            ErrorCode.NOT_FINITE, f"{name}: contains NaN or infinity; drop such points"
+        )
+    array.flags.writeable = False
+    return array
 
 
 def _positive(name: str, value: float) -> float:
@@ -106,18 +117,57 @@ class Mesh:
         if self.path is not None and not Path(self.path).is_file():
             raise _impossible(f"Mesh.path: no such file {str(self.path)!r}")
         if self.vertices is not None:
-            points = np.array(self.vertices, dtype=np.float64)
+            points = _finite("Mesh.vertices", self.vertices)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
                 raise _impossible(f"Mesh.vertices: (N >= 4, 3) wanted, got {points.shape}")
-            if not np.all(np.isfinite(points)):
-                raise MotionError(
-                    ErrorCode.NOT_FINITE,
-                    "Mesh.vertices: contains NaN or infinity; drop such points",
-                )
             object.__setattr__(self, "vertices", points)
         if not self.convex and self.vertices is not None and self.triangles is None:
             raise _impossible("Mesh.triangles: wanted where convex=False")
         _positive("Mesh.scale", self.scale)
 
 
-Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Solid ground under a surface of heights over a regular grid, centred at its frame's origin.
+
+    Between grid points the surface consists of triangles.
+    """
+
+    heights: NDArray[np.float64] = field(repr=False)
+    """Heights over the plane z = 0 of its frame, (nx >= 2, ny >= 2): rows along x, columns along y
+    [m]."""
+    size: tuple[float, float]
+    """Full extent along x and y, from the first grid point to the last [m]."""
+    thickness: float = 0.1
+    """How far the ground reaches down below its lowest point [m]."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "heights", _finite("HeightField.heights", self.heights))
+        if self.heights.ndim != 2 or min(self.heights.shape) < 2:
+            raise _impossible(
+                f"HeightField.heights: (nx >= 2, ny >= 2) wanted, got {self.heights.shape}"
+            )
+        size = as_vector("HeightField.size", self.size, 2, code=ErrorCode.INVALID_GEOMETRY)
+        for value in size:
+            _positive("HeightField.size", value)
+        object.__setattr__(self, "size", tuple(size.tolist()))
+        _positive("HeightField.thickness", self.thickness)
+
+
+@dataclass(frozen=True, eq=False)
+class PointCloud:
+    """Points of a depth sensor; each fills the cell of a regular grid that it lies in."""
+
+    points: NDArray[np.float64] = field(repr=False)
+    """(N >= 1, 3) [m]."""
+    resolution: float
+    """Edge length of the cells [m]."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", _finite("PointCloud.points", self.points))
+        if self.points.ndim != 2 or self.points.shape[1] != 3 or len(self.points) < 1:
+            raise _impossible(f"PointCloud.points: (N >= 1, 3) wanted, got {self.points.shape}")
+        _positive("PointCloud.resolution", self.resolution)
+
+
+Shape = Box | Sphere | Cylinder | Capsule | HalfSpace | Mesh | HeightField | PointCloud

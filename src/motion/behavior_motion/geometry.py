@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coal's geometries of shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import coal
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_motion.checks import Matrix
+from behavior_motion.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    PointCloud,
+    Shape,
+    Sphere,
+)
+
+
+def coal_geometry(shape: Shape) -> Any:
+    """Coal's geometry of a shape."""
+    if isinstance(shape, Box):
+        return coal.Box(*shape.size)
+    if isinstance(shape, Sphere):
+        return coal.Sphere(shape.radius)
+    if isinstance(shape, Cylinder):
+        return coal.Cylinder(shape.radius, shape.height)
+    if isinstance(shape, Capsule):
+        return coal.Capsule(shape.radius, shape.height)
+    if isinstance(shape, HalfSpace):
+        return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    if isinstance(shape, HeightField):
+        return _coal_height_field(shape)
+    if isinstance(shape, PointCloud):
+        return coal.makeOctree(np.array(shape.points), shape.resolution)
+    return _coal_mesh(shape)
+
+
+def distance_geometry(shape: Shape) -> Any | None:
+    """The geometry to measure distances to where coal has none for :func:`coal_geometry`'s."""
+    return _surface(shape) if isinstance(shape, HeightField) else None
+
+
+def _coal_height_field(field: HeightField) -> Any:
+    lowest = float(field.heights.min()) - field.thickness
+    # Coal's rows run against y, its columns along x.
+    rows = np.ascontiguousarray(field.heights.T[::-1])
+    return coal.HeightFieldOBBRSS(*field.size, rows, lowest)
+
+
+def _surface(field: HeightField) -> Any:
+    """The upper surface as triangles."""
+    nx, ny = field.heights.shape
+    xs, ys = (np.linspace(-0.5 * s, 0.5 * s, n) for s, n in zip(field.size, (nx, ny), strict=True))
+    points = np.stack([*np.meshgrid(xs, ys, indexing="ij"), field.heights], axis=-1)
+    corner = np.arange(nx * ny).reshape(nx, ny)
+    a, b, c, d = corner[:-1, :-1], corner[1:, :-1], corner[:-1, 1:], corner[1:, 1:]
+    triangles = np.concatenate(
+        [np.stack(t, axis=-1).reshape(-1, 3) for t in ((a, b, c), (b, d, c))]
+    )
+    return _triangles(points.reshape(-1, 3), triangles)
+
+
+def _coal_mesh(mesh: Mesh) -> Any:
+    scale = np.full(3, mesh.scale)
+    if mesh.path is not None:
+        model = coal.MeshLoader().load(str(Path(mesh.path)), scale)
+        if mesh.convex:
+            model.buildConvexHull(True, "Qt")
+            return model.convex
+        return model
+    points = np.asarray(mesh.vertices) * mesh.scale
+    if mesh.convex or mesh.triangles is None:
+        return coal.Convex.convexHull(_std_points(points), True, "Qt")
+    return _triangles(points, np.asarray(mesh.triangles))
+
+
+def _triangles(points: Matrix, triangles: NDArray[np.int64]) -> Any:
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(triangles), len(points))
+    for a, b, c in triangles:
+        model.addTriangle(points[a], points[b], points[c])
+    model.endModel()
+    return model
+
+
+def _std_points(points: Matrix) -> Any:
+    std = coal.StdVec_Vec3s()
+    for point in points:
+        std.append(point)
+    return std
