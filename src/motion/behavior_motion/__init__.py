@@ -8,6 +8,7 @@ metres, angles in radians.
 
 from behavior_motion.checks import pose_matrix
 from behavior_motion.collision import CollisionWorld
+from behavior_motion.commands import ApproachParams, MotionCommand
 from behavior_motion.embedded import EmbeddedPlanner
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
 from behavior_motion.factory import create_planner
@@ -23,6 +24,7 @@ from behavior_motion.planner import (
 )
 from behavior_motion.robot import GripperConfig, RobotModel, load_robot
 from behavior_motion.scene import AttachedObject, PlanningScene
+from behavior_motion.servo import Servo, ServoOptions, ServoStatus, ServoStep
 from behavior_motion.shapes import (
     Box,
     Capsule,
@@ -39,6 +41,7 @@ from behavior_motion.timing import JointLimits, point_to_point, stop_trajectory,
 from behavior_motion.trajectory import Trajectory
 
 __all__ = [
+    "ApproachParams",
     "AttachedObject",
     "Box",
     "Capsule",
@@ -56,6 +59,7 @@ __all__ = [
     "IkResult",
     "JointLimits",
     "Mesh",
+    "MotionCommand",
     "MotionError",
     "MotionPlanner",
     "OrientationConstraint",
@@ -67,6 +71,10 @@ __all__ = [
     "PointCloud",
     "RequestKind",
     "RobotModel",
+    "Servo",
+    "ServoOptions",
+    "ServoStatus",
+    "ServoStep",
     "Shape",
     "Sphere",
     "Trajectory",

@@ -8,7 +8,7 @@ answers, whereas DynamicAABBTreeArray and SaP miss collisions (and are no faster
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,22 @@ Pair = tuple[str, str]
 
 def _se3(pose: Matrix) -> Any:
     return pin.SE3(pose[:3, :3].copy(), pose[:3, 3].copy())
+
+
+@dataclass(frozen=True, eq=False)
+class Proximity:
+    """Two parties near each other."""
+
+    pair: Pair
+    """Names of link or object."""
+    distance: float
+    """[m]; negative: penetration."""
+    normal: Vector
+    """Unit vector from the first to the second, in the model's root frame, (3,)."""
+    points: tuple[Vector, Vector]
+    """Nearest point on each, in the root frame, (3,) [m]."""
+    joints: tuple[int, int]
+    """Joint of pinocchio's model that carries each; 0: the world."""
 
 
 class CollisionWorld:
@@ -225,6 +241,29 @@ class CollisionWorld:
         k = int(np.argmin(distances))
         a, b = self._pairs[k]
         return DistanceReport(distances[k], (self._owners[a], self._owners[b]))
+
+    def near(self, q: Vector, within: float) -> list[Proximity]:
+        """Every pair closer than ``within`` [m], closest first; margins do not count."""
+        self._q_full[self.robot.q_index] = q
+        self._place()
+        objects = self._geometry.geometryObjects
+        results = self._measured[1].distanceResults
+        found = []
+        for k, (a, b) in enumerate(self._pairs):
+            distance = self._pair_distance(k)
+            if distance >= within:
+                continue
+            result = results[k]
+            found.append(
+                Proximity(
+                    (self._owners[a], self._owners[b]),
+                    distance,
+                    np.array(result.normal),
+                    (np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())),
+                    (int(objects[a].parentJoint), int(objects[b].parentJoint)),
+                )
+            )
+        return sorted(found, key=lambda p: p.distance)
 
     def _place(self) -> None:
         """Bring the placements of all geometries up to date, for single pairs."""

@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reactive Cartesian control: one small step towards a target, many times a second.
+
+Differential inverse kinematics as a quadratic program over the joint velocities ``v``::
+
+    minimise    |W (J v - twist)|^2 + damping |v - v_posture|^2
+    subject to  velocity, acceleration and position limits of the joints
+                distance rate of every close pair >= -damper(distance)
+
+``v_posture`` lies in the null space of J, so a posture never pulls the tool off its target. The
+last line is the velocity damper of Faverjon and Tournassoud ("A local based approach for path
+planning of manipulators with a high number of degrees of freedom", 1987). The program has as many
+unknowns as the arm has joints; DAQP solves it in some microseconds.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+
+import daqp
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from behavior_motion.checks import Matrix, Vector, as_joints, positive, scaling_factor
+from behavior_motion.collision import CollisionWorld, Pair, Proximity
+from behavior_motion.commands import MotionCommand
+from behavior_motion.errors import ErrorCode
+from behavior_motion.robot import RobotModel
+from behavior_motion.scene import PlanningScene
+
+MOST_PAIRS = 40
+"""Number of close pairs that are kept apart; more than this are never close at once."""
+ROTATION_WEIGHT = 0.3
+"""Metres of position error that one radian of rotation error counts for."""
+POSTURE_WEIGHT = 1e-3
+"""How much joint velocities other than the null space's count against the tool's motion."""
+SINGULAR_DAMPING = 3e-2
+"""What is added to it in a singularity, where the joints would race otherwise."""
+SMALLEST_SINGULAR_VALUE = 0.06
+"""Of the Jacobian, below which it counts as near a singularity."""
+BRAKING_SHARE = 0.25
+"""Braking of tool and close pairs per acceleration of the weakest joint [m/s^2 per rad/s^2]: half a
+metre of arm, and half of what it can do, for it has other things to do as well."""
+HARDEST_BRAKING = 1.0
+"""Harder braking is never counted on [m/s^2]."""
+RETREAT = 0.05
+"""Fastest retreat from what came closer than the stop distance [m/s]."""
+POSTURE_SHARE = 0.3
+"""Largest part of the joints' speed that goes into a posture."""
+HARD, SOFT = 0, 8
+"""DAQP's marks of constraints."""
+
+
+class ServoStatus(enum.IntEnum):
+    """What kept a step from going straight to the target; names as in moveit_servo."""
+
+    NO_WARNING = 0
+    DECELERATE_FOR_APPROACHING_SINGULARITY = 1
+    DECELERATE_FOR_COLLISION = 4
+    """Something is near on the way: slower, or beside it."""
+    HALT_FOR_COLLISION = 5
+    """Something is in the way and there is no way past it by small steps."""
+    JOINT_BOUND = 6
+    """A joint is at its limit."""
+
+
+@dataclass(frozen=True)
+class ServoOptions:
+    """How to move."""
+
+    period: float = 0.01
+    """Time between steps [s]."""
+    max_velocity_scaling_factor: float = 0.5
+    """Fraction of the joints' velocity limits, (0, 1]."""
+    max_acceleration_scaling_factor: float = 0.5
+    """Fraction of the joints' acceleration limits, (0, 1]."""
+    max_linear_speed: float = 0.5
+    """Of the tool [m/s]."""
+    max_angular_speed: float = 2.0
+    """Of the tool [rad/s]."""
+    gain: float = 6.0
+    """Speed per remaining error [1/s]."""
+    stop_distance: float = 0.005
+    """No pair comes closer than this by the arm's motion, unless it was closer already [m]."""
+    influence_distance: float | None = None
+    """Pairs closer than this slow the arm down [m]; None: as much as braking from
+    ``max_linear_speed`` takes. Less is only safe for things that are approached slowly."""
+    gripper_width: float | None = None
+    """Opening of the gripper, for collisions of the fingers [m]; None: open."""
+    position_tolerance: float = 1e-3
+    """Of arrival [m]."""
+    rotation_tolerance: float = 0.01
+    """Of arrival [rad]."""
+
+    def __post_init__(self) -> None:
+        scaling_factor("max_velocity_scaling_factor", self.max_velocity_scaling_factor)
+        scaling_factor("max_acceleration_scaling_factor", self.max_acceleration_scaling_factor)
+        for name in ("max_linear_speed", "max_angular_speed"):
+            positive(name, getattr(self, name), ErrorCode.INVALID_SPEED)
+        for name in ("period", "gain", "position_tolerance", "rotation_tolerance"):
+            positive(name, getattr(self, name))
+        if self.influence_distance is not None:
+            positive("influence_distance", self.influence_distance)
+        positive("stop_distance", self.stop_distance, zero=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ServoStep:
+    """What to command now, and how things stand."""
+
+    q: Vector
+    """Joint positions at the end of this period, (dof,) [rad or m]."""
+    qd: Vector
+    """Joint velocities then, (dof,) [rad/s or m/s]."""
+    position_error: float
+    """Distance of the tool from the command's target before the step [m]."""
+    rotation_error: float
+    """Angle between them [rad]."""
+    distance: float
+    """Of the closest pair, where below the influence distance; else infinity [m]."""
+    status: ServoStatus
+    message: str
+    """What holds the arm up, in words; empty where nothing does."""
+    arrived: bool
+    """True where both errors are within tolerance and the arm stands."""
+
+
+class Servo:
+    """Steps of one arm. Not safe to share between threads; the scene may change meanwhile."""
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        scene: PlanningScene,
+        q: Vector,
+        options: ServoOptions | None = None,
+    ) -> None:
+        """Start at rest at joints ``q``; ``scene`` is followed as it changes."""
+        self.robot, self.scene = robot, scene
+        self.options = options or ServoOptions()
+        self._velocity = robot.velocity_limits * self.options.max_velocity_scaling_factor
+        self._acceleration = (
+            robot.acceleration_limits * self.options.max_acceleration_scaling_factor
+        )
+        weakest = float(self._acceleration.min())
+        self._braking = min(HARDEST_BRAKING, BRAKING_SHARE * weakest)
+        self._influence = self.options.influence_distance or (
+            self.options.stop_distance
+            + 0.5 * self.options.max_linear_speed**2 / self._braking
+            + self._braking / self.options.gain**2
+        )
+        self._data = robot.pin_model.createData()
+        self._tool = robot.pin_model.getFrameId(robot.tool_frame)
+        self._world = CollisionWorld(robot, scene.snapshot())
+        self.reset(q)
+
+    def reset(self, q: ArrayLike) -> None:
+        """Go on from rest at joints ``q``.
+
+        Raises:
+            MotionError: INVALID_JOINT_COUNT or NOT_FINITE.
+        """
+        self._q = as_joints("q", q, self.robot.joint_names)
+        self._qd = np.zeros(self.robot.dof)
+        self._floors: dict[Pair, float] = {}
+        self._kept: Matrix | None = None
+
+    @property
+    def q(self) -> Vector:
+        """Joints last commanded, (dof,)."""
+        return np.array(self._q)
+
+    def tool_pose(self) -> Matrix:
+        """Pose of the tool at the joints last commanded, (4, 4) in the base frame."""
+        return self.robot.forward_kinematics(self._q)
+
+    def step(self, command: MotionCommand) -> ServoStep:
+        """Advance by one period towards the command's target.
+
+        The state it starts from is what was commanded last, not what was measured: so a
+        controller's lag does not slow it down. Use :meth:`reset` after the arm was moved otherwise.
+        """
+        tool = self.tool_pose()
+        if command.pose is not None or self._kept is None:
+            self._kept = tool
+        # Positions alone keep the orientation that the tool had when the first of them came: the
+        # present one would drift.
+        target = command.target(self._kept)
+        aim = target if command.approach is None else command.approach.shifted(tool, target)
+        jacobian, joint_jacobians = self._jacobians()
+        twist = self._wanted_twist(tool, aim)
+        close = self._close_pairs()
+        qd = self._velocities(command, jacobian, joint_jacobians, twist, close)
+        status, message = self._judged(twist, jacobian @ qd, jacobian, close)
+        dt = self.options.period
+        # Position with the mean of both velocities: the acceleration is constant over the step.
+        self._q = np.clip(self._q + 0.5 * dt * (self._qd + qd), self.robot.lower, self.robot.upper)
+        self._qd = qd
+        shift, turn = _difference(tool, target)
+        off, angle = float(np.linalg.norm(shift)), float(np.linalg.norm(turn))
+        return ServoStep(
+            np.array(self._q),
+            np.array(qd),
+            off,
+            angle,
+            close[0].distance if close else math.inf,
+            status,
+            message,
+            off <= self.options.position_tolerance
+            and angle <= self.options.rotation_tolerance
+            and float(np.abs(qd / self._velocity).max()) < 0.02,
+        )
+
+    def stop(self) -> ServoStep:
+        """Advance by one period, slowing every joint down as hard as its limit allows."""
+        brake = self._acceleration * self.options.period
+        qd = np.sign(self._qd) * np.maximum(np.abs(self._qd) - brake, 0.0)
+        self._q = self._q + 0.5 * self.options.period * (self._qd + qd)
+        self._qd = qd
+        return ServoStep(
+            np.array(self._q), np.array(qd), 0.0, 0.0, math.inf, ServoStatus.NO_WARNING, "", False
+        )
+
+    # ---------------------------------------------------------------- the program
+
+    def _jacobians(self) -> tuple[Matrix, Matrix]:
+        """Of the tool, (6, dof), and of every joint, (joints, 6, dof); base axes."""
+        model, data, index = self.robot.pin_model, self._data, self.robot.v_index
+        full = self.robot.full_configuration(self._q, self.options.gripper_width)
+        aligned = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        pin.computeJointJacobians(model, data, full)
+        pin.updateFramePlacement(model, data, self._tool)
+        tool = np.array(pin.getFrameJacobian(model, data, self._tool, aligned))[:, index]
+        joints = np.stack(
+            [
+                np.array(pin.getJointJacobian(model, data, j, aligned))[:, index]
+                for j in range(model.njoints)
+            ]
+        )
+        turn = np.kron(np.eye(2), self.robot.base_T_root[:3, :3])
+        return turn @ tool, joints
+
+    def _wanted_twist(self, tool: Matrix, aim: Matrix) -> Vector:
+        """Velocity of the tool towards ``aim``, (6,): linear [m/s] over angular [rad/s]."""
+        options = self.options
+        shift, turn = _difference(tool, aim)
+        linear = self._pace(shift, options.max_linear_speed, self._braking)
+        angular = self._pace(turn, options.max_angular_speed, self._braking / ROTATION_WEIGHT)
+        return np.concatenate([linear, angular])
+
+    def _pace(self, way: Vector, fastest: float, braking: float) -> Vector:
+        """Velocity along ``way``, slow enough to brake in time."""
+        length = float(np.linalg.norm(way))
+        if length < 1e-9:
+            return np.zeros(3)
+        return way * (min(fastest, self._speed_for(length, braking)) / length)
+
+    def _speed_for(self, room: float, braking: float) -> float:
+        """Speed that can be brought to rest within ``room``: gain times room in the end."""
+        gain = self.options.gain
+        knee = braking / gain**2
+        if room <= knee:
+            return gain * room
+        return math.sqrt(2 * braking * (room - 0.5 * knee))
+
+    def _close_pairs(self) -> list[Proximity]:
+        snapshot = self.scene.snapshot()
+        if self._world.scene.structure != snapshot.structure:
+            self._world = CollisionWorld(self.robot, snapshot)
+            self._floors.clear()
+        elif self._world.scene.revision != snapshot.revision:
+            self._world.move_objects(snapshot)
+        self._world.set_gripper_width(self.options.gripper_width)
+        return self._world.near(self._q, self._influence)[:MOST_PAIRS]
+
+    def _velocities(
+        self,
+        command: MotionCommand,
+        jacobian: Matrix,
+        joint_jacobians: Matrix,
+        twist: Vector,
+        close: list[Proximity],
+    ) -> Vector:
+        dof = self.robot.dof
+        weights = np.array([1.0] * 3 + [ROTATION_WEIGHT] * 3)
+        task, wanted = jacobian * weights[:, None], twist * weights
+        hessian = task.T @ task
+        smallest = float(np.linalg.svd(task, compute_uv=False)[-1])
+        nearness = max(0.0, 1.0 - smallest / SMALLEST_SINGULAR_VALUE)
+        damping = POSTURE_WEIGHT + SINGULAR_DAMPING * nearness**2
+        hessian += damping * np.eye(dof)
+        gradient = -task.T @ wanted - damping * self._posture_velocity(command, task)
+        lower, upper = self._bounds()
+        rows, least = self._dampers(close, joint_jacobians)
+        qd, _, flag, _ = daqp.solve(
+            np.ascontiguousarray(hessian),
+            np.ascontiguousarray(gradient),
+            np.ascontiguousarray(rows),
+            np.concatenate([upper, np.full(len(least), 1e30)]),
+            np.concatenate([lower, least]),
+            np.array([HARD] * dof + [SOFT] * len(least), dtype=np.int32),
+        )
+        if flag < 1 or not np.all(np.isfinite(qd)):
+            # Stand still as fast as the joints can: always within the bounds.
+            qd = np.zeros(dof)
+        kept: Vector = np.clip(qd, lower, upper)
+        return kept
+
+    def _posture_velocity(self, command: MotionCommand, task: Matrix) -> Vector:
+        """Velocity towards the posture that leaves the tool where it is, (dof,)."""
+        # Without a posture the present motion is damped: a null space must not drift.
+        if command.posture is None:
+            return np.zeros(self.robot.dof)
+        posture = as_joints("MotionCommand.posture", command.posture, self.robot.joint_names)
+        wish = 0.5 * self.options.gain * (posture - self._q)
+        # Slower as a whole: clipped joint by joint it would come to rest elsewhere.
+        wish = wish / max(1.0, float(np.abs(wish / self._velocity).max()) / POSTURE_SHARE)
+        free: Vector = wish - np.linalg.pinv(task, rcond=1e-2) @ (task @ wish)
+        return free
+
+    def _bounds(self) -> tuple[Vector, Vector]:
+        """Velocities that the limits allow at the end of this step."""
+        step = self._acceleration * self.options.period
+        lower = np.maximum(-self._velocity, self._qd - step)
+        upper = np.minimum(self._velocity, self._qd + step)
+        ahead = self._towards_limit(self.robot.upper - self._q, self._qd)
+        behind = self._towards_limit(self._q - self.robot.lower, -self._qd)
+        # What the acceleration limit cannot reach any more is done as far as it can.
+        upper = np.maximum(np.minimum(upper, ahead), self._qd - step)
+        lower = np.minimum(np.maximum(lower, -behind), self._qd + step)
+        return lower, np.maximum(upper, lower)
+
+    def _towards_limit(self, room: Vector, speed: Vector) -> Vector:
+        """Largest speed after this step from which the joints can still stop in ``room``."""
+        dt, brake = self.options.period, 0.9 * self._acceleration
+        # room - (speed + v) dt / 2 >= v^2 / (2 brake), solved for v.
+        left = np.maximum(room - 0.5 * dt * np.maximum(speed, 0.0), 0.0)
+        result: Vector = -0.5 * brake * dt + np.sqrt((0.5 * brake * dt) ** 2 + 2 * brake * left)
+        return result
+
+    def _dampers(self, close: list[Proximity], jacobians: Matrix) -> tuple[Matrix, Vector]:
+        """Rows (K, dof) and bounds (K,) that keep the close pairs apart."""
+        rows = np.empty((len(close), self.robot.dof))
+        least = np.empty(len(close))
+        for i, item in enumerate(close):
+            first, second = (
+                _point_jacobian(jacobians[j], point - self._data.oMi[j].translation)
+                for j, point in zip(item.joints, item.points, strict=True)
+            )
+            rows[i] = item.normal @ (second - first)
+            # What is closer than the stop distance when first seen may stay so: things that rest
+            # on others must not make the arm withdraw.
+            stop = self.options.stop_distance
+            floor = self._floors.setdefault(item.pair, min(stop, item.distance))
+            room = item.distance - floor
+            if room >= 0:
+                least[i] = -self._speed_for(room, self._braking)
+            else:
+                least[i] = min(-self.options.gain * room, RETREAT)
+        return rows, least
+
+    # ---------------------------------------------------------------- the verdict
+
+    def _judged(
+        self, wanted: Vector, done: Vector, jacobian: Matrix, close: list[Proximity]
+    ) -> tuple[ServoStatus, str]:
+        """What kept the tool from moving as wanted."""
+        weights = np.array([1.0] * 3 + [ROTATION_WEIGHT] * 3)
+        speed = float(np.linalg.norm(wanted * weights))
+        lag = float(np.linalg.norm((wanted - done) * weights))
+        if lag < max(0.3 * speed, 1e-3):
+            return ServoStatus.NO_WARNING, ""
+        standing = float(np.linalg.norm(done * weights)) < 0.05 * speed
+        tight = [p for p in close if p.distance < 2 * self.options.stop_distance + 0.01]
+        if tight:
+            a, b = tight[0].pair
+            where = f"{a!r} is {1e3 * tight[0].distance:.0f} mm from {b!r}"
+            if standing:
+                return (
+                    ServoStatus.HALT_FOR_COLLISION,
+                    f"{where}, in the way; plan a way about it, or let the pair touch",
+                )
+            return ServoStatus.DECELERATE_FOR_COLLISION, where
+        room = np.minimum(self._q - self.robot.lower, self.robot.upper - self._q)
+        joint = int(np.argmin(room))
+        if room[joint] < 0.02:
+            return (
+                ServoStatus.JOINT_BOUND,
+                f"{self.robot.joint_names[joint]} is at its limit; come in from another posture",
+            )
+        if np.linalg.svd(jacobian, compute_uv=False)[-1] < SMALLEST_SINGULAR_VALUE:
+            return (
+                ServoStatus.DECELERATE_FOR_APPROACHING_SINGULARITY,
+                "the arm is near a singularity; keep away from full stretch",
+            )
+        return ServoStatus.NO_WARNING, ""
+
+
+def _difference(tool: Matrix, target: Matrix) -> tuple[Vector, Vector]:
+    """Translation and rotation vector from ``tool`` to ``target``, base axes."""
+    turn: Vector = np.array(pin.log3(target[:3, :3] @ tool[:3, :3].T))
+    return target[:3, 3] - tool[:3, 3], turn
+
+
+def _point_jacobian(joint: Matrix, arm: Vector) -> Matrix:
+    """Linear velocity Jacobian (3, dof) of a point at ``arm`` from the joint's origin."""
+    x, y, z = arm
+    cross = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+    result: Matrix = joint[:3] + cross @ joint[3:]
+    return result

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reactive Cartesian control."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from conftest import ROBOT_FILE, at, down
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from behavior_motion import (
+    ApproachParams,
+    Box,
+    EmbeddedPlanner,
+    ErrorCode,
+    IkOptions,
+    MotionCommand,
+    MotionError,
+    Servo,
+    ServoOptions,
+    ServoStatus,
+    ServoStep,
+    load_robot,
+)
+
+
+@pytest.fixture(params=["panda", "ur10"])
+def arm(request: pytest.FixtureRequest) -> EmbeddedPlanner:
+    """An arm over a table."""
+    robot = load_robot(ROBOT_FILE.parent / f"{request.param}.yaml")
+    planner = EmbeddedPlanner(robot)
+    planner.scene.add_object("table", Box((1.2, 1.6, 0.05)), at(0.6, 0.0, -0.025))
+    return planner
+
+
+def start_of(planner: EmbeddedPlanner, pose: np.ndarray) -> np.ndarray:
+    found = planner.inverse_kinematics(pose, seed=planner.robot.named["home"])
+    assert found.q is not None, found.message
+    return found.q
+
+
+def run(servo: Servo, command: MotionCommand, seconds: float) -> list[ServoStep]:
+    steps = []
+    for _ in range(round(seconds / servo.options.period)):
+        steps.append(servo.step(command))
+        if steps[-1].arrived:
+            break
+    return steps
+
+
+def verify(
+    planner: EmbeddedPlanner, servo: Servo, start: np.ndarray, steps: list[ServoStep]
+) -> float:
+    """Limits of speed, acceleration and position at every step; returns the smallest distance."""
+    robot, options = planner.robot, servo.options
+    q = np.vstack([start, *(s.q for s in steps)])
+    qd = np.vstack([np.zeros_like(start), *(s.qd for s in steps)])
+    speed = robot.velocity_limits * options.max_velocity_scaling_factor
+    rate = robot.acceleration_limits * options.max_acceleration_scaling_factor
+    assert np.all(np.abs(qd) <= speed * (1 + 1e-6))
+    assert np.all(np.abs(np.diff(qd, axis=0)) / options.period <= rate * (1 + 1e-6))
+    assert np.all((q >= robot.lower) & (q <= robot.upper))
+    # Positions are the velocities, integrated.
+    np.testing.assert_allclose(
+        np.diff(q, axis=0), 0.5 * options.period * (qd[1:] + qd[:-1]), atol=1e-9
+    )
+    return min(planner.distance(row).distance for row in q)
+
+
+def test_it_arrives_and_keeps_its_limits(arm: EmbeddedPlanner) -> None:
+    start = start_of(arm, down(0.5, 0.3, 0.3))
+    servo = Servo(arm.robot, arm.scene, start)
+    goal = down(0.5, -0.3, 0.2, yaw=0.5)
+    steps = run(servo, MotionCommand(goal), 5.0)
+    assert steps[-1].arrived
+    assert steps[-1].status is ServoStatus.NO_WARNING
+    assert verify(arm, servo, start, steps) > 0.0
+    np.testing.assert_allclose(servo.tool_pose()[:3, 3], goal[:3, 3], atol=1.5e-3)
+    # The tool goes straight: what is off the line is what the limits of single joints cost.
+    points = np.array([arm.robot.forward_kinematics(s.q)[:3, 3] for s in steps])
+    a, b = np.array([0.5, 0.3, 0.3]), goal[:3, 3]
+    along = (b - a) / np.linalg.norm(b - a)
+    off = (points - a) - np.outer((points - a) @ along, along)
+    assert np.linalg.norm(off, axis=1).max() < 0.04
+    tool_speed = np.linalg.norm(np.diff(points, axis=0), axis=1) / servo.options.period
+    assert tool_speed.max() < servo.options.max_linear_speed * 1.05
+
+
+def test_what_is_in_the_way_stops_it(arm: EmbeddedPlanner) -> None:
+    start = start_of(arm, down(0.5, 0.3, 0.3))
+    arm.scene.add_object("wall", Box((0.1, 0.1, 0.5)), at(0.5, 0.0, 0.25))
+    for goal in (down(0.5, -0.3, 0.2), down(0.5, 0.2, -0.2)):
+        servo = Servo(arm.robot, arm.scene, start)
+        steps = run(servo, MotionCommand(goal), 6.0)
+        assert not steps[-1].arrived
+        assert steps[-1].status in {
+            ServoStatus.HALT_FOR_COLLISION,
+            ServoStatus.DECELERATE_FOR_COLLISION,
+        }
+        assert "mm from" in steps[-1].message
+        assert verify(arm, servo, start, steps) > servo.options.stop_distance - 1e-3
+
+
+def test_what_appears_on_the_way_stops_it(arm: EmbeddedPlanner) -> None:
+    start = start_of(arm, down(0.5, 0.3, 0.3))
+    servo = Servo(arm.robot, arm.scene, start)
+    command = MotionCommand(down(0.5, -0.3, 0.3))
+    steps = run(servo, command, 0.5)
+    arm.scene.add_object("wall", Box((0.3, 0.04, 0.6)), at(0.5, -0.2, 0.3))
+    later = [servo.step(command) for _ in range(300)]
+    assert not later[-1].arrived
+    assert verify(arm, servo, start, steps + later) > servo.options.stop_distance - 1e-3
+    arm.scene.remove_object("wall")
+    assert run(servo, command, 4.0)[-1].arrived
+
+
+def test_a_pair_that_may_touch_is_not_kept_apart(table: EmbeddedPlanner) -> None:
+    start = start_of(table, down(0.45, 0.2, 0.2))
+    goal = MotionCommand(down(0.45, 0.2, 0.03))
+    options = ServoOptions(gripper_width=0.0)
+    assert not run(Servo(table.robot, table.scene, start, options=options), goal, 4.0)[-1].arrived
+    with table.scene.allowing([("cube_0", "panda_*")]):
+        assert run(Servo(table.robot, table.scene, start, options=options), goal, 4.0)[-1].arrived
+
+
+def test_contact_at_the_start_is_left_alone(table: EmbeddedPlanner) -> None:
+    """A held cube that stands on the table must not make the arm withdraw."""
+    q = start_of(table, down(0.45, -0.05, 0.05))
+    table.scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=down(0, 0, 0.05 - 0.0259))
+    servo = Servo(table.robot, table.scene, q)
+    pose = servo.tool_pose()
+    for _ in range(100):
+        servo.step(MotionCommand(pose))
+    np.testing.assert_allclose(servo.tool_pose(), pose, atol=1e-5)
+    assert run(servo, MotionCommand(down(0.45, -0.05, 0.2)), 3.0)[-1].arrived
+
+
+def test_the_posture_moves_the_elbow_and_not_the_tool(planner: EmbeddedPlanner) -> None:
+    robot = planner.robot
+    pose = down(0.5, 0.0, 0.4)
+    start = start_of(planner, pose)
+    posture = start.copy()
+    posture[0] += 0.8
+    bent = planner.inverse_kinematics(pose, seed=start, options=IkOptions(posture=posture)).q
+    servo = Servo(robot, planner.scene, start)
+    for _ in range(600):
+        servo.step(MotionCommand(pose, posture=posture))
+    np.testing.assert_allclose(servo.tool_pose(), pose, atol=1e-3)
+    assert np.linalg.norm(servo.q - bent) < 0.1 * np.linalg.norm(start - bent)
+
+
+def test_position_alone_keeps_the_orientation(planner: EmbeddedPlanner) -> None:
+    start = start_of(planner, down(0.5, 0.2, 0.4, yaw=0.4))
+    servo = Servo(planner.robot, planner.scene, start)
+    steps = run(servo, MotionCommand(position=np.array([0.45, -0.1, 0.3])), 4.0)
+    assert steps[-1].arrived
+    np.testing.assert_allclose(servo.tool_pose(), down(0.45, -0.1, 0.3, yaw=0.4), atol=0.02)
+
+
+def test_joint_limits_are_named(planner: EmbeddedPlanner) -> None:
+    start = start_of(planner, down(0.5, 0.0, 0.4))
+    servo = Servo(planner.robot, planner.scene, start)
+    turned = down(0.5, 0.0, 0.4)
+    statuses = set()
+    for k in range(600):
+        target = turned @ down(0, 0, 0) @ down(0, 0, 0, yaw=0.015 * min(k, 380))
+        step = servo.step(MotionCommand(target))
+        statuses.add((step.status, step.message))
+    assert np.all((servo.q >= planner.robot.lower) & (servo.q <= planner.robot.upper))
+    assert any(s is ServoStatus.JOINT_BOUND and "panda_joint7" in m for s, m in statuses)
+
+
+def test_stop_brings_it_to_rest(planner: EmbeddedPlanner) -> None:
+    start = start_of(planner, down(0.5, 0.3, 0.4))
+    servo = Servo(planner.robot, planner.scene, start)
+    command = MotionCommand(down(0.5, -0.3, 0.4))
+    steps = [servo.step(command) for _ in range(60)]
+    assert np.abs(steps[-1].qd).max() > 0.1
+    steps += [servo.stop() for _ in range(40)]
+    assert not steps[-1].qd.any()
+    verify(planner, servo, start, steps)
+
+
+# Deviation in units of std_dev against the share of the stand-off that is kept: the closed form.
+FUNNEL = [(0.0, 0.0), (1.0, 0.3935), (2.0, 0.8647), (3.0, 0.9889)]
+
+
+@pytest.mark.parametrize(("ratio", "share"), FUNNEL)
+def test_the_funnel_has_its_closed_form(ratio: float, share: float) -> None:
+    approach = ApproachParams(np.array([0.0, 0.0, -0.2]), 0.05)
+    target = down(0.5, 0.0, 0.1)
+    tool = down(0.5, ratio * 0.05, 0.4)
+    shifted = approach.shifted(tool, target)
+    np.testing.assert_allclose(shifted[:3, 3], [0.5, 0.0, 0.1 + 0.2 * share], atol=1e-4)
+    np.testing.assert_allclose(shifted[:3, :3], target[:3, :3])
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_the_funnel_does_not_see_the_way_along_its_axis(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    direction = rng.normal(size=3)
+    approach = ApproachParams(direction, 0.05)
+    target = down(*rng.uniform(-0.5, 0.5, 3))
+    tool = down(*rng.uniform(-0.5, 0.5, 3), yaw=rng.uniform(-1, 1))
+    along = tool.copy()
+    along[:3, 3] += rng.normal() * direction
+    assert approach.deviation(along, target) == pytest.approx(approach.deviation(tool, target))
+    share = (target - approach.shifted(tool, target))[:3, 3] / direction
+    assert np.ptp(share) < 1e-9
+    assert 0 <= share[0] <= 1 + 1e-9
+
+
+def test_an_approach_comes_in_along_its_direction(planner: EmbeddedPlanner) -> None:
+    start = start_of(planner, down(0.5, 0.3, 0.3))
+    servo = Servo(planner.robot, planner.scene, start)
+    target = down(0.5, -0.2, 0.2)
+    approach = ApproachParams(np.array([0.0, 0.0, -0.1]), 0.02)
+    steps = run(servo, MotionCommand(target, approach=approach), 6.0)
+    assert steps[-1].arrived
+    points = np.array([planner.robot.forward_kinematics(s.q)[:3, 3] for s in steps])
+    beside = np.linalg.norm((points - target[:3, 3])[:, :2], axis=1)
+    low = points[:, 2] < 0.2 + 0.05
+    assert low.any()
+    assert beside[low].max() < 0.03
+    assert beside[0] > 0.4
+
+
+def test_impossible_commands_are_refused(planner: EmbeddedPlanner) -> None:
+    pose = down(0.5, 0, 0.4)
+    for make, code in (
+        (lambda: MotionCommand(), ErrorCode.INVALID_OPTION),
+        (lambda: MotionCommand(pose, position=np.zeros(3)), ErrorCode.INVALID_OPTION),
+        (lambda: MotionCommand(np.ones((4, 4))), ErrorCode.INVALID_POSE),
+        (lambda: MotionCommand(position=np.array([np.nan, 0, 0])), ErrorCode.NOT_FINITE),
+        (lambda: ApproachParams(np.zeros(3), 0.1), ErrorCode.INVALID_OPTION),
+        (lambda: ApproachParams(np.ones(3), -0.1), ErrorCode.INVALID_OPTION),
+        (lambda: ServoOptions(max_linear_speed=-1.0), ErrorCode.INVALID_SPEED),
+        (lambda: ServoOptions(max_velocity_scaling_factor=2.0), ErrorCode.INVALID_SPEED),
+        (lambda: Servo(planner.robot, planner.scene, [0.0] * 6), ErrorCode.INVALID_JOINT_COUNT),
+    ):
+        with pytest.raises(MotionError) as caught:
+            make()
+        assert caught.value.code is code
+
+
+def test_it_keeps_up_with_100_hz(table: EmbeddedPlanner) -> None:
+    start = start_of(table, down(0.45, 0.2, 0.2))
+    servo = Servo(table.robot, table.scene, start)
+    taken = []
+    for k in range(200):
+        command = MotionCommand(down(0.45, 0.2 * np.cos(0.02 * k), 0.2))
+        began = time.process_time()
+        servo.step(command)
+        taken.append(time.process_time() - began)
+    assert np.median(taken) < servo.options.period
