@@ -86,7 +86,11 @@ def lost_tick(self: InOrder, error: Exception) -> NodeExecutionError:
     """What to raise after an error in a tick that began with the first child."""
     if self._index == 0:  # not yet set by _go_on
         done = [child.status is self._goes_on for child in self.children]
-        self._index = done.index(False) if False in done else 0
+        index = done.index(False) if False in done else len(done)
+        before = self.children[index - 1]
+        if index and isinstance(error, NodeExecutionError) and error.path == before.full_path():
+            index -= 1  # its post-condition raised
+        self._index = min(index, len(done) - 1)
     if isinstance(error, NodeExecutionError):
         return error
     lost = self._execution_error(error)

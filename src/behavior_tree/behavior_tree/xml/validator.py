@@ -72,7 +72,7 @@ class Validator:
             )
         for child in element.children:
             self._node(child, tree_id)
-        if not self.structure_only:
+        if not (self.structure_only or self.quirks.names_unchecked):
             self._problems.extend(duplicate_paths(definition))
         return self._problems
 
