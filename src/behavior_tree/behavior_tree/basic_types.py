@@ -35,6 +35,9 @@ class NodeStatus(enum.Enum):
     def __int__(self) -> int:
         return int(self.value)
 
+    def __index__(self) -> int:
+        return int(self.value)
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
@@ -82,6 +85,9 @@ class NodeType(enum.Enum):
     def __int__(self) -> int:
         return int(self.value)
 
+    def __index__(self) -> int:
+        return int(self.value)
+
     @property
     def tag(self) -> str:
         """Element name in XML: ``Action``, ``Control``, ..., ``SubTree``."""
@@ -98,12 +104,23 @@ class PortDirection(enum.Enum):
     def __int__(self) -> int:
         return int(self.value)
 
+    def __index__(self) -> int:
+        return int(self.value)
+
     @property
     def tag(self) -> str:
         """Name as upstream writes it: ``Input``, ``Output``, ``InOut``."""
         return "InOut" if self is PortDirection.INOUT else str(self._name_).capitalize()
 
 
-def to_string(value: NodeStatus | NodeType | PortDirection) -> str:
-    """Name of a status, ``"SUCCESS"``, node type, ``"SubTree"``, or port direction, ``"InOut"``."""
-    return str(value.name) if isinstance(value, NodeStatus) else value.tag
+def to_string(status: NodeStatus | NodeType | PortDirection) -> str:
+    """Name of a status, ``"SUCCESS"``, node type, ``"SubTree"``, or port direction, ``"InOut"``.
+
+    Raises:
+        TypeError: it is something else
+    """
+    if isinstance(status, NodeStatus):
+        return str(status.name)
+    if isinstance(status, NodeType | PortDirection):
+        return status.tag
+    raise TypeError(f"to_string() takes a NodeStatus, not {status!r}")

@@ -244,6 +244,8 @@ class BehaviorTreeFactory:
         )
 
     def _guard(self, function: Callback, what: str) -> Callback:
+        if not callable(function):
+            raise TypeError(f"the {what} callback must be callable, it is {function!r}")
         if not self._quirks.callback_errors_fail:
             return function
 
