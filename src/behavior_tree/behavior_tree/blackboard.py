@@ -117,6 +117,11 @@ class Blackboard:
         """Let unknown keys, except private ones, fall through to the parent."""
         self._autoremap = enabled
 
+    @property
+    def autoremapping(self) -> bool:
+        """True if unknown keys fall through to the parent."""
+        return self._autoremap
+
     def use_literal_at_remaps(self) -> None:
         """Quirk B: writing through a remapping to ``@key`` makes a parent's entry of that very
         name, which nobody reads.

@@ -297,3 +297,41 @@ def test_any_history_is_undone_and_redone(steps):
         assert editor.redo()
         assert write_tree_to_xml(tree) == state
     tree.tick_once()
+
+
+def test_a_port_is_refused_a_key_of_another_type():
+    rig = Rig()
+    rig.factory.register_simple_action("Takes", lambda n: SUCCESS, [InputPort("v", list[int])])
+    tree = rig.tree('<Sequence><Sleep name="z" msec="1"/><Takes name="t" v="{items}"/></Sequence>')
+    editor = TreeEditor(tree, rig.factory)
+    with pytest.raises(LoadError, match=r"port \[items\] was initially created with type"):
+        editor.set_port("z", "msec", "{items}")
+    assert tree.node_by_path("z").raw_port("msec") == "1"
+    assert not editor.undo()
+
+
+def test_nothing_is_inserted_below_a_leaf():
+    _, tree, editor = edited('<Sequence name="s"><A name="a"/></Sequence>', A="S")
+    with pytest.raises(LoadError, match="must not have any child"):
+        editor.insert("a", 0, "<A/>")
+    with pytest.raises(LoadError, match="must not have any child"):
+        editor.insert("a", 0, '<A wrong="1"/>')
+    assert names(tree) == "s a"
+
+
+def test_a_skipped_child_that_goes_does_not_count():
+    _, tree, editor = edited(
+        '<Sequence name="s"><A name="a" _skipIf="true"/><B name="b"/></Sequence>', B="RS", A="S"
+    )
+    assert tree.tick_once() is RUNNING
+    editor.remove("a")
+    assert tree.tick_once() is SUCCESS
+
+
+def test_a_branch_is_not_moved_too_deep():
+    deep = '<Inverter name="i">' * 250 + '<A name="a"/>' + "</Inverter>" * 250
+    more = "".join(f'<Sequence name="q{n}">' for n in range(10)) + "<A/>" + "</Sequence>" * 10
+    _, tree, editor = edited(f'<Sequence name="s">{deep}{more}</Sequence>', A="S")
+    with pytest.raises(LoadError, match="nested deeper than 256"):
+        editor.move(tree.root_node().children[0], "q9", 0)
+    assert len(tree.root_node().children) == 2

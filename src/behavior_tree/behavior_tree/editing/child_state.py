@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, TreeNode
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, TreeNode
 
 __all__ = ["exchange_children"]
 
@@ -35,8 +35,12 @@ def _move_positions(parent: Any, places: dict[int, int]) -> None:
     if hasattr(parent, "_index") and (parent._index or parent.status is RUNNING):
         # A current child that left hands over to the one that took its position.
         parent._index = min(places.get(parent._index, parent._index), count)
-    if hasattr(parent, "_running"):
-        parent._running = places.get(parent._running)
+        if parent.status is RUNNING:  # completed children keep their status, skipped ones do not
+            passed = parent.children[: parent._index]
+            parent._skipped = sum(1 for child in passed if child.status is IDLE)
+    for name in ("_running", "_last", "_answer"):
+        if isinstance(getattr(parent, name, None), int):
+            setattr(parent, name, places.get(getattr(parent, name)))
     if hasattr(parent, "_branch") and parent._branch:
         parent._branch = places.get(parent._branch, 0)
     if hasattr(parent, "_done"):

@@ -38,9 +38,8 @@ def describe(
         return node
     changes = (attributes or {}).get(node, {})
     subtree = node.type() is NodeType.SUBTREE
-    below: list[TreeNode | Element] = []
-    if not subtree and not isinstance(node, LeafNode):
-        below = children.get(node, list(node.children))
+    inside = [] if subtree or isinstance(node, LeafNode) else list(node.children)
+    below = children.get(node, inside)  # also for a leaf, which the validator then refuses
     return element(
         "SubTree" if subtree else node.registration_id(),
         {**_attributes(node), **changes},
@@ -53,7 +52,7 @@ def _attributes(node: TreeNode) -> dict[str, str]:
     found = {"name": node.name()}
     if node.type() is NodeType.SUBTREE:
         found["ID"] = config.registration_id
-        if node.children and node.children[0].config().blackboard.remapped_key("a") == "a":
+        if node.children and node.children[0].config().blackboard.autoremapping:
             found["_autoremap"] = "true"
     return {
         **found,

@@ -19,9 +19,10 @@ from behavior_tree.node import IDLE, NodeName, TreeNode
 from behavior_tree.ports import pointer_key
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
-from behavior_tree.xml.builder import Subtree
+from behavior_tree.xml.builder import MAX_DEPTH, Subtree
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.files import replace_file
+from behavior_tree.xml.key_types import type_conflict, types_agree
 
 __all__ = ["NodeReference", "TreeEditor"]
 
@@ -111,6 +112,8 @@ class TreeEditor:
         at = _position(index, len(others))
         lists = {source: rest, target: [*others[:at], moved, *others[at:]]}
         self._check(target, {key: list(value) for key, value in lists.items()})
+        if len(_ancestors(target)) + 1 + _height(moved) > MAX_DEPTH:
+            raise _refused(moved, f"would be nested deeper than {MAX_DEPTH}", "flatten the tree")
         self._change(StructureChange("move", changed=(moved,)), dict(lists.items()))
 
     def replace(self, node: NodeReference, xml: str) -> TreeNode:
@@ -143,12 +146,9 @@ class TreeEditor:
             )
         self._check(target, {}, {target: {port: text}})
         before = target.raw_port(port)
-        key = pointer_key(text, port)
-        board = target.config().blackboard
-        if key is not None and board.entry(key) is None:
-            board.create_entry(key, target.config().ports[port].type)
 
         def redo(told: StructureChange) -> None:
+            self._open_entry(target, port, text)
             target.set_port(port, text)
             self._tree.announce_change(told)
 
@@ -158,9 +158,22 @@ class TreeEditor:
 
         self._do(_Change(StructureChange("set_port", changed=(target,)), redo, undo))
 
+    def _open_entry(self, node: TreeNode, port: str, text: str) -> None:
+        """Make the entry that a port's new text names, as the builder does."""
+        key = pointer_key(text, port)
+        if key is None:
+            return
+        board, info = node.config().blackboard, node.config().ports[port]
+        entry = board.entry(key)
+        if entry is None:
+            board.create_entry(key, info.type)
+        elif not types_agree(entry.type, info):
+            raise _refused(node, *type_conflict(key, entry.type, info.type))
+
     def rename(self, node: NodeReference, name: str) -> None:
         """Give a node another name; its path, and for a SubTree the paths below, follow."""
         target = self._node(node)
+        name = name or target.registration_id()  # as in a file
         self._check(target, {}, {target: {"name": name}})
         before = target.name()
         if target.type() is NodeType.SUBTREE:
@@ -404,6 +417,11 @@ def _pre_order(node: TreeNode) -> Iterator[TreeNode]:
     if not isinstance(node, LeafNode):  # a leaf may hold py_trees behaviours
         for child in node.children:
             yield from _pre_order(child)
+
+
+def _height(node: TreeNode) -> int:
+    children = [] if isinstance(node, LeafNode) else node.children
+    return 1 + max(map(_height, children), default=0)
 
 
 def _boards(board: Blackboard | None) -> list[Blackboard]:
