@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Edits of a live tree go back into the files it was read from, and nothing else changes there."""
 
+import codecs
 import difflib
 
 import pytest
@@ -105,6 +106,33 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
     editor.rename("a", "z")
     assert b'<A name="z"/>' in editor.documents()["<text>"]
     with pytest.raises(LogicError, match=r"take documents\(\)"):
+        editor.save()
+
+
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_marks_and_line_ends_stay(tmp_path, mark, line_end):
+    main = mark + MAIN.replace(b"\n", line_end)
+    _, _, editor = opened(tmp_path, main)
+    editor.rename("b", "\u00e4")
+    editor.insert("s", 2, "<Sequence>\n  <A/>\n</Sequence>")
+    editor.remove("a")
+    editor.save()
+    after = (tmp_path / "main.xml").read_bytes()
+    assert after.startswith(mark + b"<?xml")
+    assert after.count(b"\n") == after.count(line_end) == MAIN.count(b"\n") + 3
+    assert '<B name="\u00e4" level="2"/>'.encode() in after
+    while editor.undo():
+        pass
+    editor.save()
+    assert (tmp_path / "main.xml").read_bytes() == main
+
+
+def test_an_old_file_is_not_mixed_with_the_new_format(tmp_path):
+    old = MAIN.replace(b'BTCPP_format="4"', b'BTCPP_format="3"')
+    _, _, editor = opened(tmp_path, old)
+    editor.rename("b", "z")
+    with pytest.raises(LogicError, match="`behavior tree migrate`"):
         editor.save()
 
 

@@ -20,6 +20,7 @@ from behavior_tree import (
     write_tree_nodes_model_xml,
     write_tree_to_xml,
 )
+from behavior_tree.loggers.document import tree_document
 
 
 def test_model_of_node_types():
@@ -243,3 +244,11 @@ def test_a_subtree_can_be_replaced():
     rig = Rig(A="S", B="S")
     rig.factory.add_substitution_rule("t", "AlwaysFailure")
     assert rig.tree(BODY, MORE).tick_once() is NodeStatus.FAILURE
+
+
+def test_logs_and_monitors_get_the_models_of_unused_types_too():
+    rig = Rig(A="S", B="S")
+    text = tree_document(rig.tree("<A/>"))
+    assert text.index('<Action ID="A"/>') < text.index('<Action ID="B"/>')
+    assert '<Control ID="Fallback"/>' in text
+    assert tree_document(rig.tree("<A/>")) == text

@@ -21,6 +21,7 @@ from behavior_ros import (
     load_node_models,
     matrix_to_transform,
     register_ros_nodes,
+    ros_node_manifests,
 )
 from behavior_ros.closing import closables
 from behavior_ros.node_models import NodeModelError
@@ -609,6 +610,16 @@ class TestModels:
             register_ros_nodes(BehaviorTreeFactory(), node, models)
         assert "node A: behavior_msgs/action/Pikc: no such type" in str(info.value)
         assert "node B: no port 'x'" in str(info.value)
+
+    def test_ports_are_known_without_a_node(self):
+        models = load_node_models({"nodes": MODELS})
+        manifests = {each.registration_id: each for each in ros_node_manifests(models)}
+        assert list(manifests) == [model.node for model in models]
+        pick = next(each for each in models if each.type == "behavior_msgs/action/Pick")
+        ports = manifests[pick.node].ports
+        assert ports["object_name"].type is str
+        with pytest.raises(NodeModelError, match="no such type"):
+            ros_node_manifests([NodeModel("A", "action", "/a", "behavior_msgs/action/Pikc")])
 
     def test_missing_file_and_twice_the_same(self, tmp_path):
         with pytest.raises(NodeModelError, match=r"nodes\.yaml"):

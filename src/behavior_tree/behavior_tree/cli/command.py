@@ -239,7 +239,7 @@ def _models(options: argparse.Namespace) -> int:
 def _xsd(options: argparse.Namespace) -> int:
     """Write an XML Schema that editors and validators can check tree files with."""
     factory = make_factory(options.files, options.register, extend=options.extend)
-    return _write(options, write_tree_xsd(factory.manifests().values(), factory.types.enums))
+    return _write(options, write_tree_xsd(factory))
 
 
 def _write(options: argparse.Namespace, text: str) -> int:

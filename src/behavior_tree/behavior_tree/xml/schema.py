@@ -8,8 +8,8 @@ really mandatory, and counts children.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
@@ -17,6 +17,9 @@ from behavior_tree.conversion import Unsigned
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.ports import PortInfo, is_pointer
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS
+
+if TYPE_CHECKING:
+    from behavior_tree.factory import BehaviorTreeFactory
 
 __all__ = ["write_tree_xsd"]
 
@@ -84,17 +87,10 @@ _ROOT = """\
   </xs:simpleType>"""
 
 
-def write_tree_xsd(
-    manifests: Iterable[TreeNodeManifest], enums: Mapping[str, int] | None = None
-) -> str:
-    """An XSD document for trees of these node types, sorted by ID.
-
-    Args:
-        manifests: for example ``factory.manifests().values()``
-        enums: names that scripts and numeric ports know, for example ``factory.types.enums``
-    """
-    types = _Types(enums or {})
-    known = sorted(manifests, key=lambda each: each.registration_id)
+def write_tree_xsd(factory: BehaviorTreeFactory) -> str:
+    """An XSD document for the trees that a factory can load, its node types sorted by ID."""
+    types = _Types(factory.types.enums)
+    known = sorted(factory.manifests().values(), key=lambda each: each.registration_id)
     bodies = [line for manifest in known for line in _node_type(manifest, types)]
     lines = [_HEAD, _ROOT, *_attribute_groups(), *_node_group(known), *_explicit(known), *bodies]
     return "\n".join([*lines, *types.lines(), "</xs:schema>", ""])
