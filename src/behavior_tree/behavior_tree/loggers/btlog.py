@@ -34,6 +34,7 @@ __all__ = ["BtLog", "BtLogError", "FileLogger", "Transition", "pack_transition",
 _MAGIC = b"BTCPP4-FileLogger2"
 _VERSION = 1
 _RECORD = 9
+_LATEST = 2**48 - 1
 _FLUSH_INTERVAL = 100_000
 """Longest time that changes are held back while others follow [us]."""
 
@@ -65,8 +66,8 @@ class BtLog:
 
 def pack_transition(microseconds: int, uid: int, status: int) -> bytes:
     """The 9 bytes of one change, shared by ``.btlog`` and the Groot2 protocol."""
-    time_part = min(max(microseconds, 0), 2**48 - 1).to_bytes(6, "little")
-    return time_part + struct.pack("<HB", uid, status)
+    elapsed = min(max(microseconds, 0), _LATEST)
+    return (elapsed | uid << 48 | status << 64).to_bytes(_RECORD, "little")
 
 
 class FileLogger(StatusChangeLogger):
@@ -120,7 +121,7 @@ class FileLogger(StatusChangeLogger):
 
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
         self._untouched = False
-        self._file.write(pack_transition(timestamp - self._start, node.uid(), new.value))
+        self._file.write(pack_transition(timestamp - self._start, node._config.uid, new._value_))
         run_ended = new is IDLE and node is self._root
         if run_ended or timestamp - self._flushed > _FLUSH_INTERVAL:
             self._flushed = timestamp
