@@ -83,6 +83,14 @@ SHAPES = {
             "</Parallel>"
         )
     ),
+    "line breaks": _document(
+        _main(
+            '<Sequence><Script code="a := 1;\n    b := 2;\tc := 3;\r\n d := \'&lt;\n&apos;"/>'
+            '<SetBlackboard output_key="t" value=" x\ny&#10;z\t "/><Cond _skipIf="a\n== 2"/>'
+            '<SubTree ID="S" p="1\n2"/></Sequence>'
+        ),
+        '<BehaviorTree ID="S"><Cond/></BehaviorTree>',
+    ),
     "defaults": _document(
         _main(
             '<Sequence><Parallel success_count="1"><Cond/></Parallel><Parallel><Cond/></Parallel>'

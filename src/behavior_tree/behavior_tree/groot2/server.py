@@ -129,6 +129,7 @@ class Server:
                 if self._replies.poll(int(wait * 1000) + 1):
                     self._serve_one()
                 self._watch_heartbeat()
+                self._clear_away_subscribers()
         finally:
             self.served.close()
             with self._publishing:
@@ -157,6 +158,13 @@ class Server:
         if alive is not self._alive:
             self._alive = alive
             self.served.hooks.enable_all(alive)
+
+    def _clear_away_subscribers(self) -> None:
+        """Let libzmq forget peers that have gone; it does so only in calls of their socket."""
+        import zmq
+
+        with self._publishing:
+            self._notices.getsockopt(zmq.EVENTS)
 
     # -- replies --------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ access to other files.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -92,7 +93,30 @@ class Element:
 
 
 _TAG_NAME = re.compile(rb"<[^\s/>]+")
-_ATTRIBUTE = re.compile(rb"""\s+([^\s=<>/]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+_ATTRIBUTE = re.compile(rb"""\s+([^\s=<>/]+)\s*=\s*("[^"]*"|'[^']*')""")
+_LINE_BREAKS = ((b"\r\n", b"\n"), (b"\r", b"\n"), (b"\n", b"&#10;"), (b"\t", b"&#9;"))
+
+
+def _keep_line_breaks(element: Element) -> None:
+    """Give attributes the line breaks and tabs that they have in the file.
+
+    XML reads them as blanks, BehaviorTree.CPP does not, and in a script of several lines or a
+    text they are meant.
+    """
+    data, at = element.source.data, element.offset + 1 + len(element.tag.encode())
+    for found in _ATTRIBUTE.finditer(data, at):
+        if found.start() != at:
+            break
+        at = found.end()
+        quoted = found.group(2)
+        if b"\n" in quoted or b"\t" in quoted or b"\r" in quoted:
+            for character, written in _LINE_BREAKS:
+                quoted = quoted.replace(character, written)
+            parser = expat.ParserCreate()
+            parser.StartElementHandler = lambda _, parsed: element.attributes.update(parsed)
+            # Another encoding than UTF-8 keeps the blanks.
+            with contextlib.suppress(expat.ExpatError):
+                parser.Parse(b"<a " + found.group(1) + b"=" + quoted + b"/>", True)
 
 
 class _Reader:
@@ -120,6 +144,8 @@ class _Reader:
             parser.CurrentLineNumber,
             parser.CurrentColumnNumber + 1,
         )
+        if any(" " in text for text in attributes.values()):
+            _keep_line_breaks(element)
         if len(self._open) >= MAX_DEPTH:
             raise LoadError(
                 [
