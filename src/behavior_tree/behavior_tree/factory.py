@@ -468,7 +468,8 @@ class BehaviorTreeFactory:
         self._trees = trees
         self._models = models
         self._node_models = node_models
-        self._load_warnings.update(dict.fromkeys(documents.warnings))
+        kept = [each for each in self._load_warnings if each.file not in documents.files]
+        self._load_warnings = dict.fromkeys([*kept, *documents.warnings])
         if self._main_tree is None:
             self._main_tree = documents.main_tree
 

@@ -145,6 +145,7 @@ def test_schema_and_models_of_files(files, tmp_path, capsys):
     "arguments",
     [
         ["check"],
+        ["run", "x", "--set", "key"],
         ["replay", "x", "--speed", "0"],
         ["replay", "x", "--at", "nan"],
         ["run", "x", "--timeout", "-1"],
@@ -156,3 +157,23 @@ def test_wrong_arguments_get_one_sentence(arguments, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_is_no_file_is_refused(tmp_path, capsys):
+    for path in ("/dev/zero", str(tmp_path), str(tmp_path / "nothing.xml")):
+        for verb in ("check", "show", "migrate", "run"):
+            assert main([verb, path]) == 1
+            captured = capsys.readouterr()
+            assert f"cannot read {path}" in captured.out + captured.err
+
+
+def test_entries_and_model_defaults_are_set_before_a_run(tmp_path, capsys):
+    (tmp_path / "a.xml").write_text(
+        '<root BTCPP_format="4" main_tree_to_execute="M"><BehaviorTree ID="M"><Sequence>'
+        '<ScriptCondition code="a == 5"/><ScriptCondition code="b == 7"/></Sequence></BehaviorTree>'
+        '<TreeNodesModel><SubTree ID="M"><input_port name="a" default="5"/></SubTree>'
+        "</TreeNodesModel></root>"
+    )
+    assert main(["run", str(tmp_path / "a.xml"), "--set", "b=7"]) == 0
+    assert main(["run", str(tmp_path / "a.xml"), "--set", "b=7", "--set", "a=6"]) == 1
+    assert main(["profile", str(tmp_path / "a.xml"), "--tree", "M", "--set", "b=7"]) == 0

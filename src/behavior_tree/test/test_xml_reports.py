@@ -167,3 +167,12 @@ def test_a_file_included_again_wins_again(tmp_path):
     )
     tree = BehaviorTreeFactory().create_tree_from_file(tmp_path / "main.xml")
     assert tree.tick_once() is NodeStatus.SUCCESS
+
+
+def test_warnings_of_a_file_that_was_mended_are_gone(tmp_path):
+    file = tmp_path / "a.xml"
+    factory = BehaviorTreeFactory()
+    for head, count in (("<root>", 1), ('<root BTCPP_format="4">', 0)):
+        file.write_text(head + '<BehaviorTree ID="M"><AlwaysSuccess/></BehaviorTree></root>')
+        factory.register_behavior_tree_from_file(file)
+        assert len(factory.load_warnings()) == count

@@ -25,7 +25,7 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.loggers.btlog import FileLogger, read_btlog
 from behavior_tree.tree import Tree
 from behavior_tree.xml.document import parse_xml
-from behavior_tree.xml.files import replace_file
+from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.migrate import migrate
 from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml
@@ -318,9 +318,11 @@ def _replay(options: argparse.Namespace) -> int:
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_document(file)
     except OSError as error:
         raise BehaviorTreeError(f"cannot read {file}: {error.strerror}") from error
+    except ValueError as error:
+        raise BehaviorTreeError(f"cannot read {file}: {error}") from error
 
 
 def _tree(options: argparse.Namespace) -> Tree:

@@ -1,14 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files are replaced whole or not at all."""
+"""Documents on disk: read only if they are sensible files, replaced whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
-__all__ = ["replace_file"]
+__all__ = ["read_document", "replace_file"]
+
+MAX_BYTES = 64 * 2**20
+"""Largest document that is read."""
+
+
+def read_document(path: Path) -> bytes:
+    """Contents of a regular file of sensible size: a pipe or a device might never end.
+
+    Raises:
+        OSError: it cannot be read
+        ValueError: it is no regular file, or too large
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is a directory" if path.is_dir() else "it is not a regular file")
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES // 2**20} MiB")
+    return data
 
 
 def replace_file(path: Path, data: bytes) -> None:

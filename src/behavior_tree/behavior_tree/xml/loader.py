@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.ports import model_name_mistake, port_name_mistake
 from behavior_tree.xml.document import Element, parse_xml, shorten
+from behavior_tree.xml.files import read_document
 from behavior_tree.xml.version3 import convert_elements, is_version_3
 
 __all__ = [
@@ -26,8 +26,6 @@ __all__ = [
 
 TEXT = "<text>"
 """Name of documents that are no file."""
-MAX_BYTES = 64 * 2**20
-"""Largest document that is read."""
 MAX_INCLUDE_DEPTH = 50
 """Deepest nesting of includes."""
 MAX_INCLUDES = 1000
@@ -84,6 +82,8 @@ class DocumentSet(_Definitions):
     warnings: list[XmlProblem] = field(default_factory=list)
     replaced: list[TreeDefinition] = field(default_factory=list)
     """Trees that another one of the same ID in the same file replaces."""
+    files: set[str] = field(default_factory=set)
+    """Names of the documents that have been read."""
     incomplete: bool = False
     """True if a file could not be read at all, so that trees may be missing for this reason."""
 
@@ -143,7 +143,7 @@ class Loader:
         if include is not None and not self._may_include(identity, include):
             return _Definitions()
         try:
-            data = _read_file(path)
+            data = read_document(path)
         except (OSError, ValueError) as error:
             self._unreadable(path, include, error)
             return _Definitions()
@@ -190,6 +190,7 @@ class Loader:
 
     def _document(self, root: Element, directory: Path, *, first: bool) -> _Definitions:
         found = _Definitions()
+        self._set.files.add(root.source.file)
         if root.tag != "root":
             self._add(
                 root, f"The XML must have a root node called <root>, not <{root.tag}>", "rename it"
@@ -343,17 +344,6 @@ class Loader:
         self._set.warnings.append(
             element.problem(message, remedy, attribute=attribute, severity="warning")
         )
-
-
-def _read_file(path: Path) -> bytes:
-    """Contents of a regular file of sensible size: a pipe or a device might never end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("it is a directory" if path.is_dir() else "it is not a regular file")
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES // 2**20} MiB")
-    return data
 
 
 def _without_leading_space(text: str) -> str:
