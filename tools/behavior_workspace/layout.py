@@ -28,6 +28,11 @@ class Layout:
         return Layout(root=root.resolve(), cache=Path(base) / "behavior_suite" / "interfaces")
 
     @property
+    def py_trees(self) -> Path:
+        """Where the py_trees releases are kept that the engine is tested with."""
+        return self.cache.parent / "py_trees"
+
+    @property
     def venv(self) -> Path:
         """The virtual environment."""
         return self.root / ".venv"

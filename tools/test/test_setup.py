@@ -20,6 +20,7 @@ from behavior_workspace.digest import digest, is_stamped, write_stamp
 from behavior_workspace.environment import write_environment
 from behavior_workspace.errors import SetupError
 from behavior_workspace.layout import REQUIREMENT_LISTS, Layout
+from behavior_workspace.py_trees_versions import PY_TREES_VERSIONS, ensure_py_trees_versions
 from behavior_workspace.wheel_fixes import mend
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -228,3 +229,27 @@ def _fake_environment(layout):
 
 def _fail(*_, **__):
     raise SetupError("no")
+
+
+def test_each_py_trees_release_is_installed_once(layout, monkeypatch):
+    installed = []
+
+    def pip(command, **rest):
+        folder = Path(command[command.index("--target") + 1])
+        assert folder.is_dir()
+        installed.append(command[-1])
+
+    monkeypatch.setattr("behavior_workspace.py_trees_versions.run", pip)
+    (layout.py_trees / PY_TREES_VERSIONS[0]).mkdir(parents=True)
+    half = layout.py_trees / f"{PY_TREES_VERSIONS[1]}.part" / "left over"
+    half.mkdir(parents=True)
+    assert ensure_py_trees_versions(layout)
+    assert installed == [f"py_trees=={version}" for version in PY_TREES_VERSIONS[1:]]
+    assert not (layout.py_trees / PY_TREES_VERSIONS[1] / "left over").exists()
+    assert not ensure_py_trees_versions(layout)
+    assert len(installed) == len(PY_TREES_VERSIONS) - 1
+
+
+def test_the_engine_is_tested_with_what_is_kept():
+    test = REPOSITORY / "src" / "behavior_tree" / "test" / "test_py_trees_versions.py"
+    assert f"VERSIONS = {PY_TREES_VERSIONS!r}".replace("'", '"') in test.read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import re
 from typing import Any
 
 import py_trees
@@ -222,6 +223,46 @@ def test_py_trees_draws_and_visits_the_inner_behaviours():
     outside.tick()
     outside.interrupt()
     outside.shutdown()
+
+
+def test_every_picture_of_py_trees_shows_our_nodes():
+    tree = Rig(A="SF", B="R").tree(
+        '<Fallback name="choose"><Sequence name="try"><A name="a"/><B name="b"/></Sequence>'
+        '<Inverter name="not"><AlwaysSuccess name="yes"/></Inverter></Fallback>'
+    )
+    tree.tick_once()
+    root, display = tree.root_node(), py_trees.display
+    pictures = [
+        display.ascii_tree(root, show_status=True),
+        display.unicode_tree(root, show_status=True),
+        display.xhtml_tree(root, show_status=True),
+        display.dot_tree(root).to_string(),
+    ]
+    for picture in pictures:
+        for name in ("choose", "try", "a", "b", "not", "yes"):
+            assert re.search(rf"\b{name}\b", picture), (name, picture)
+    assert pictures[0].count("[*]") == 3  # those that run
+
+
+def test_visitors_of_py_trees_see_what_was_ticked():
+    tree = Rig(A="S", B="RS").tree(
+        '<Sequence name="s"><A name="a"/><B name="b"/><AlwaysSuccess name="c"/></Sequence>'
+    )
+    outside = py_trees.trees.BehaviourTree(tree.root_node())
+    snapshot = py_trees.visitors.SnapshotVisitor()
+    debug = py_trees.visitors.DebugVisitor()
+    outside.visitors += [snapshot, debug]
+    outside.tick()
+    ids = {node.name(): node.id for node in tree.nodes()}
+    assert snapshot.visited == {
+        ids["a"]: Status.SUCCESS,
+        ids["b"]: Status.RUNNING,
+        ids["s"]: Status.RUNNING,
+    }
+    assert snapshot.changed
+    outside.tick()
+    assert set(snapshot.visited) == {ids["b"], ids["c"], ids["s"]}
+    assert outside.root.status == Status.SUCCESS
 
 
 def test_py_trees_interrupts_inner_behaviours():
