@@ -48,6 +48,7 @@ class Failure(enum.Enum):
     CANCELED = "CANCELED"
     TIMED_OUT = "TIMED_OUT"
     SERVER_LOST = "SERVER_LOST"
+    BLOCKED = "BLOCKED"
 
 
 class SkillFailure(Exception):

@@ -58,6 +58,8 @@ class Rig:
         self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
         types = {"/pick": Pick, "/place": Place, "/move_arm": MoveArm, "/gripper": MoveGripper}
         self.clients = {name: ActionClient(self.node, kind, name) for name, kind in types.items()}
+
+    def await_stack(self):
         for client in self.clients.values():
             self.until(client.server_is_ready, 60.0)
         self.until(lambda: len(self.scene) == 4, 60.0)
@@ -105,8 +107,11 @@ class Rig:
 @pytest.fixture(scope="module")
 def rig():
     made = Rig()
-    yield made
-    made.close()
+    try:  # whatever fails, no process is left behind
+        made.await_stack()
+        yield made
+    finally:
+        made.close()
 
 
 def on_top_of(thing, *, levels=1):

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ROS node of the base: actions /move_base and /wait.
+
+Where Nav2 runs (parameter `backend`: nav2, or auto and its action is there) poses go to
+NavigateToPose and paths to FollowPath. Elsewhere the base is driven by velocities on /cmd_vel with
+its pose from TF, straight towards the goal.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from behavior_msgs.action import MoveBase, Wait
+from geometry_msgs.msg import PoseStamped, Twist
+from rclpy.node import Node
+from rclpy.time import Time
+
+from behavior_ros import (
+    OK,
+    QOS_COMMAND,
+    WARN,
+    DiagnosticsPublisher,
+    GoalCancelled,
+    GoalContext,
+    ParameterSpec,
+    ServerLost,
+    TransformError,
+    WaitTimeout,
+    WorkerActionServer,
+    create_transform_buffer,
+    declare_all,
+    run,
+    seconds,
+    to_time,
+    transform_to_matrix,
+)
+from behavior_skills import conversion
+from behavior_skills.base_motion import BaseLimits
+from behavior_skills.base_skill import BaseMode, DriveRequest, DriveSkill
+from behavior_skills.interfaces import Array, Cancelled, Failure, SkillFailure
+from behavior_skills.nav2_base import Nav2Base
+
+TICK = 0.05
+"""[s] between two commands to the base."""
+STALE = 1.0
+"""[s] an older pose of the base is none."""
+START_PATIENCE = 2.5
+"""[s] wall time that a goal waits for the first pose of the base."""
+FEEDBACK_PERIOD = 0.2
+"""[s]"""
+
+PARAMETERS = [
+    ParameterSpec("backend", "auto", "who drives", choices=("auto", "nav2", "direct")),
+    ParameterSpec("fixed_frame", "odom", "frame that the base is steered in"),
+    ParameterSpec("base_frame", "base_link", "frame of the base"),
+    ParameterSpec("max_linear_velocity", 0.5, "[m/s]", range=(0.01, 5.0)),
+    ParameterSpec("max_angular_velocity", 1.2, "[rad/s]", range=(0.01, 10.0)),
+    ParameterSpec("linear_acceleration", 0.8, "[m/s^2]", range=(0.01, 20.0)),
+    ParameterSpec("angular_acceleration", 3.0, "[rad/s^2]", range=(0.01, 50.0)),
+]
+
+
+class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
+    """Serves the base; see the module's text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(kwargs.pop("node_name", "base"), **kwargs)
+        self._values = values = declare_all(self, PARAMETERS)
+        self._limits = BaseLimits(
+            linear=values["max_linear_velocity"],
+            angular=values["max_angular_velocity"],
+            linear_acceleration=values["linear_acceleration"],
+            angular_acceleration=values["angular_acceleration"],
+        )
+        self._transforms = create_transform_buffer(self)
+        self._cmd_vel = self.create_publisher(Twist, "/cmd_vel", QOS_COMMAND)
+        self._nav2 = self._make_nav2()
+        self._lock = threading.Lock()
+        self._servers = [
+            WorkerActionServer(self, MoveBase, "/move_base", self._move, accept=self._accept),
+            WorkerActionServer(self, Wait, "/wait", self._wait),
+        ]
+        self._diagnostics = DiagnosticsPublisher(self, "base")
+
+    def destroy_node(self) -> None:
+        """Cancel what runs, wait up to 2 s for it, and destroy the node."""
+        for server in self._servers:
+            server.destroy()
+        super().destroy_node()
+
+    def _make_nav2(self) -> Nav2Base | None:
+        if self._values["backend"] == "direct":
+            return None
+        if importlib.util.find_spec("nav2_msgs") is None:
+            if self._values["backend"] == "nav2":
+                raise ValueError(
+                    "Parameter backend is 'nav2', but nav2_msgs cannot be imported: install Nav2 "
+                    "(rosdep install --from-paths src), or set backend to 'direct'."
+                )
+            self.get_logger().info("Nav2 is not installed: the base is driven directly.")
+            return None
+        return Nav2Base(self)
+
+    def _accept(self, goal: Any) -> str | None:
+        busy = self._servers[0].busy
+        return "the base is driving already; wait for it or cancel it" if busy else None
+
+    # ------------------------------------------------------------------ goals
+
+    def _wait(self, context: GoalContext) -> Wait.Result:
+        duration = context.goal.duration
+        if not (np.isfinite(duration) and duration >= 0.0):
+            return conversion.fail(
+                Wait.Result(),
+                Failure.INVALID_REQUEST,
+                f"duration is {duration}, give seconds not below 0.",
+            )
+        begun = context.now()
+        try:
+            while (left := begun + duration - context.now()) > 0.0:
+                progress = 1.0 - left / duration
+                context.publish_feedback(Wait.Feedback(phase="wait", progress=progress))
+                context.sleep(min(left, 0.5))
+        except GoalCancelled:
+            result = conversion.fail(Wait.Result(), Failure.CANCELED, "Cancelled.")
+            result.waited = context.now() - begun
+            return result
+        return Wait.Result(message="The time is over.", waited=context.now() - begun)
+
+    def _move(self, context: GoalContext) -> MoveBase.Result:
+        with self._lock:
+            self._await_start(context)
+            try:
+                request = self._request(context.goal)
+                if self._nav2 is not None and self._nav2.serves(context.goal.mode):
+                    self._nav2.run(context)
+                else:
+                    self._drive(context, request)
+                result = MoveBase.Result(message="The base is there.")
+            except SkillFailure as failure:
+                result = conversion.fail(MoveBase.Result(), failure.failure, str(failure))
+            except ServerLost as lost:
+                result = conversion.fail(MoveBase.Result(), Failure.SERVER_LOST, f"{lost}.")
+            except WaitTimeout as timeout:
+                result = conversion.fail(MoveBase.Result(), Failure.TIMED_OUT, f"{timeout}.")
+            except (Cancelled, GoalCancelled):
+                result = conversion.fail(
+                    MoveBase.Result(), Failure.CANCELED, "Cancelled: the base stands."
+                )
+        self._fill_pose(result)
+        self._diagnostics.set(OK if result.code == 0 else WARN, result.message)
+        return result
+
+    def _await_start(self, context: GoalContext) -> None:
+        """Right after the start the base's pose may not have arrived yet."""
+        deadline = time.monotonic() + START_PATIENCE
+        while time.monotonic() < deadline and not context.cancelled.wait(0.02):
+            try:
+                self.base_pose()
+                return
+            except SkillFailure:
+                continue
+
+    def _drive(self, context: GoalContext, request: DriveRequest) -> None:
+        skill = DriveSkill(_DriveRuntime(context), _Base(self), self._limits, request)
+        skill.runtime = _DriveRuntime(context, skill)
+        skill.run()
+
+    def _fill_pose(self, result: MoveBase.Result) -> None:
+        try:
+            pose, stamp = self.base_pose()
+        except SkillFailure:
+            return
+        result.pose = conversion.stamped_message(pose, self._values["fixed_frame"], stamp)
+
+    def _request(self, goal: MoveBase.Goal) -> DriveRequest:
+        return DriveRequest(
+            mode=goal.mode,
+            target=self._planar(goal.target) if goal.mode == BaseMode.POSE else None,
+            path=(
+                np.array([self._planar(pose) for pose in goal.path.poses]).reshape(-1, 3)
+                if goal.mode == BaseMode.PATH
+                else None
+            ),
+            distance=goal.distance,
+            angle=goal.angle,
+            max_linear_velocity=goal.max_linear_velocity,
+            max_angular_velocity=goal.max_angular_velocity,
+            position_tolerance=goal.position_tolerance,
+            yaw_tolerance=goal.yaw_tolerance,
+            any_yaw=goal.any_yaw,
+            timeout=goal.timeout,
+        )
+
+    def _planar(self, message: PoseStamped) -> Array:
+        """A pose as (x, y, yaw) in the fixed frame; raises `SkillFailure` UNKNOWN_FRAME."""
+        return planar(conversion.stamped_pose(message, self._fixed_T_frame))
+
+    def _fixed_T_frame(self, frame: str, stamp: float) -> Array:
+        fixed = self._values["fixed_frame"]
+        if frame == fixed:
+            return np.eye(4)
+        try:
+            at = Time.from_msg(to_time(stamp)) if stamp > 0.0 else None
+            matrix: Array = self._transforms.lookup_matrix(fixed, frame, at)
+        except TransformError as error:
+            raise SkillFailure(
+                Failure.UNKNOWN_FRAME,
+                f"Frame '{frame}' is not known: {error}. Give a frame that is on /tf.",
+            ) from error
+        return matrix
+
+    # ------------------------------------------------------------------ the base
+
+    def base_pose(self) -> tuple[Array, float]:
+        """Newest pose of the base (4x4) and its time [s]; raises `SkillFailure` SERVER_LOST."""
+        fixed, base = self._values["fixed_frame"], self._values["base_frame"]
+        try:
+            message = self._transforms.lookup_transform(fixed, base)
+        except TransformError as error:
+            raise SkillFailure(
+                Failure.SERVER_LOST,
+                f"The pose of the base is not known: {error}. Start the base's driver or the "
+                "simulation.",
+            ) from error
+        stamp = seconds(message.header.stamp)
+        age = float(self.get_clock().now().nanoseconds) * 1e-9 - stamp
+        if age > STALE:
+            raise SkillFailure(
+                Failure.SERVER_LOST,
+                f"The pose of the base is {age:.1f} s old. Start the base's driver or the "
+                "simulation again.",
+            )
+        matrix: Array = transform_to_matrix(message.transform)
+        return matrix, stamp
+
+    def command(self, linear: float, angular: float) -> None:
+        """Publish a velocity."""
+        message = Twist()
+        message.linear.x, message.angular.z = float(linear), float(angular)
+        self._cmd_vel.publish(message)
+
+
+class _Base:
+    """The skill's `Base`."""
+
+    def __init__(self, node: BaseNode) -> None:
+        self._node = node
+
+    def pose(self) -> Array:
+        return planar(self._node.base_pose()[0])
+
+    def command(self, linear: float, angular: float) -> None:
+        self._node.command(linear, angular)
+
+
+class _DriveRuntime:
+    """The skill's `Runtime` on the node's clock."""
+
+    def __init__(self, context: GoalContext, skill: DriveSkill | None = None) -> None:
+        self._context, self._skill = context, skill
+        self._last = ("", -1e9)
+
+    def now(self) -> float:
+        return self._context.now()
+
+    def tick(self) -> None:
+        self._context.sleep(TICK)
+
+    def feedback(self, phase: str, progress: float) -> None:
+        now = self.now()
+        if phase == self._last[0] and now - self._last[1] < FEEDBACK_PERIOD:
+            return
+        self._last = (phase, now)
+        remaining = self._skill.remaining if self._skill else 0.0
+        self._context.publish_feedback(
+            MoveBase.Feedback(phase=phase, progress=progress, distance_remaining=remaining)
+        )
+
+    def shield(self, on: bool) -> None:
+        """Nothing of a drive must not be cancelled."""
+
+
+def planar(matrix: Array) -> Array:
+    """(x, y, yaw) of a 4x4 pose."""
+    return np.array([matrix[0, 3], matrix[1, 3], np.arctan2(matrix[1, 0], matrix[0, 0])])
+
+
+def main(args: list[str] | None = None) -> int:
+    """Entry point of `base_node`."""
+    return int(run([BaseNode], args))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drive the base to a pose, along a path, straight on, or turn it on the spot.
+
+Without a planner around obstacles: that is Nav2's work, see `base_node`. Whoever ends the skill
+early, the base is told to stand.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from behavior_skills.base_motion import BaseGoal, BaseLimits, BaseMotion, wrapped
+from behavior_skills.interfaces import Array, Failure, Runtime, SkillFailure
+
+STUCK_TIME = 4.0
+"""[s] without getting nearer, or turning, after which the base counts as blocked."""
+STUCK_PROGRESS = 0.02
+"""[m or rad]"""
+POSITION_TOLERANCE = 0.03
+"""[m]"""
+YAW_TOLERANCE = 0.05
+"""[rad]"""
+ALLOWANCE = 10.0
+"""[s] beyond three times the nominal duration, where no timeout is given."""
+
+
+class BaseMode(enum.IntEnum):
+    """Values as in behavior_msgs/MoveBase."""
+
+    POSE = 0
+    PATH = 1
+    STRAIGHT = 2
+    TURN = 3
+
+
+class Base(Protocol):
+    """A base that takes velocities."""
+
+    def pose(self) -> Array:
+        """Newest (x, y, yaw) [m, rad]; raises `SkillFailure` SERVER_LOST when there is none."""
+
+    def command(self, linear: float, angular: float) -> None:
+        """Drive with a speed along x [m/s] and about z [rad/s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriveRequest:
+    """Where to; poses (x, y, yaw) in the frame of `Base.pose`."""
+
+    mode: int
+    target: Array | None = None
+    path: Array | None = None
+    """(N, 3)"""
+    distance: float = 0.0
+    angle: float = 0.0
+    max_linear_velocity: float = 0.0
+    max_angular_velocity: float = 0.0
+    position_tolerance: float = 0.0
+    yaw_tolerance: float = 0.0
+    any_yaw: bool = False
+    timeout: float = 0.0
+
+
+@dataclass(slots=True)
+class DriveSkill:
+    """One drive; call :meth:`run`."""
+
+    runtime: Runtime
+    base: Base
+    limits: BaseLimits
+    request: DriveRequest
+    remaining: float = field(default=0.0, init=False)
+    """[m]"""
+
+    def run(self) -> Array:
+        """Drive.
+
+        Returns:
+            Where the base stands: (x, y, yaw).
+
+        Raises:
+            SkillFailure: with one of MoveBase's result codes; the base stands.
+            Cancelled: the client cancelled; the base stands.
+        """
+        self._validate()
+        start = self.base.pose()
+        motion = BaseMotion(self._goal(start), self._limits())
+        self.remaining = motion.remaining(start)
+        self.runtime.feedback("plan", 0.0)
+        try:
+            self._follow(motion, start)
+        finally:
+            self.base.command(0.0, 0.0)
+        return self.base.pose()
+
+    # ------------------------------------------------------------------ request
+
+    def _validate(self) -> None:
+        request = self.request
+        if request.mode not in list(BaseMode):
+            raise _invalid(
+                f"mode {request.mode} is unknown; choose from "
+                f"{[f'{mode.name}={mode.value}' for mode in BaseMode]}"
+            )
+        for name in ("max_linear_velocity", "max_angular_velocity", "position_tolerance"):
+            self._check_positive(name)
+        self._check_positive("yaw_tolerance")
+        self._check_positive("timeout")
+        used = {
+            BaseMode.POSE: request.target,
+            BaseMode.PATH: request.path,
+            BaseMode.STRAIGHT: np.array([request.distance]),
+            BaseMode.TURN: np.array([request.angle]),
+        }[BaseMode(request.mode)]
+        if used is None or len(used) == 0 or not np.all(np.isfinite(used)):
+            raise _invalid(f"mode {BaseMode(request.mode).name} needs finite numbers to go by")
+
+    def _check_positive(self, name: str) -> None:
+        value = getattr(self.request, name)
+        if not (math.isfinite(value) and value >= 0.0):
+            raise _invalid(f"{name} is {value}, give a number not below 0")
+
+    def _limits(self) -> BaseLimits:
+        limits, request = self.limits, self.request
+        return BaseLimits(
+            linear=min(limits.linear, request.max_linear_velocity or limits.linear),
+            angular=min(limits.angular, request.max_angular_velocity or limits.angular),
+            linear_acceleration=limits.linear_acceleration,
+            angular_acceleration=limits.angular_acceleration,
+            lookahead=limits.lookahead,
+        )
+
+    def _goal(self, start: Array) -> BaseGoal:
+        request = self.request
+        if request.mode == BaseMode.TURN:
+            return self._goal_of(start[None, :2], wrapped(start[2] + request.angle))
+        if request.mode == BaseMode.STRAIGHT:
+            ahead = request.distance * np.array([math.cos(start[2]), math.sin(start[2])])
+            end = (start[:2] + ahead)[None]
+            return self._goal_of(end, float(start[2]), backwards=request.distance < 0.0)
+        poses = request.path if request.mode == BaseMode.PATH else request.target
+        assert poses is not None
+        poses = np.atleast_2d(poses)
+        return self._goal_of(poses[:, :2], None if request.any_yaw else float(poses[-1, 2]))
+
+    def _goal_of(self, points: Array, yaw: float | None, *, backwards: bool = False) -> BaseGoal:
+        request = self.request
+        return BaseGoal(
+            points,
+            yaw,
+            position_tolerance=request.position_tolerance or POSITION_TOLERANCE,
+            yaw_tolerance=request.yaw_tolerance or YAW_TOLERANCE,
+            backwards=backwards,
+        )
+
+    # ------------------------------------------------------------------ motion
+
+    def _follow(self, motion: BaseMotion, start: Array) -> None:
+        begun = last = moved_at = self.runtime.now()
+        whole = max(motion.remaining(start), 1e-3)
+        timeout = self.request.timeout or 3.0 * self._nominal(whole) + ALLOWANCE
+        before = start
+        while not motion.done(pose := self.base.pose()):
+            self.remaining = motion.remaining(pose)
+            self.runtime.feedback("move", min(max(1.0 - self.remaining / whole, 0.0), 1.0))
+            now = self.runtime.now()
+            if np.hypot(*(pose[:2] - before[:2])) + abs(wrapped(pose[2] - before[2])) > (
+                STUCK_PROGRESS
+            ):
+                before, moved_at = pose, now
+            if now - moved_at > STUCK_TIME:
+                raise SkillFailure(
+                    Failure.BLOCKED,
+                    f"The base has not moved for {STUCK_TIME:.0f} s, {self.remaining:.2f} m before "
+                    "its goal. Clear its way, or see whether its driver takes commands.",
+                )
+            if now - begun > timeout:
+                raise SkillFailure(
+                    Failure.TIMED_OUT,
+                    f"The base is {self.remaining:.2f} m from its goal after {timeout:.1f} s. Give "
+                    "it more time, or see what holds it up.",
+                )
+            self.base.command(*motion.twist(pose, max(now - last, 0.0)))
+            last = now
+            self.runtime.tick()
+        self.remaining = 0.0
+
+    def _nominal(self, way: float) -> float:
+        limits = self._limits()
+        return way / limits.linear + 2 * math.pi / limits.angular
+
+
+def _invalid(problem: str) -> SkillFailure:
+    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")
