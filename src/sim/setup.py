@@ -21,5 +21,10 @@ setup(
     maintainer_email="maintainers@behavior-suite.invalid",
     description="Simulated worlds: physics, controllers, detections, recordings.",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["simulation_node = behavior_sim.node:main"]},
+    entry_points={
+        "console_scripts": [
+            "base_driver_node = behavior_sim.base_driver:main",
+            "simulation_node = behavior_sim.node:main",
+        ]
+    },
 )

@@ -17,12 +17,14 @@ setup(
     zip_safe=True,
     maintainer="Behavior suite maintainers",
     maintainer_email="maintainers@behavior-suite.invalid",
-    description="Skill servers: pick, place, arm and gripper",
+    description="Skill servers: pick, place, screw, arm, look, gripper and base",
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
+            "base_node = behavior_skills.base_node:main",
             "skills_node = behavior_skills.node:main",
             "robot_state_publisher_node = behavior_skills.robot_state_publisher:main",
+            "wait_node = behavior_skills.wait_node:main",
         ]
     },
 )

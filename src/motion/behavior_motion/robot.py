@@ -61,6 +61,7 @@ class GripperSection(_Strict):
     max_speed: float = Field(default=0.1, gt=0.0)
     max_force: float = Field(default=40.0, gt=0.0)
     touch_links: tuple[str, ...] = ()
+    grips: dict[str, float] = {}
 
 
 class RobotConfig(_Strict):
@@ -98,6 +99,8 @@ class GripperConfig:
     """Grasp force [N]."""
     touch_links: tuple[str, ...]
     """Links that may touch a held object."""
+    grips: Mapping[str, float]
+    """Opening widths [m] by name."""
 
     def joint_positions(self, width: float) -> Vector:
         """Positions of ``joint_names`` at an opening ``width`` [m]."""
@@ -110,7 +113,7 @@ class GripperConfig:
         return float(np.mean(positions / np.array(self.joint_scale))) if len(positions) else 0.0
 
 
-NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, ())
+NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, (), MappingProxyType({}))
 
 
 class RobotModel:
@@ -255,6 +258,12 @@ class RobotModel:
             return NO_GRIPPER
         for link in section.touch_links:
             known("gripper.touch_links", link, self.frame_names)
+        for name, width in section.grips.items():
+            if not section.closed_width <= width <= section.open_width:
+                raise ValueError(
+                    f"gripper.grips.{name}: a width in [{section.closed_width}, "
+                    f"{section.open_width}] m wanted, got {width!r}"
+                )
         model = self.pin_model
         self._gripper_index = np.array(
             [model.joints[model.getJointId(n)].idx_q for n in section.joints], dtype=np.int64
@@ -267,6 +276,8 @@ class RobotModel:
             section.max_speed,
             section.max_force,
             section.touch_links,
+            MappingProxyType({"open": section.open_width, "closed": section.closed_width})
+            | MappingProxyType(section.grips),
         )
 
     def _named_configuration(self, name: str, q: tuple[float, ...]) -> Vector:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS node of the base: actions /move_base and /wait.
+"""The ROS node of the base: action /move_base.
 
 Where Nav2 runs (parameter `backend`: nav2, or auto and its action is there) poses go to
 NavigateToPose and paths to FollowPath. Elsewhere the base is driven by velocities on /cmd_vel with
@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 import numpy as np
-from behavior_msgs.action import MoveBase, Wait
+from behavior_msgs.action import MoveBase
 from geometry_msgs.msg import PoseStamped, Twist
 from rclpy.node import Node
 from rclpy.time import Time
@@ -80,16 +80,14 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._cmd_vel = self.create_publisher(Twist, "/cmd_vel", QOS_COMMAND)
         self._nav2 = self._make_nav2()
         self._lock = threading.Lock()
-        self._servers = [
-            WorkerActionServer(self, MoveBase, "/move_base", self._move, accept=self._accept),
-            WorkerActionServer(self, Wait, "/wait", self._wait),
-        ]
+        self._server = WorkerActionServer(
+            self, MoveBase, "/move_base", self._move, accept=self._accept
+        )
         self._diagnostics = DiagnosticsPublisher(self, "base")
 
     def destroy_node(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and destroy the node."""
-        for server in self._servers:
-            server.destroy()
+        self._server.destroy()
         super().destroy_node()
 
     def _make_nav2(self) -> Nav2Base | None:
@@ -106,30 +104,10 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         return Nav2Base(self)
 
     def _accept(self, goal: Any) -> str | None:
-        busy = self._servers[0].busy
+        busy = self._server.busy
         return "the base is driving already; wait for it or cancel it" if busy else None
 
     # ------------------------------------------------------------------ goals
-
-    def _wait(self, context: GoalContext) -> Wait.Result:
-        duration = context.goal.duration
-        if not (np.isfinite(duration) and duration >= 0.0):
-            return conversion.fail(
-                Wait.Result(),
-                Failure.INVALID_REQUEST,
-                f"duration is {duration}, give seconds not below 0.",
-            )
-        begun = context.now()
-        try:
-            while (left := begun + duration - context.now()) > 0.0:
-                progress = 1.0 - left / duration
-                context.publish_feedback(Wait.Feedback(phase="wait", progress=progress))
-                context.sleep(min(left, 0.5))
-        except GoalCancelled:
-            result = conversion.fail(Wait.Result(), Failure.CANCELED, "Cancelled.")
-            result.waited = context.now() - begun
-            return result
-        return Wait.Result(message="The time is over.", waited=context.now() - begun)
 
     def _move(self, context: GoalContext) -> MoveBase.Result:
         with self._lock:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw
+from behavior_msgs.action import Look, MoveArm, MoveGripper, Pick, Place, Screw
 from behavior_msgs.msg import SceneObjectArray
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
@@ -33,12 +33,14 @@ from behavior_skills.interfaces import (
     ObjectView,
     SkillFailure,
 )
+from behavior_skills.look_skill import LookRequest
 from behavior_skills.move_arm_skill import MoveArmRequest
 from behavior_skills.pick_skill import PickRequest
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest
 from behavior_skills.placement import (
     PlaceSpecification,
 )
+from behavior_skills.recordings import RecordingError, read_recording
 from behavior_skills.screw_skill import ScrewRequest
 from behavior_skills.specification import Specification, SpecificationError, read_specification
 
@@ -184,18 +186,30 @@ def place_parameters(text: str, defaults: PlaceParameters) -> PlaceParameters:
 
 
 def move_arm_request(
-    goal: MoveArm.Goal, lookup: FrameLookup, joint_names: tuple[str, ...]
+    goal: MoveArm.Goal, lookup: FrameLookup, joint_names: tuple[str, ...], recordings: str
 ) -> MoveArmRequest:
-    """The goal of a MoveArm; raises `SkillFailure` for an unknown frame."""
+    """The goal of a MoveArm; `recordings` is the folder of recorded trajectories.
+
+    Raises:
+        SkillFailure: UNKNOWN_FRAME, or INVALID_REQUEST for a recording that cannot be used.
+    """
+    trajectory = trajectory_from(goal.trajectory, joint_names)
+    if goal.recording:
+        try:
+            trajectory = read_recording(recordings, goal.recording, joint_names)
+        except RecordingError as error:
+            raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
     return MoveArmRequest(
         mode=goal.mode,
         named_target=goal.named_target,
         joints=tuple(goal.joints),
         base_T_tool=tuple(stamped_pose(pose, lookup) for pose in goal.poses),
-        trajectory=trajectory_from(goal.trajectory, joint_names),
+        trajectory=trajectory,
         velocity_scaling=goal.velocity_scaling,
         acceleration_scaling=goal.acceleration_scaling,
         avoid_collisions=goal.avoid_collisions,
+        joint_tolerance=goal.joint_tolerance,
+        timeout=goal.timeout,
     )
 
 
@@ -220,7 +234,32 @@ def screw_request(goal: Screw.Goal, lookup: FrameLookup) -> ScrewRequest:
 
 def gripper_request(goal: MoveGripper.Goal) -> GripperRequest:
     """The goal of a MoveGripper."""
-    return GripperRequest(goal.mode, goal.width, goal.max_effort)
+    return GripperRequest(
+        mode=goal.mode,
+        width=goal.width,
+        max_effort=goal.max_effort,
+        grip=goal.grip,
+        satisfied_within=goal.satisfied_within,
+        tolerance=goal.tolerance,
+        timeout=goal.timeout,
+    )
+
+
+def look_request(goal: Look.Goal, lookup: FrameLookup) -> LookRequest:
+    """The goal of a Look; raises `SkillFailure` for an unknown frame."""
+    target: Array | None = None
+    if not goal.object_name:
+        point, header = goal.target.point, goal.target.header
+        base_T_frame = lookup(header.frame_id, seconds(header.stamp))
+        target = base_T_frame[:3, :3] @ [point.x, point.y, point.z] + base_T_frame[:3, 3]
+    return LookRequest(
+        base_P_target=target,
+        object_name=goal.object_name,
+        frame=goal.frame,
+        distance=goal.distance,
+        tolerance=goal.tolerance,
+        velocity_scaling=goal.velocity_scaling,
+    )
 
 
 def trajectory_from(message: JointTrajectory, joint_names: tuple[str, ...]) -> Trajectory | None:

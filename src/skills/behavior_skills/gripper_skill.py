@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from behavior_skills.execution import stillness, stop, wait_for
@@ -35,6 +36,7 @@ class GripperMode(enum.IntEnum):
     OPEN = 0
     CLOSE = 1
     WIDTH = 2
+    GRIP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,14 @@ class GripperRequest:
     """[m] WIDTH only."""
     max_effort: float = 0.0
     """[N]; 0: the default."""
+    grip: str = ""
+    """Name of a grip of the robot; GRIP only."""
+    satisfied_within: float = 0.0
+    """[m] fingers that stand this near already are not moved; 0: always move."""
+    tolerance: float = 0.0
+    """[m] of the gap at the end, where nothing is held; 0: not checked."""
+    timeout: float = 0.0
+    """[s]; 0: the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,8 @@ class GripperSkill:
     hand: Hand
     open_width: float
     effort: float
+    grips: Mapping[str, float]
+    """Gaps [m] by name."""
     request: GripperRequest
 
     def run(self) -> GripperOutcome:
@@ -80,13 +92,15 @@ class GripperSkill:
         """
         target = self._target()
         start = self.arm.state().width
+        if abs(start - target) <= self.request.satisfied_within:
+            return GripperOutcome(start, self.hand.held is not None)
         command = self.gripper.move(target, self.request.max_effort or self.effort)
         begun = self.runtime.now()
         try:
             finished = wait_for(
                 self.runtime,
                 lambda: command.done() is not None,
-                TIMEOUT,
+                self.request.timeout or TIMEOUT,
                 lambda elapsed: self.runtime.feedback("move", self._progress(start, target)),
             )
         except BaseException:
@@ -109,7 +123,19 @@ class GripperSkill:
                 "whether something blocks the fingers.",
             )
         width = self.arm.state().width
-        return GripperOutcome(width, done.stalled and width > SHUT)
+        holding = done.stalled and width > SHUT
+        self._check_tolerance(width, target, holding)
+        return GripperOutcome(width, holding)
+
+    def _check_tolerance(self, width: float, target: float, holding: bool) -> None:
+        tolerance = self.request.tolerance
+        if holding or tolerance <= 0.0 or abs(width - target) <= tolerance:
+            return
+        raise SkillFailure(
+            Failure.OUT_OF_TOLERANCE,
+            f"The gap is {1e3 * width:.1f} mm, not {1e3 * target:.1f} mm within "
+            f"{1e3 * tolerance:.1f} mm. See whether something blocks the fingers.",
+        )
 
     def _target(self) -> float:
         request = self.request
@@ -118,12 +144,20 @@ class GripperSkill:
                 f"mode {request.mode} is unknown; choose from "
                 f"{[f'{mode.name}={mode.value}' for mode in GripperMode]}"
             )
-        if not (math.isfinite(request.max_effort) and request.max_effort >= 0.0):
-            raise _invalid(f"max_effort is {request.max_effort}, give newtons not below 0")
+        for name in ("max_effort", "satisfied_within", "tolerance", "timeout"):
+            value = getattr(request, name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise _invalid(f"{name} is {value}, give a number not below 0")
         if request.mode == GripperMode.OPEN:
             return self.open_width
         if request.mode == GripperMode.CLOSE:
             return 0.0
+        if request.mode == GripperMode.GRIP:
+            if request.grip not in self.grips:
+                raise _invalid(
+                    f"grip '{request.grip}' is unknown; choose from {sorted(self.grips)}"
+                )
+            return self.grips[request.grip]
         if not 0.0 <= request.width <= self.open_width:
             raise _invalid(f"width is {request.width}, give metres in 0..{self.open_width}")
         return request.width

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
-from behavior_skills.execution import follow
+from behavior_skills.execution import follow, wait_for
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -23,6 +23,8 @@ from behavior_skills.interfaces import (
 )
 from behavior_skills.planning import PlanningWorld, Speeds, checked
 
+SETTLE_TIME = 0.5
+"""[s] in which the joints must come within their tolerance after the motion."""
 START_TOLERANCE = 0.01
 """[rad] a recorded trajectory that starts further off is approached by a planned motion."""
 
@@ -52,6 +54,10 @@ class MoveArmRequest:
     velocity_scaling: float = 0.0
     acceleration_scaling: float = 0.0
     avoid_collisions: bool = True
+    joint_tolerance: float = 0.0
+    """[rad] at the end; 0: not checked."""
+    timeout: float = 0.0
+    """[s] for the motion; 0: its duration and an allowance."""
 
 
 @dataclass(slots=True)
@@ -88,15 +94,45 @@ class MoveArmSkill:
             self.runtime,
             self.arm,
             trajectory,
-            lambda elapsed: self.runtime.feedback("move", min(elapsed / duration, 1.0)),
+            lambda elapsed: self._watch(elapsed, duration),
         )
+        self._check_end(trajectory.positions[-1])
         self.fraction = 1.0
+
+    def _watch(self, elapsed: float, duration: float) -> None:
+        self.runtime.feedback("move", min(elapsed / duration, 1.0))
+        if 0.0 < self.request.timeout < elapsed:
+            raise SkillFailure(
+                Failure.TIMED_OUT,
+                f"The arm did not finish within {self.request.timeout:g} s; the motion takes "
+                f"{duration:.1f} s. Give it more time, or a higher velocity_scaling.",
+            )
+
+    def _check_end(self, q_end: Array) -> None:
+        tolerance = self.request.joint_tolerance
+        if tolerance <= 0.0:
+            return
+
+        def near() -> bool:
+            return float(np.abs(self.arm.state().q - q_end).max()) <= tolerance
+
+        if not wait_for(self.runtime, near, SETTLE_TIME):
+            off = float(np.abs(self.arm.state().q - q_end).max())
+            raise SkillFailure(
+                Failure.OUT_OF_TOLERANCE,
+                f"A joint is {off:.4f} rad from its goal, more than {tolerance:g}. See whether "
+                "something holds the arm.",
+            )
 
     def _validate(self) -> None:
         request = self.request
         scalings = (request.velocity_scaling, request.acceleration_scaling)
         if not all(math.isfinite(value) and 0.0 <= value <= 1.0 for value in scalings):
             raise _invalid("velocity_scaling and acceleration_scaling must lie in 0..1")
+        for name in ("joint_tolerance", "timeout"):
+            value = getattr(request, name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise _invalid(f"{name} is {value}, give a number not below 0")
         if request.mode not in list(ArmMode):
             raise _invalid(
                 f"mode {request.mode} is unknown; choose from "
@@ -167,13 +203,9 @@ class MoveArmSkill:
         return _of(checked(plan).trajectory)
 
     def _through_poses(self, q: Array) -> Trajectory:
-        whole: Trajectory | None = None
-        for pose in self.request.base_T_tool:
-            plan = checked(self.world.planner.plan_to_pose(q, [pose], options=self._options()))
-            part = _of(plan.trajectory)
-            whole = part if whole is None else whole.concatenate(part)
-            q = part.positions[-1]
-        return _of(whole)
+        poses = list(self.request.base_T_tool)
+        plan = self.world.planner.plan_waypoints(q, poses, options=self._options())
+        return _of(checked(plan).trajectory)
 
     def _recorded(self, q: Array) -> Trajectory:
         recorded = _of(self.request.trajectory)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw
+from behavior_msgs.action import Look, MoveArm, MoveGripper, Pick, Place, Screw
 from rclpy.node import Node
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
@@ -41,6 +41,7 @@ from behavior_skills.goal_runtime import GoalRuntime
 from behavior_skills.grip import GripParameters
 from behavior_skills.gripper_skill import GripperSkill
 from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
+from behavior_skills.look_skill import LookSkill
 from behavior_skills.move_arm_skill import MoveArmSkill
 from behavior_skills.pick_skill import PickParameters, PickSkill, Workspace
 from behavior_skills.place_skill import PlaceParameters, PlaceSkill
@@ -54,7 +55,7 @@ from behavior_skills.specified_place_skill import (
     SpecifiedPlaceSkill,
 )
 
-USES_ARM = ("pick", "place", "move_arm", "screw")
+USES_ARM = ("pick", "place", "move_arm", "screw", "look")
 """Servers of which one at a time may move the arm."""
 START_PATIENCE = 2.5
 """[s] wall time that a goal waits for the first joint state and snapshot of the scene."""
@@ -75,6 +76,7 @@ PARAMETERS = [
     ParameterSpec("acceleration_scaling", 0.5, "of all motion", range=(0.01, 1.0)),
     ParameterSpec("approach_speed", 0.25, "[m/s] of the tool near objects", range=(0.01, 2.0)),
     ParameterSpec("grasp_directory", "", "folder with files of annotated grasps; empty: none"),
+    ParameterSpec("recording_directory", "", "folder with recorded trajectories; empty: none"),
     ParameterSpec("grasp_effort", 40.0, "[N] of the closing fingers", range=(0.0, 1000.0)),
 ]
 
@@ -150,6 +152,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             "place": server(Place, "/place", self._place),
             "move_arm": server(MoveArm, "/move_arm", self._move_arm),
             "screw": server(Screw, "/screw", self._screw),
+            "look": server(Look, "/look", self._look),
             "gripper": server(MoveGripper, "/gripper", self._move_gripper),
         }
 
@@ -231,7 +234,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
     def _move_arm(self, context: GoalContext) -> MoveArm.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> MoveArm.Result:
             request = conversion.move_arm_request(
-                context.goal, self._base_T_frame, self._robot.joint_names
+                context.goal,
+                self._base_T_frame,
+                self._robot.joint_names,
+                self._values["recording_directory"],
             )
             skill = MoveArmSkill(
                 runtime, self._arm, scene, self._world, self._hand, self._speeds, request
@@ -272,6 +278,17 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
         return self._run(context, Screw, work)
 
+    def _look(self, context: GoalContext) -> Look.Result:
+        def work(runtime: GoalRuntime, scene: SceneClient) -> Look.Result:
+            request = conversion.look_request(context.goal, self._base_T_frame)
+            skill = LookSkill(
+                runtime, self._arm, scene, self._world, self._hand, self._speeds, request
+            )
+            skill.run()
+            return Look.Result(message="It looks at the target.", error=skill.error)
+
+        return self._run(context, Look, work)
+
     def _move_gripper(self, context: GoalContext) -> MoveGripper.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> MoveGripper.Result:
             skill = GripperSkill(
@@ -282,6 +299,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 self._hand,
                 self._robot.gripper.open_width,
                 self._values["grasp_effort"],
+                self._robot.gripper.grips,
                 conversion.gripper_request(context.goal),
             )
             outcome = skill.run()

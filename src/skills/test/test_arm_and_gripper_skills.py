@@ -6,7 +6,7 @@ import pytest
 
 from behavior_motion import Trajectory
 from behavior_skills.gripper_skill import GripperMode, GripperRequest, GripperSkill
-from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
+from behavior_skills.interfaces import Cancelled, Done, Failure, JointState, SkillFailure
 from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.planning import Speeds
 
@@ -22,8 +22,9 @@ def move(rig, mode, **request):
 
 def grip(rig, mode, **request):
     world, _, hand = rig
+    grips = {"half": 0.04}
     return GripperSkill(
-        world, world, world, world, hand, 0.08, 40.0, GripperRequest(mode, **request)
+        world, world, world, world, hand, 0.08, 40.0, grips, GripperRequest(mode, **request)
     ).run()
 
 
@@ -178,3 +179,86 @@ def test_gripper_troubles(rig):
     assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.TIMED_OUT
     world.controllers_lost = True
     assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.SERVER_LOST
+
+
+def test_a_named_grip(rig):
+    assert grip(rig, GripperMode.GRIP, grip="half").width == pytest.approx(0.04, abs=1e-3)
+    assert failure_of(grip, rig, GripperMode.GRIP, grip="hook") is Failure.INVALID_REQUEST
+
+
+def test_fingers_that_stand_near_already_are_not_moved(rig):
+    rig[0].width = 0.041
+    begun = rig[0].time
+    assert grip(rig, GripperMode.WIDTH, width=0.04, satisfied_within=0.002).width == 0.041
+    assert rig[0].time == begun
+
+
+def test_a_gap_out_of_tolerance(rig):
+    rig[0].gripper_stuck = True
+    rig[0].width = 0.08
+    world = rig[0]
+    move = world.move
+
+    def lies(width, effort):
+        command = move(width, effort)
+        command.outcome = Done(True)
+        return command
+
+    world.move = lies
+    wrong = failure_of(grip, rig, GripperMode.WIDTH, width=0.02, tolerance=0.003)
+    assert wrong is Failure.OUT_OF_TOLERANCE
+
+
+def test_a_short_patience_with_the_fingers(rig):
+    rig[0].gripper_stuck = True
+    begun = rig[0].time
+    late = failure_of(grip, rig, GripperMode.WIDTH, width=0.02, timeout=0.5)
+    assert late is Failure.TIMED_OUT
+    assert rig[0].time - begun < 3.0
+
+
+@pytest.mark.parametrize("name", ["satisfied_within", "tolerance", "timeout", "max_effort"])
+def test_numbers_of_the_gripper_that_make_no_sense(rig, name):
+    wrong = failure_of(grip, rig, GripperMode.OPEN, **{name: math.nan})
+    assert wrong is Failure.INVALID_REQUEST
+
+
+def test_waypoints_are_passed_without_a_stop(rig):
+    world = rig[0]
+    speeds = []
+    tick = world.tick
+
+    def watched():
+        before = world.q.copy()
+        tick()
+        speeds.append(float(np.abs(world.q - before).max()))
+
+    world.tick = watched
+    poses = (tool(rig, 0.4, -0.2, 0.4), tool(rig, 0.45, 0.0, 0.45), tool(rig, 0.4, 0.2, 0.4))
+    move(rig, ArmMode.WAYPOINTS, base_T_tool=poses)
+    moving = np.flatnonzero(np.array(speeds) > 1e-4)
+    between = np.array(speeds)[moving[3] : moving[-3]]
+    assert between.min() > 1e-3  # [rad] in 20 ms
+    end = rig[1].planner.robot.forward_kinematics(world.q)
+    assert np.allclose(end[:3, 3], poses[-1][:3, 3], atol=2e-3)
+
+
+def test_an_arm_that_does_not_come_to_its_end(rig):
+    world = rig[0]
+    state = world.state
+
+    def off():
+        now = state()
+        return JointState(now.q + 0.01, now.qd, now.width)
+
+    goal = world.q + 0.2
+    world.state = off
+    world.q = world.q - 0.01
+    wrong = failure_of(move, rig, ArmMode.JOINTS, joints=tuple(goal), joint_tolerance=0.002)
+    assert wrong is Failure.OUT_OF_TOLERANCE
+
+
+def test_a_motion_that_may_not_take_so_long(rig):
+    goal = tuple(rig[0].q + 0.5)
+    late = failure_of(move, rig, ArmMode.JOINTS, joints=goal, velocity_scaling=0.02, timeout=0.4)
+    assert late is Failure.TIMED_OUT

@@ -23,6 +23,7 @@ from behavior_ros import QOS_SENSOR  # noqa: E402
 DOMAIN = 36
 NODES = {
     "base": "behavior_skills.base_node:BaseNode:=max_linear_velocity=1.0",
+    "wait": "behavior_skills.wait_node:WaitNode",
     "driver": "behavior_sim.base_driver:BaseDriverNode",
 }
 
@@ -54,7 +55,14 @@ class Rig:
         self.odometry = message
 
     def await_start(self):
-        self.until(lambda: self.move.server_is_ready() and self.odometry is not None, 40.0)
+        self.until(
+            lambda: (
+                self.move.server_is_ready()
+                and self.wait.server_is_ready()
+                and self.odometry is not None
+            ),
+            40.0,
+        )
 
     def until(self, condition, timeout=30.0):
         deadline = time.monotonic() + timeout
