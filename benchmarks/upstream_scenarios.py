@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from page import section, write_section
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "src/behavior_tree/test"
 CASES = TESTS / "upstream/cases.toml"
-PAGE = ROOT / "docs/conformance.md"
-BEGIN, END = "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->\n"
 
 
 @dataclass
@@ -146,15 +145,12 @@ def main() -> int:
     unknown = unknown_marks(files, coverage)
     for each in unknown:
         print(f"mark of an unknown case: {each}")
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    old, _, after = rest.partition(END)
-    if arguments.write:
-        PAGE.write_text(before + BEGIN + text + END + after, encoding="utf-8")
     if arguments.check:
-        current = old == text
+        current = section("scenarios") == text
         print("the page is current" if current else "docs/conformance.md: run with --write")
         return 0 if current and not unknown else 1
+    if arguments.write:
+        write_section("scenarios", text)
     print(text)
     for each in missing_cases(files, coverage):
         print(f"not covered: {each}")

@@ -203,7 +203,7 @@ class TypeRegistry:
         if port_type is int:
             return self._to_int32 if self._lenient else self._to_int
         if port_type is Unsigned:
-            return lambda text: _to_unsigned(self._to_int(text), self._lenient)
+            return lambda text: _to_unsigned(self._to_int(text, 2 * _INT64), self._lenient)
         if port_type is float:
             return self._to_float
         if port_type is bool:
@@ -221,12 +221,12 @@ class TypeRegistry:
             return lambda text: _to_json(text, port_type)
         return None
 
-    def _to_int(self, text: str) -> int:
+    def _to_int(self, text: str, limit: int = _INT64) -> int:
         number = text if self._lenient else text.strip()
         found = _INT.match(number)
         if found and (self._lenient or found.end() == len(number)):
             value = int(found.group())
-            if -_INT64 <= value < _INT64:
+            if -_INT64 <= value < limit:
                 return value
             raise ConversionError(f"integer [{text}] does not fit into 64 bits")
         if number in self.enums:

@@ -87,7 +87,7 @@ def duplicate_paths(definition: TreeDefinition) -> list[XmlProblem]:
         subtree_uses(definition.element, definition.id), key=lambda use: use[0].offset
     ):
         name = element.get("name")
-        if name is None or name == element.get("ID"):
+        if name is None:
             continue  # its path ends with its uid
         if name in seen:
             problems.append(

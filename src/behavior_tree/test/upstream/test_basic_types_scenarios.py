@@ -88,7 +88,7 @@ BOOLS |= {"false": False, "False": False, "FALSE": False, "0": False}
         for name, kind, values in (
             ("Int", int, {"42": 42, "-42": -42, "0": 0}),
             ("Int64", int, {"9223372036854775807": 2**63 - 1, "-9223372036854775808": -(2**63)}),
-            ("UInt64", Unsigned, {"9223372036854775807": 2**63 - 1, "0": 0}),
+            ("UInt64", Unsigned, {"18446744073709551615": 2**64 - 1, "0": 0}),
             ("Double", float, {"3.14159": 3.14159, "-2.5": -2.5, "0.0": 0.0, "1e3": 1000.0}),
             ("Bool", bool, BOOLS),
             ("String", str, {"hello": "hello", "": "", "with spaces": "with spaces"}),
@@ -109,7 +109,7 @@ def test_text_to_value(kind, text, value):
         for name, kind, texts in (
             ("Int", int, ("not_a_number", "", "1.5", "12abc")),
             ("Int64", int, ("9223372036854775808",)),
-            ("UInt64", Unsigned, ("-1",)),
+            ("UInt64", Unsigned, ("-1", "18446744073709551616")),
             ("Double", float, ("not_a_number", "", "1.2.3")),
             ("Bool", bool, ("invalid", "yes", "2", "")),
         )

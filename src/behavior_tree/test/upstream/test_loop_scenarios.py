@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops over queues: the scenarios of gtest_loop.cpp."""
 
+from collections import deque
 from functools import partial
 
 import pytest
@@ -76,13 +77,24 @@ def test_literal_queue_serves_every_run(stage):
 FROM_BOARD = '<LoopInt queue="{q}" value="{v}"><Keep value="{v}"/></LoopInt>'
 
 
-@covers("LoopNode.DynamicQueueFromBlackboard", "LoopNode.VectorInput_Issue969")
-def test_queue_from_the_blackboard(mended):
+@pytest.mark.parametrize(
+    ("queue", "left"),
+    [
+        pytest.param(
+            *(deque([10, 20, 30]), []), marks=covers("LoopNode.DynamicQueueFromBlackboard")
+        ),
+        pytest.param(*([10, 20, 30], [10, 20, 30]), marks=covers("LoopNode.VectorInput_Issue969")),
+    ],
+    ids=["deque", "list"],
+)
+def test_queue_from_the_blackboard(mended, queue, left):
+    """A deque is shared and emptied, a list is copied."""
     kept = collector(mended, int)
     mended.load(FROM_BOARD)
-    mended.board.set("q", [10, 20, 30])
+    mended.board.set("q", queue)
     assert mended.run() == "S"
     assert kept == [10, 20, 30]
+    assert list(queue) == left
 
 
 @covers("LoopNode.RestartAfterCompletion_VectorFromBlackboard")
