@@ -117,6 +117,11 @@ def test_a_comment_above_stays_with_its_node():
     editor = XmlEditor(FILE)
     editor.insert(S, 0, "<X/>")
     assert b"<X/>\n         <!-- speaks of A -->\n         <A/>" in editor.data
+    stacked = XmlEditor(
+        FILE.replace(b"<!-- speaks of A -->", b"<!-- one -->\n         <!-- two -->")
+    )
+    stacked.insert(S, 0, "<X/>")
+    assert b"<X/>\n         <!-- one -->\n         <!-- two -->\n         <A/>" in stacked.data
     editor.insert(S, 2, "<Z/>")
     assert b"<!-- speaks of A too -->\n         <Z/>\n" in editor.data
 

@@ -325,18 +325,22 @@ class XmlEditor:
         if not children:
             self._insert_first(parent, fragment)
         elif index < len(children):
-            self._insert_before(children[index], fragment)
+            last = _span(self._data, children[index - 1]).end if index else 0
+            floor = max(last, _span(self._data, parent).inside)
+            self._insert_before(children[index], fragment, floor)
         else:
             self._insert_behind(children[-1], fragment)
 
-    def _insert_before(self, anchor: Element, fragment: bytes) -> None:
+    def _insert_before(self, anchor: Element, fragment: bytes, floor: int) -> None:
+        """Insert before an element; only white space and comments stand between it and floor."""
         at = anchor.offset
         if not self._own_line(at):
             self._splice(at, at, self._styled(fragment, self._indent(at)) + self._gap(at))
             return
         line = self._line_start(at)
-        above = _COMMENT_ABOVE.search(self._data, self._last_tag_end(line), line)
-        if above is not None and self._line_start(above.start()) == above.start():
+        while above := _COMMENT_ABOVE.search(self._data, floor, line):
+            if self._line_start(above.start()) != above.start():
+                break
             line = above.start()  # the comment speaks of the node below it
         indent = self._indent(at)
         self._splice(line, line, indent + self._styled(fragment, indent) + self._newline)
@@ -409,18 +413,6 @@ class XmlEditor:
         """Spaces before a byte in its line."""
         line = self._data[self._line_start(at) : at]
         return line[len(line.rstrip()) :]
-
-    def _last_tag_end(self, before: int) -> int:
-        """End of the last tag, comments not counted, before a byte."""
-        end = 0
-        stack = [self.root]
-        while stack:
-            each = stack.pop()
-            for at in (_start_tag(self._data, each).end(), _span(self._data, each).end):
-                if end < at <= before:
-                    end = at
-            stack.extend(child for child in each.children if child.offset < before)
-        return end
 
     def _unit(self) -> bytes:
         """One step of indentation: that of the first child that has a line of its own."""
