@@ -13,6 +13,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -350,3 +351,26 @@ def test_release(both, release: str) -> None:
     same(both, release)
     assert {server.answer() for server in both} == {"SUCCESS"}
     same(both, "D")
+
+
+def test_lost_client() -> None:
+    """Both let a waiting node go on when no request comes, and enable the hooks at the next one."""
+    impatient: list[Served] = []
+    try:
+        for engine in ("behaviortreepy", "behavior_tree"):
+            impatient.append(Served(engine, heartbeat=300))
+        same(impatient, "I", hook(OK))
+        for server in impatient:
+            server.command("run")
+            assert server.client.reached() == OK
+        assert {server.answer() for server in impatient} == {"SUCCESS"}
+        for server in impatient:
+            deadline = time.monotonic() + 5.0
+            while b'"enabled":false' in server.ask("D")[1]:
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+        same(impatient, "D")
+        same(impatient, "S")
+    finally:
+        for server in impatient:
+            server.close()
