@@ -112,10 +112,12 @@ class Blackboard:
     def add_subtree_remapping(self, internal: str, external: str) -> None:
         """Make ``internal`` stand for ``external`` of the parent."""
         self._remap[internal] = external
+        self._types.names_changed()
 
     def enable_autoremapping(self, enabled: bool = True) -> None:
         """Let unknown keys, except private ones, fall through to the parent."""
         self._autoremap = enabled
+        self._types.names_changed()
 
     @property
     def autoremapping(self) -> bool:
@@ -353,7 +355,8 @@ class Blackboard:
 
     def unset(self, key: str) -> None:
         """Remove a local entry; nothing happens if there is none."""
-        self._entries.pop(key, None)
+        if self._entries.pop(key, None) is not None:
+            self._types.names_changed()
         if self._hidden is not None:
             self._hidden.pop(key, None)
 

@@ -100,7 +100,18 @@ class TypeRegistry:
         self.json = JsonTypes()
         """Classes with a JSON form."""
         self.enums: dict[str, int] = {}
-        """Names usable as numbers in scripts, switches and numeric ports."""
+        """Names usable as numbers in scripts, switches and numeric ports; `add_enum` adds one."""
+        self.generation = object()
+        """Another object whenever a name may mean another entry or number than before."""
+
+    def add_enum(self, name: str, value: int) -> None:
+        """Make a name usable as a number."""
+        self.enums[name] = value
+        self.names_changed()
+
+    def names_changed(self) -> None:
+        """Let scripts look again at what their names mean."""
+        self.generation = object()
 
     @property
     def exact(self) -> bool:

@@ -306,7 +306,7 @@ class BehaviorTreeFactory:
                 f"scripting enum [{name}] is registered as {known} already, it cannot become "
                 f"{value}"
             )
-        self._types.enums[name] = int(value)
+        self._types.add_enum(name, int(value))
 
     def register_scripting_enums(self, enum_class: type[enum.Enum]) -> None:
         """`register_scripting_enum` for all members of an Enum with integer values."""

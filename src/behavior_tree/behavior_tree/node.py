@@ -79,15 +79,15 @@ class NodeName(str):
 
 @dataclass(eq=False)
 class Conditions:
-    """Pre- and post-conditions of one node: `Script.run` and `Script.test` of its attributes."""
+    """Pre- and post-conditions of one node: its scripts, bound to its blackboard."""
 
-    tests: tuple[tuple[Callable[[Blackboard], bool], NodeStatus, str], ...] = ()
+    tests: tuple[tuple[Callable[[], bool], NodeStatus, str], ...] = ()
     """``_failureIf _successIf _skipIf`` in this order: test, the status that it gives, text."""
-    test_while: Callable[[Blackboard], bool] | None = None
-    on_halted: Callable[[Blackboard], Any] | None = None
-    after_success: tuple[Callable[[Blackboard], Any], ...] = ()
+    test_while: Callable[[], bool] | None = None
+    on_halted: Callable[[], Any] | None = None
+    after_success: tuple[Callable[[], Any], ...] = ()
     """``_onSuccess`` and ``_post``."""
-    after_failure: tuple[Callable[[Blackboard], Any], ...] = ()
+    after_failure: tuple[Callable[[], Any], ...] = ()
     """``_onFailure`` and ``_post``."""
 
 
@@ -329,7 +329,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                         status = SKIPPED
                 elif before is IDLE or before is SKIPPED:
                     for test, imposed, source in conditions.tests:
-                        if test(self._bb):
+                        if test():
                             status = imposed
                             if imposed is FAILURE:
                                 self._failed_child = None
@@ -349,10 +349,10 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             if conditions is not None:
                 if status is SUCCESS:
                     for run in conditions.after_success:
-                        run(self._bb)
+                        run()
                 elif status is FAILURE:
                     for run in conditions.after_failure:
-                        run(self._bb)
+                        run()
         except NodeExecutionError:
             raise
         except Exception as error:
@@ -379,7 +379,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     def may_go_on(self) -> bool:
         """False if ``_while`` is false."""
         test = None if self._conditions is None else self._conditions.test_while
-        return test is None or test(self._bb)
+        return test is None or test()
 
     def finish_tick(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
         """Store and report the result of the body of a node that nobody watches.
@@ -431,7 +431,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         """Halt and run ``_onHalted``."""
         self.halt()
         if self._conditions is not None and self._conditions.on_halted is not None:
-            self._conditions.on_halted(self._bb)
+            self._conditions.on_halted()
 
     def set_status(self, status: NodeStatus) -> None:
         """Store a status and tell the watchers if it changed."""

@@ -79,6 +79,7 @@ def restore_tree(
     tree.halt_tree()
     for each in tree.subtrees:
         _restore_board(each.blackboard, boards[each.instance_name])
+    tree.runtime.types.names_changed()  # entries were made
     for node, state in zip(nodes, states, strict=True):
         _restore_node(node, state)
     tree.runtime.take_wake_up()

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
 from behavior_tree.conversion import Unsigned
 from behavior_tree.errors import LogicError
 from behavior_tree.leaf import ConditionNode, LeafNode, StatefulActionNode, SyncActionNode
@@ -52,7 +51,7 @@ class _Scripted(LeafNode):
         self._source: str | None = None
         self._script: Script | None = None
         self._fixed = False
-        self._evaluate: Callable[[Blackboard], Any] = self._no_script
+        self._evaluate: Callable[[], Any] = self._no_script
         if self._rt.quirks.missing_ports_at_tick:  # except these, which upstream reads at once
             self._read_script()
 
@@ -73,10 +72,11 @@ class _Scripted(LeafNode):
             return False
         self._read_script()
         assert self._script is not None
-        self._evaluate = self._script.test if self.tests else self._script.run
+        bind = self._script.bind_test if self.tests else self._script.bind_run
+        self._evaluate = bind(self._bb)
         return True
 
-    def _no_script(self, blackboard: Blackboard) -> Any:
+    def _no_script(self) -> Any:
         raise LogicError("[code] is no literal")
 
 

@@ -9,7 +9,7 @@ from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig, TreeNode
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
-__all__ = ["Parallel", "ParallelAll"]
+__all__ = ["Parallel", "ParallelAll", "from_end"]
 
 
 class _Concurrent(ControlNode):
@@ -22,6 +22,7 @@ class _Concurrent(ControlNode):
         self._done: set[int] = set()
         self._successes = 0
         self._failures = 0
+        self._literal_counts = (0, 0)  # needed successes, allowed failures: for specialised ticks
 
     def _tick_child(self, index: int) -> NodeStatus:
         status = self._runs[index]()
@@ -68,8 +69,8 @@ class Parallel(_Concurrent):
     def tick(self) -> NodeStatus:
         count = len(self._runs)
         success_count: int = self.get_input("success_count")
-        need = _from_end(success_count, count)
-        limit = _from_end(self.get_input("failure_count"), count)
+        need = from_end(success_count, count)
+        limit = from_end(self.get_input("failure_count"), count)
         if count < need:
             raise LogicError(
                 f"Number of children ({count}) is less than success_count ({need}). Can never "
@@ -115,7 +116,7 @@ class ParallelAll(_Concurrent):
 
     def tick(self) -> NodeStatus:
         count = len(self._runs)
-        limit = _from_end(self.get_input("max_failures"), count)
+        limit = from_end(self.get_input("max_failures"), count)
         if count < limit:
             raise LogicError(
                 f"Number of children ({count}) is less than max_failures ({limit}). Can never fail."
@@ -137,5 +138,6 @@ class ParallelAll(_Concurrent):
         return FAILURE if failed else SUCCESS
 
 
-def _from_end(number: int, count: int) -> int:
+def from_end(number: int, count: int) -> int:
+    """A count; negative ones are from the end, -1 means all."""
     return number if number >= 0 else max(count + number + 1, 0)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import LogicError
@@ -31,6 +33,7 @@ class Precondition(SelfResettingDecorator):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._child_started = False
+        self._literal: tuple[Callable[[], bool], NodeStatus] | None = None  # if and else
         if self._rt.quirks.missing_ports_at_tick:  # except this one, which upstream reads at once
             self._script(self.get_input("if"))
 

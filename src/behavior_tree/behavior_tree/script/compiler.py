@@ -68,26 +68,30 @@ class Script:
         self._quirks = quirks
         self._general: list[Closure | None] = [None] * len(statements)
 
-    @cached_property
-    def run(self) -> Closure:
-        """Function of a blackboard that gives the value of the last statement; raises ScriptError
-        with the script's text in it.
-        """
-        return self._straight(as_test=False) or _sequence(self._fallbacks.statements)
+    def run(self, blackboard: Blackboard) -> Any:
+        """Value of the last statement; raises ScriptError with the script's text in it."""
+        value = None
+        for statement in self._fallbacks.statements:
+            value = statement(blackboard)
+        return value
 
-    @cached_property
-    def test(self) -> Callable[[Blackboard], bool]:
+    def test(self, blackboard: Blackboard) -> bool:
         """The same as a condition."""
-        function = self._straight(as_test=True)
-        if function is not None:
-            return function
-        value = _sequence(self._fallbacks.statements)
-        return lambda blackboard: self._truth(value(blackboard))
+        return self._truth(self.run(blackboard))
 
-    def _straight(self, *, as_test: bool) -> Closure | None:
+    def bind_run(self, blackboard: Blackboard) -> Callable[[], Any]:
+        """`run` on one blackboard, much faster."""
+        return self._straight(blackboard, as_test=False) or partial(self.run, blackboard)
+
+    def bind_test(self, blackboard: Blackboard) -> Callable[[], bool]:
+        """`test` on one blackboard, much faster."""
+        return self._straight(blackboard, as_test=True) or partial(self.test, blackboard)
+
+    def _straight(self, blackboard: Blackboard, *, as_test: bool) -> Callable[[], Any] | None:
         return straight(
             self._statements,
             self._fallbacks,
+            blackboard,
             as_test=as_test,
             nan_compares_true=self._quirks.nan_compares_true,
         )
@@ -96,6 +100,7 @@ class Script:
     def _fallbacks(self) -> Fallbacks:
         return Fallbacks(
             tuple(partial(self._run_general, index) for index in range(len(self._statements))),
+            self.run,
             self._truth,
         )
 
@@ -154,19 +159,6 @@ def _point_at(source: str, error: ScriptError) -> str:
     whole = source if len(source) <= 200 else source[:200] + "..."
     marker = " " * (position - start) + "^"
     return f'Error in the script "{whole}"\n{error}\n  {line}\n  {marker}'
-
-
-def _sequence(parts: tuple[Closure, ...]) -> Closure:
-    if len(parts) == 1:
-        return parts[0]
-    first, last = parts[:-1], parts[-1]
-
-    def run(bb: Blackboard) -> Any:
-        for part in first:
-            part(bb)
-        return last(bb)
-
-    return run
 
 
 class _Compiler:

@@ -7,16 +7,19 @@ code that assumes so and checks it: the moment a check fails, before anything ha
 calls the closures of the statement instead. Hence no rule of the language is decided here, only
 recognised. ``x := x + 1`` becomes::
 
-    def run(bb):
-        entries, enums = bb._entries, bb._types.enums
-        e0 = entries.get(k0) or bb.entry(k0)
-        if e0 is None or (enums and k0 in enums):
+    def run():
+        nonlocal seen, e0
+        if bb._types.generation is not seen:
+            ... find the entries, or leave it all to the closures
+        t0 = e0.value
+        if t0.__class__ is not float and (t0.__class__ is not int or t0 >= E or t0 <= -E):
             return slow0(bb)
-        v0 = e0.value
-        if v0.__class__ is not float and (v0.__class__ is not int or not -E < v0 < E):
-            return slow0(bb)
-        t0 = v0 + k1
+        t1 = t0 + k1
         ...
+
+The code belongs to one blackboard and keeps the entries that the names mean there. What a name
+means changes with a removed entry, a new remapping or a new enumerator: all of them change the
+``generation`` that the code looks at first.
 
 The code consists of the names below and numbered ones; names and literals of the script are
 arguments (``k0``, ``k1``, ...), so no text of a user gets into it. It depends on the shape of the
@@ -65,6 +68,8 @@ class Fallbacks:
 
     statements: tuple[Callable[[Blackboard], Any], ...]
     """Each statement alone; raises ScriptError with the text of the script in it."""
+    whole: Callable[[Blackboard], Any]
+    """All statements."""
     truth: Callable[[Any], bool]
     """Truth of the last statement's value; raises likewise."""
 
@@ -72,15 +77,17 @@ class Fallbacks:
 def straight(
     statements: list[Expr],
     fallbacks: Fallbacks,
+    board: Blackboard,
     *,
     as_test: bool,
     nan_compares_true: bool,
-) -> Callable[[Blackboard], Any] | None:
-    """Function of a blackboard that does what the statements do; None if it would not be faster.
+) -> Callable[[], Any] | None:
+    """Function that does what the statements do; None if it would not be faster.
 
     Args:
         statements: of one script
         fallbacks: for all that the code does not expect
+        board: where the script runs
         as_test: give the truth of the last value instead of the value
         nan_compares_true: quirk of the same name
     """
@@ -96,15 +103,15 @@ def straight(
     if plan is None:
         return None
     constants = [shape.constant(*slot) for slot in plan.slots]
-    return plan.make(fallbacks.truth, *fallbacks.statements, *constants)
+    return plan.make(board, fallbacks.whole, fallbacks.truth, *fallbacks.statements, *constants)
 
 
 @dataclass(frozen=True)
 class _Plan:
     """Code of all scripts of one shape."""
 
-    make: Callable[..., Callable[[Blackboard], Any]]
-    """Gives the script for its truth function, its slow statements and its constants."""
+    make: Callable[..., Callable[[], Any]]
+    """Gives the function of a script for its blackboard, fallbacks and constants."""
     slots: tuple[Slot, ...]
     """What the constants are; see `_Shape.constant`."""
 
@@ -184,12 +191,21 @@ def _plan(
             code.give_up()
     if not gains:
         return None
-    arguments = ["truth", *(f"slow{index}" for index in range(len(statements)))]
+    arguments = ["bb", "whole", "truth", *(f"slow{index}" for index in range(len(statements)))]
+    opening = code.opening(as_test)
     arguments += [f"k{index}" for index in range(len(code.slots))]
-    body = "\n".join(code.lines)
-    source = f"def make({', '.join(arguments)}):\n    def run(bb):\n{body}\n    return run\n"
+    entries = " = ".join(["seen", *code.entries()])
+    lines = [
+        f"def make({', '.join(arguments)}):",
+        f"    {entries} = None",
+        "    def run():",
+        f"        nonlocal {entries.replace(' = ', ', ')}",
+        *opening,
+        *code.lines,
+        "    return run",
+    ]
     names: dict[str, Any] = dict(_GIVEN)
-    exec(compile(source, "<script>", "exec"), names)
+    exec(compile("\n".join(lines), "<script>", "exec"), names)
     return _Plan(names["make"], tuple(code.slots))
 
 
@@ -213,10 +229,11 @@ class _Code:
     """Lines written so far."""
 
     def __init__(self, shape: _Shape) -> None:
-        self.lines = [_INDENT + _OPENING]
+        self.lines: list[str] = []
         self.slots: dict[Slot, str] = {}
         self._shape = shape
         self._entries: dict[str, str] = {}
+        self._read: set[str] = set()
         self._values: dict[str, str] = {}
         self._checked: set[str] = set()
         self._temporaries = 0
@@ -226,7 +243,6 @@ class _Code:
 
     def begin(self, slow: str, *, last: bool, as_test: bool) -> None:
         """Begin a statement."""
-        self._entries.clear()
         self._values.clear()
         self._checked.clear()
         self._last, self._as_test = last, as_test
@@ -251,12 +267,12 @@ class _Code:
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
         """Lines below a head; what is read in them is not known behind them."""
-        known = dict(self._entries), dict(self._values), set(self._checked)
+        known = dict(self._values), set(self._checked)
         self.line(head)
         self._indent += "    "
         yield
         self._indent = self._indent[:-4]
-        self._entries, self._values, self._checked = known
+        self._values, self._checked = known
 
     def name(self, name: str) -> str:
         """Variable with a name of the script."""
@@ -276,21 +292,35 @@ class _Code:
         return name
 
     def entry(self, name: str) -> str:
-        """Variable with an entry that exists."""
-        if name not in self._entries:
-            key = self.name(name)
-            variable = self.temporary(f"entries.get({key}) or bb.entry({key})")
-            self.give_up_if(f"{variable} is None")
-            self._entries[name] = variable
-        return self._entries[name]
+        """Variable with the entry of a name."""
+        return self._entries.setdefault(name, f"e{len(self._entries)}")
 
     def value(self, name: str) -> str:
-        """Variable with what a name stands for, unless it is an enumerator."""
+        """Variable with what a name stands for."""
+        self._read.add(name)
         if name not in self._values:
-            entry = self.entry(name)
-            self.give_up_if(f"enums and {self.name(name)} in enums")
-            self._values[name] = self.temporary(f"{entry}.value")
+            self._values[name] = self.temporary(f"{self.entry(name)}.value")
         return self._values[name]
+
+    def entries(self) -> list[str]:
+        """Variables that keep entries."""
+        return list(self._entries.values())
+
+    def opening(self, as_test: bool) -> list[str]:
+        """Lines before the first statement: find the entries if their names may mean others."""
+        self.lines, body = [], self.lines
+        self._indent = _INDENT
+        whole = "truth(whole(bb))" if as_test else "whole(bb)"
+        with self.block("if bb._types.generation is not seen:"):
+            for name, variable in self._entries.items():
+                self.line(f"{variable} = bb.entry({self.name(name)})")
+            missing = [f"{variable} is None" for variable in self._entries.values()]
+            missing += [f"{self.name(name)} in bb._types.enums" for name in sorted(self._read)]
+            if missing:
+                self.line(f"if {' or '.join(missing)}: return {whole}")
+            self.line("seen = bb._types.generation")
+        self.lines, opening = body, self.lines
+        return opening
 
     def number(self, name: str) -> str:
         """`value`, checked to be a real or a small integer."""
@@ -311,7 +341,6 @@ class _Code:
 
 
 _INDENT = "        "
-_OPENING = "entries, enums = bb._entries, bb._types.enums"
 _NO_NUMBER = "{0}.__class__ is not float and ({0}.__class__ is not int or {0} >= E or {0} <= -E)"
 
 

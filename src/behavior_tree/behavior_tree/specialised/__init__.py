@@ -20,6 +20,6 @@ Leaves with a function of the user behind them are specialised as well; the func
 everything in place: the statuses that it may look at are those that the general kernel would show.
 """
 
-from behavior_tree.specialised import actions, controls, decorators
+from behavior_tree.specialised import actions, controls, decorators, parallel
 
-__all__ = ["actions", "controls", "decorators"]
+__all__ = ["actions", "controls", "decorators", "parallel"]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from behavior_tree.actions.basic import AlwaysSuccess, ScriptCondition, ScriptNode, _Always
+from behavior_tree.actions.blackboard import SetBlackboard
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import NodeExecutionError
 from behavior_tree.fast_tick import Tick, plain_tick, specialises
@@ -117,6 +118,27 @@ def _call_running(self: SimpleStatefulActionNode) -> NodeStatus:
     return self.finish_tick(RUNNING, status)
 
 
+@specialises(SetBlackboard.tick)
+def _set_blackboard(node: SetBlackboard) -> Tick | None:
+    if node._rt.quirks.exact_values:
+        return None
+    key, text = node.literal_input("output_key"), node.literal_input("value")
+    if not isinstance(key, str) or not key or text is None or text != node.raw_port("value"):
+        return None
+    node._literal = (key, text)
+    return _write_text
+
+
+def _write_text(self: SetBlackboard) -> NodeStatus:
+    key, text = self._literal
+    entry = self._bb.entry(key)
+    if entry is None or entry.type is not str:
+        return plain_tick(self)
+    entry.store(text)
+    self.status = SUCCESS
+    return SUCCESS
+
+
 @specialises(ScriptNode.tick)
 def _script(node: ScriptNode) -> Tick | None:
     return _run_script if node.read_literal_script() else None
@@ -125,7 +147,7 @@ def _script(node: ScriptNode) -> Tick | None:
 def _run_script(self: ScriptNode) -> NodeStatus:
     evaluate = self._evaluate
     try:
-        evaluate(self._bb)
+        evaluate()
     except Exception as error:
         raise self._execution_error(error) from error
     self.status = SUCCESS
@@ -140,7 +162,7 @@ def _script_condition(node: ScriptCondition) -> Tick | None:
 def _test_script(self: ScriptCondition) -> NodeStatus:
     evaluate = self._evaluate
     try:
-        result = evaluate(self._bb)
+        result = evaluate()
     except Exception as error:
         raise self._execution_error(error) from error
     if result:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.force import Inverter, _ResultChanger
+from behavior_tree.decorators.precondition import Precondition
 from behavior_tree.decorators.repeat import Repeat, _Again
 from behavior_tree.decorators.subtree import SubTreeNode
 from behavior_tree.errors import NodeExecutionError
 from behavior_tree.fast_tick import Tick, plain_tick, specialises
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS
+from behavior_tree.script import compile_script
 
 __all__: list[str] = []
 
@@ -63,6 +65,37 @@ def _pass_on(self: SubTreeNode) -> NodeStatus:
         return self._not_stored(before, status)
     self.children[0].status = IDLE
     return status
+
+
+@specialises(Precondition.tick)
+def _precondition(node: Precondition) -> Tick | None:
+    source, otherwise = node.literal_input("if"), node.literal_input("else")
+    if not source or otherwise is None:
+        return None
+    node._literal = (compile_script(source, node._rt.quirks).bind_test(node._bb), otherwise)
+    return _start_if
+
+
+def _start_if(self: Precondition) -> NodeStatus:
+    before = self.status
+    if not self._child_started:
+        assert self._literal is not None
+        test, otherwise = self._literal
+        try:
+            holds = test()
+        except Exception as error:
+            raise self._execution_error(error) from error
+        self._reason = ""
+        self._failed_child = None
+        if not holds:
+            self._reason = f"precondition is false: {self.raw_port('if')}"
+            return self.finish_tick(before, otherwise)
+    self._child_started = True
+    status = self._runs[0]()
+    if status is SUCCESS or status is FAILURE:
+        self._child_started = False
+        self.children[0].status = IDLE
+    return self.finish_tick(before, status)
 
 
 @specialises(Repeat.tick)

@@ -260,20 +260,22 @@ class TreeBuilder:
             return
         quirks = self.runtime.quirks
 
+        board = config.blackboard
+
         def script(name: str) -> Script:
             return compile_script(texts[name], quirks)
 
-        def runs(*names: str) -> tuple[Callable[[Blackboard], Any], ...]:
-            return tuple(script(name).run for name in names if name in texts)
+        def runs(*names: str) -> tuple[Callable[[], Any], ...]:
+            return tuple(script(name).bind_run(board) for name in names if name in texts)
 
         config.condition_attributes = texts
         config.conditions = Conditions(
             tests=tuple(
-                (script(name).test, status, texts[name])
+                (script(name).bind_test(board), status, texts[name])
                 for name, status in _BEFORE
                 if name in texts
             ),
-            test_while=script("_while").test if "_while" in texts else None,
+            test_while=script("_while").bind_test(board) if "_while" in texts else None,
             on_halted=next(iter(runs("_onHalted")), None),
             after_success=runs("_onSuccess", "_post"),
             after_failure=runs("_onFailure", "_post"),
