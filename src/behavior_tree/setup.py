@@ -14,6 +14,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
+    python_requires=">=3.11",
     install_requires=["setuptools", "py_trees>=2.3,<2.7"],
     extras_require={"groot2": ["pyzmq", "msgpack"], "test": ["pytest"]},
     zip_safe=True,

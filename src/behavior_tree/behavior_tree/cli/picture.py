@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.cli.drawing import Drawn
+from behavior_tree.xml.escape import escape
 
 __all__ = ["svg_picture"]
 

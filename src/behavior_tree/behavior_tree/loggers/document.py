@@ -10,8 +10,6 @@ document that 4.8.2 gives.
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape
-
 from behavior_tree.basic_types import NodeType
 from behavior_tree.leaf import LeafNode
 from behavior_tree.loggers.hash_order import text_order
@@ -19,6 +17,7 @@ from behavior_tree.loggers.upstream_models import UPSTREAM_MODELS, UpstreamPort
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
 from behavior_tree.tree import Tree
+from behavior_tree.xml.escape import escape
 from behavior_tree.xml.writer import manifest_lines
 
 __all__ = ["tree_document"]

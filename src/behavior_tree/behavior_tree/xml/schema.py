@@ -10,13 +10,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.conversion import Unsigned
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.ports import PortInfo, is_pointer
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS
+from behavior_tree.xml.escape import escape
 
 if TYPE_CHECKING:
     from behavior_tree.factory import BehaviorTreeFactory

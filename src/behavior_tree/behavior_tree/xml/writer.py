@@ -8,7 +8,6 @@ does not change.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from xml.sax.saxutils import escape
 
 from behavior_tree.basic_types import NodeType, PortDirection
 from behavior_tree.conversion import type_name
@@ -17,6 +16,7 @@ from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import TreeNode
 from behavior_tree.ports import PortInfo
 from behavior_tree.tree import Tree
+from behavior_tree.xml.escape import escape
 
 __all__ = ["manifest_lines", "write_tree_nodes_model_xml", "write_tree_to_xml"]
 
