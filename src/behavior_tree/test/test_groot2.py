@@ -8,6 +8,8 @@ import json
 import socket
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import Enum
 
 import pytest
 
@@ -180,10 +182,34 @@ def test_blackboard_values_without_json_form(rig) -> None:
     assert seen == {
         "object": None,
         "list": [1, 2.5, "a", None],
-        "dict": {"a": [1], "b": 1},
+        "dict": {"a": [True], "b": 1},
         "huge": None,
         "text": "?",
     }
+
+
+def test_blackboard_values_of_registered_classes(rig) -> None:
+    @dataclass
+    class Pose:
+        y: float
+        x: float
+        fixed: bool
+
+    class Colour(Enum):
+        RED = 1
+
+    board = rig.tree.root_blackboard()
+    board.types.json.register(Pose)
+    board.types.json.register(complex, lambda value: 1 / 0, complex, name="complex")
+    values = {"pose": Pose(0.5, 1.0, True), "flags": [True, False], "flag": True}
+    for key, value in {**values, "colour": Colour.RED, "broken": 1j}.items():
+        board.set(key, value)
+    reply = rig.client.raw([b"\x02Babcd", b"Main"])[1]
+    pose = b"\x84\xa6__type\xa4Pose\xa5fixed\xc3\xa1x\xca\x3f\x80\0\0\xa1y\xca\x3f\0\0\0"
+    assert reply == (
+        b"\x81\xa4Main\x85\xa6broken\xc0\xa6colour\xc0\xa4flag\x01\xa5flags\x92\xc3\xc2"
+        b"\xa4pose" + pose
+    )
 
 
 def test_transitions_are_bounded(rig) -> None:

@@ -67,8 +67,23 @@ def _entries(board: Blackboard) -> dict[str, Any] | None:
         # Quirk B leaves keys here that mean an entry of the root.
         entry = board.root.entry(key[1:]) if key.startswith("@") else board.entry(key)
         if entry is not None:
-            values[key] = entry.value
+            values[key] = _plain(board, entry.value)
     return values or None
+
+
+def _plain(board: Blackboard, value: Any) -> Any:
+    """An entry's value as upstream's JSON has it: a bool is a number there, unless it is inside of
+    something, and a class has the form that was registered for it.
+    """
+    if isinstance(value, bool):
+        return int(value)
+    json_types = board.types.json
+    if json_types.knows(type(value)):
+        try:
+            return json_types.to_json(value)
+        except Exception:  # the conversion is the user's
+            return None
+    return value
 
 
 def _pack(value: Any, depth: int) -> bytes:
@@ -76,8 +91,10 @@ def _pack(value: Any, depth: int) -> bytes:
     import msgpack
 
     packer = msgpack.Packer()
-    if isinstance(value, bool | int):
-        number = int(value)  # upstream stores bool as integer
+    if isinstance(value, bool):
+        return bytes(packer.pack(value))
+    if isinstance(value, int):
+        number = int(value)
         fits = -(2**63) <= number < 2**64
         return bytes(packer.pack(number if fits else None))
     if isinstance(value, float):
