@@ -23,8 +23,8 @@ import pytest
 from page import section, write_section
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ROOT / "src/behavior_tree/test"
-CASES = TESTS / "upstream/cases.toml"
+TESTS = ROOT / "src/behavior_tree/test/upstream"
+CASES = TESTS / "cases.toml"
 
 
 @dataclass

@@ -23,7 +23,7 @@ def test_entry_without_a_value():
 @covers("Any.IsType")
 @pytest.mark.parametrize(
     ("value", "kind"),
-    [(True, bool), (42, int), (Unsigned(42), Unsigned), (42.0, float), ("forty-two", str)],
+    [(True, bool), (17, int), (Unsigned(17), Unsigned), (17.5, float), ("seventeen", str)],
 )
 def test_entry_has_exactly_the_type_of_its_first_value(value, kind):
     board = Blackboard.create()
@@ -38,19 +38,19 @@ CASTS = [
     # value, as bool, int, float, str
     (True, True, 1, 1.0, "1"),
     (False, False, 0, 0.0, "0"),
-    (42, FAILS, 42, 42.0, "42"),
-    (-43, FAILS, -43, -43.0, "-43"),
+    (17, FAILS, 17, 17.0, "17"),
+    (-18, FAILS, -18, -18.0, "-18"),
     (0, False, 0, 0.0, "0"),
     (1, True, 1, 1.0, "1"),
-    (Unsigned(43), FAILS, 43, 43.0, "43"),
+    (Unsigned(19), FAILS, 19, 19.0, "19"),
     (Unsigned(1), True, 1, 1.0, "1"),
-    (44.0, True, 44, 44.0, "44.000000"),
-    (44.1, True, FAILS, 44.1, "44.100000"),
-    (-45.0, True, -45, -45.0, "-45.000000"),
+    (20.0, True, 20, 20.0, "20.000000"),
+    (20.25, True, FAILS, 20.25, "20.250000"),
+    (-21.0, True, -21, -21.0, "-21.000000"),
     (0.0, False, 0, 0.0, "0.000000"),
-    ("fifty", FAILS, FAILS, FAILS, "fifty"),
+    ("seven", FAILS, FAILS, FAILS, "seven"),
     ("0", False, 0, 0.0, "0"),
-    ("51", FAILS, 51, 51.0, "51"),
+    ("23", FAILS, 23, 23.0, "23"),
 ]
 
 
@@ -76,9 +76,9 @@ def test_list_is_cast_to_itself():
 
 
 @covers("Any.Cast")
-@pytest.mark.parametrize("text", ["51.1", "5 1"])
+@pytest.mark.parametrize("text", ["23.5", "2 3"])
 def test_text_that_is_no_integer(text):
-    """Upstream takes the 51 of ``51.1``; so does our engine as 4.8."""
+    """Upstream takes the 23 of ``23.5``; so does our engine as 4.8."""
     with pytest.raises(ConversionError):
         TypeRegistry().cast(text, int)
-    assert TypeRegistry(exact=True).cast("51.1", int) == 51
+    assert TypeRegistry(exact=True).cast("23.5", int) == 23

@@ -52,22 +52,22 @@ def doubler(board, given=None, result=None):
         ),
         pytest.param(*("{a}", "{b}", "a", "b"), marks=covers("BlackboardTest.BasicRemapping")),
         pytest.param(
-            *("11", "{=}", "unused", "result"), marks=covers("BlackboardTest.GetInputsFromText")
+            *("13", "{=}", "unused", "result"), marks=covers("BlackboardTest.GetInputsFromText")
         ),
     ],
 )
 def test_node_alone_reads_and_writes(given, result, read, written):
     board = Blackboard.create()
-    board.set(read, 11)
+    board.set(read, 13)
     assert doubler(board, given, result).execute_tick() is NodeStatus.SUCCESS
-    assert board.get(written) == 22
+    assert board.get(written) == 26
 
 
 @covers("BlackboardTest.GetInputsFromText", "BlackboardTest.NullOutputRemapping")
 @pytest.mark.parametrize("result", [None, ""])
 def test_output_that_goes_nowhere(result):
     with pytest.raises(NodeExecutionError):
-        doubler(Blackboard.create(), "11", result).execute_tick()
+        doubler(Blackboard.create(), "13", result).execute_tick()
 
 
 @pytest.fixture
@@ -78,20 +78,20 @@ def doubling(ours):
 
 @covers("BlackboardTest.SetOutputFromText")
 def test_script_writes_into_an_output(doubling):
-    doubling.load('<Sequence><Doubler given="11" result="{v}"/><Script code="v = -43"/></Sequence>')
+    doubling.load('<Sequence><Doubler given="13" result="{v}"/><Script code="v = -8"/></Sequence>')
     assert doubling.run() == "S"
-    assert doubling.board.get("v") == -43
+    assert doubling.board.get("v") == -8
 
 
 @covers("BlackboardTest.WithFactory")
 def test_entry_is_input_and_output(doubling):
     board = Blackboard.create()
     body = (
-        '<Sequence><Doubler given="11" result="{a}"/><Doubler given="{a}" result="{a}"/>'
+        '<Sequence><Doubler given="13" result="{a}"/><Doubler given="{a}" result="{a}"/>'
         '<Doubler given="{a}" result="{b}"/></Sequence>'
     )
     assert doubling.load_xml(document(body), board).run() == "S"
-    assert (board.get("a"), board.get("b")) == (44, 88)
+    assert (board.get("a"), board.get("b")) == (52, 104)
 
 
 @covers("BlackboardTest.TypoInPortName")

@@ -60,7 +60,7 @@ POSE = Pose(Vector(1, 2, 3), 0.5)
 @covers("JsonTest.VectorOfCustomTypes")
 @pytest.mark.parametrize(
     "value",
-    [69, 3.14, True, "hello", [1, 2, 3], ["hello", "world"], POSE, [POSE, Pose(POSE.position, 2)]],
+    [12, 0.75, True, "hello", [1, 2, 3], ["hello", "world"], POSE, [POSE, Pose(POSE.position, 2)]],
     ids=str,
 )
 def test_value_comes_back(types, value):
@@ -80,23 +80,23 @@ def test_objects_say_their_type(types):
 @covers("JsonTest.CustomTime")
 @pytest.mark.parametrize("named", [True, False])
 def test_form_of_ones_own(types, named):
-    data = types.json.to_json(Stamp(3, 8_000_000))
-    assert data["stamp"] == pytest.approx(3.008)
+    data = types.json.to_json(Stamp(5, 250_000_000))
+    assert data["stamp"] == pytest.approx(5.25)
     if not named:
         del data["__type"]
     back = types.json.from_json(data, None if named else Stamp)
-    assert (back.seconds, back.nanoseconds) == (3, 8_000_000)
+    assert (back.seconds, back.nanoseconds) == (5, 250_000_000)
 
 
 @covers("JsonTest.ConvertFromString")
 def test_json_in_the_text_of_a_port(types):
-    assert types.from_text('json:{"x":2.1, "y":4.2, "z":6.3}', Vector) == Vector(2.1, 4.2, 6.3)
+    assert types.from_text('json:{"x":0.5, "y":-1, "z":8.25}', Vector) == Vector(0.5, -1, 8.25)
 
 
 @covers("JsonTest.BlackboardInOut")
 def test_blackboard_comes_back(types):
     board, other = Blackboard(types=types), Blackboard(types=types)
-    values = {"number": 42, "real": 3.14, "vector": Vector(1.1, 2.2, 3.3)}
+    values = {"number": 12, "real": 0.75, "vector": Vector(0.5, 1.5, -2)}
     for key, value in values.items():
         board.set(key, value)
     import_blackboard_from_json(json.loads(json.dumps(export_blackboard_to_json(board))), other)

@@ -11,8 +11,8 @@ from behavior_tree.ports import forbidden_character, is_port_attribute
 
 covers = partial(pytest.mark.upstream, "gtest_name_validation.cpp")
 
-PLAIN = ("ValidName", "my_action", "My-Action", "action123", "kebab-case-node")
-FOREIGN = ("检查门状态", "ドアを開ける", "Tür_öffnen", "проверка", "باب")
+PLAIN = ("Reach", "open_door", "Pick-Up", "step42", "to-and-fro")
+FOREIGN = ("抓取杯子", "つかむ", "Öffne_Tür", "захват", "قبض")
 
 
 @covers("NameValidation.ForbiddenCharDetection_ValidNames")
@@ -30,7 +30,7 @@ def test_forbidden_characters(character):
 
 
 @covers("NameValidation.IsAllowedPortName_Valid")
-@pytest.mark.parametrize("name", ["input", "output_value", "myPort123", "Port_With", "größe"])
+@pytest.mark.parametrize("name", ["goal", "goal_pose", "goalPose2", "Goal_Pose", "größe"])
 def test_good_port_names(name):
     assert is_port_attribute(name)
     assert InputPort(name).name == name
@@ -44,7 +44,7 @@ RESERVED = (
 
 @covers("NameValidation.IsAllowedPortName_Invalid")
 @pytest.mark.parametrize(
-    "name", ["", "1port", "123", "_private", *RESERVED, "port name", "port.name", "port<T>"]
+    "name", ["", "2nd", "42", "_hidden", *RESERVED, "goal pose", "goal.pose", "goal<T>"]
 )
 def test_bad_port_names(name):
     assert not is_port_attribute(name)
@@ -62,10 +62,10 @@ def tree(tree_id):
     [
         pytest.param(tree_id, marks=covers(f"NameValidationXMLTest.{case}"))
         for case, tree_id in (
-            ("ValidBehaviorTreeID", "MainTree"),
-            ("ValidBehaviorTreeID_WithUnderscore", "My_Main_Tree"),
-            ("UnicodeTreeID_Chinese", "检查门"),
-            ("UnicodeTreeID_German", "Türöffner"),
+            ("ValidBehaviorTreeID", "Mission"),
+            ("ValidBehaviorTreeID_WithUnderscore", "Fetch_The_Cup"),
+            ("UnicodeTreeID_Chinese", "取杯子"),
+            ("UnicodeTreeID_German", "Türsteher"),
         )
     ],
 )
@@ -80,8 +80,8 @@ def test_good_tree_ids(stage, tree_id):
         for case, tree_id in (
             ("Root", "Root"),
             ("root_lowercase", "root"),
-            ("WithSpace", "Main Tree"),
-            ("WithPeriod", "Main.Tree"),
+            ("WithSpace", "Fetch Cup"),
+            ("WithPeriod", "Fetch.Cup"),
         )
     ],
 )
@@ -94,10 +94,10 @@ def test_bad_tree_ids(mended, tree_id):
     [
         pytest.param(name, marks=covers(f"NameValidationXMLTest.{case}"))
         for case, name in (
-            ("ValidInstanceName", "my_node"),
-            ("ValidInstanceName_WithSpace", "my success node"),
-            ("ValidInstanceName_WithPeriod", "node.name"),
-            ("UnicodeInstanceName_Japanese", "成功ノード"),
+            ("ValidInstanceName", "grasp_it"),
+            ("ValidInstanceName_WithSpace", "grasp the cup"),
+            ("ValidInstanceName_WithPeriod", "cup.left"),
+            ("UnicodeInstanceName_Japanese", "コップ"),
         )
     ],
 )
@@ -108,14 +108,14 @@ def test_good_instance_names(stage, name):
 
 @covers("NameValidationXMLTest.ValidSubTreeID")
 def test_good_subtree_id(stage):
-    stage.load('<SubTree ID="SubTree1"/>', subtree("SubTree1", "<AlwaysSuccess/>"))
+    stage.load('<SubTree ID="Step1"/>', subtree("Step1", "<AlwaysSuccess/>"))
     assert stage.run() == "S"
 
 
 @covers("NameValidationXMLTest.InvalidSubTreeID_WithSpace")
 def test_bad_subtree_id(mended):
-    message = mended.refuses('<SubTree ID="Sub Tree"/>', subtree("Sub Tree", "<AlwaysSuccess/>"))
-    assert "Sub Tree" in message
+    message = mended.refuses('<SubTree ID="Step One"/>', subtree("Step One", "<AlwaysSuccess/>"))
+    assert "Step One" in message
 
 
 MODEL = '<TreeNodesModel><SubTree ID="T"><input_port name="{}"/></SubTree></TreeNodesModel>'
@@ -135,9 +135,9 @@ def test_good_port_in_a_model(stage):
     [
         pytest.param(name, marks=covers(f"NameValidationXMLTest.InvalidSubTreePortName_{case}"))
         for case, name in (
-            ("WithSpace", "input value"),
+            ("WithSpace", "goal pose"),
             ("Reserved", "ID"),
-            ("StartsWithDigit", "1port"),
+            ("StartsWithDigit", "2nd"),
         )
     ],
 )

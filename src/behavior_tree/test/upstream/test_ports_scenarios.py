@@ -21,46 +21,46 @@ from behavior_tree.ports import is_pointer, pointer_key
 covers = partial(pytest.mark.upstream, "gtest_ports.cpp")
 
 
-class Check42(SyncActionNode):
+class CheckInputs(SyncActionNode):
     @classmethod
     def provided_ports(cls):
-        return ports_list(InputPort("a", int, 42, "the answer"), InputPort("b", int))
+        return ports_list(InputPort("a", int, 7, "a good number"), InputPort("b", int))
 
     def tick(self):
-        good = (self.get_input("a"), self.get_input("b")) == (42, 66)
+        good = (self.get_input("a"), self.get_input("b")) == (7, 8)
         return NodeStatus.SUCCESS if good else NodeStatus.FAILURE
 
 
 @pytest.fixture
 def checking(ours):
-    ours.factory.register_node_type(Check42, "Check42")
+    ours.factory.register_node_type(CheckInputs, "CheckInputs")
     return ours
 
 
 @covers("PortTest.WrongNodeConfig")
 def test_node_used_alone_misses_its_input():
-    node = Check42("alone", NodeConfig(input_ports={"a": "42"}))
+    node = CheckInputs("alone", NodeConfig(input_ports={"a": "7"}))
     with pytest.raises(PortError, match="b"):
         node.tick()
 
 
 @covers("PortTest.DefaultPorts")
 def test_default_of_an_input(checking):
-    assert checking.load('<Check42 b="66"/>').run() == "S"
+    assert checking.load('<CheckInputs b="8"/>').run() == "S"
 
 
 @covers("PortTest.MissingPort")
 def test_missing_input(checking):
     """Told when the tree is built; as 4.8 at the first tick."""
     if checking.mended:
-        assert "[b]" in checking.refuses("<Check42/>")
+        assert "[b]" in checking.refuses("<CheckInputs/>")
     else:
-        assert "[b]" in checking.load("<Check42/>").raises()
+        assert "[b]" in checking.load("<CheckInputs/>").raises()
 
 
 @covers("PortTest.WrongPort")
 def test_port_that_is_not_declared(checking):
-    message = checking.refuses('<Check42 b="66" c="1"/>')
+    message = checking.refuses('<CheckInputs b="8" c="1"/>')
     assert "[c]" in message
     assert "<text>:1:" in message
 
@@ -69,8 +69,9 @@ def test_port_that_is_not_declared(checking):
 def test_descriptions_are_no_ports(checking):
     checking.load_xml(
         '<root BTCPP_format="4" main_tree_to_execute="M"><BehaviorTree ID="M" _description="x">'
-        '<Sequence><Check42 b="66" _description="y"/><SubTree ID="T" _description="z"/></Sequence>'
-        '</BehaviorTree><BehaviorTree ID="T" _description="t"><Check42 b="99"/></BehaviorTree>'
+        '<Sequence><CheckInputs b="8" _description="y"/><SubTree ID="T" _description="z"/>'
+        "</Sequence>"
+        '</BehaviorTree><BehaviorTree ID="T" _description="t"><CheckInputs b="9"/></BehaviorTree>'
         "</root>"
     )
     assert checking.run() == "F"
@@ -78,7 +79,7 @@ def test_descriptions_are_no_ports(checking):
 
 @covers("PortsTest.NonPorts")
 def test_other_attributes_are_kept(checking):
-    checking.load('<Action ID="Check42" name="n" b="66" _colour="red" _skipIf="true"/>')
+    checking.load('<Action ID="CheckInputs" name="n" b="8" _colour="red" _skipIf="true"/>')
     root = checking.tree.root_node()
     assert root.type() is NodeType.ACTION
     assert root.config().other_attributes == {"_colour": "red"}
@@ -102,8 +103,8 @@ def test_entry_that_nobody_has_written(ours):
 @covers("PortTest.SubtreeStringInput_StringVector")
 def test_texts_in_one_literal(ours):
     kept = keeper(ours, list[str])
-    ours.load('<Keep value="hello;world;with spaces"/>').run()
-    assert kept == [["hello", "world", "with spaces"]]
+    ours.load('<Keep value="cup;plate;two words"/>').run()
+    assert kept == [["cup", "plate", "two words"]]
 
 
 def with_defaults(stage, *ports):
@@ -122,12 +123,12 @@ def with_defaults(stage, *ports):
 def test_defaults_of_three_types(ours):
     seen = with_defaults(
         point_type(ours),
-        InputPort("number", int, 42),
+        InputPort("number", int, 5),
         InputPort("text", str, "hello"),
         InputPort("place", Point, Point(1, 2)),
     )
     assert ours.load("<Node/>").run() == "S"
-    assert seen == [{"number": 42, "text": "hello", "place": Point(1, 2)}]
+    assert seen == [{"number": 5, "text": "hello", "place": Point(1, 2)}]
 
 
 @covers("PortTest.DefaultInputPoint2D")

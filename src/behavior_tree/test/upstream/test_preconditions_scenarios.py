@@ -14,9 +14,9 @@ covers = partial(pytest.mark.upstream, "gtest_preconditions.cpp")
 @pytest.mark.parametrize(
     ("script", "log"),
     [
-        pytest.param("a:=1; b:=1; c:=3", "x z", marks=covers("PreconditionsDecorator.Integers")),
+        pytest.param("a:=7; b:=7; c:=-2", "x z", marks=covers("PreconditionsDecorator.Integers")),
         pytest.param(
-            "a:=1.1; b:=(1.0+0.1); c:=2.0",
+            "a:=0.3; b:=(0.1+0.2); c:=3.5",
             "x z",
             marks=covers("PreconditionsDecorator.DoubleEquals"),
         ),
@@ -150,13 +150,13 @@ def test_condition_of_a_nested_subtree_sees_the_remapped_value(ours):
 
 @covers("Preconditions.WhileCallsOnHalt")
 def test_false_while_halts_and_runs_the_script(stage):
-    stage.load('<Sequence><Work name="w" _while="go" _onHalted="left = 69"/></Sequence>')
+    stage.load('<Sequence><Work name="w" _while="go" _onHalted="left = 96"/></Sequence>')
     stage.set(go=True, left=0)
     assert stage.tick_once() == "R"
     assert stage.number("left") == 0
     stage.set(go=False)
     assert stage.tick_once() == "K"
-    assert stage.number("left") == 69
+    assert stage.number("left") == 96
     assert stage.take_log() == "w !w"
 
 

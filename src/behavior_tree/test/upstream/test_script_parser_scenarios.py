@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script language: the scenarios of script_parser_test.cpp."""
 
+import random
 from enum import IntEnum
 from functools import partial
 from typing import Any
@@ -60,9 +61,9 @@ def session(stage):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        *(("628", 628), ("-628", -628), ("0x100", 256), ("0X1f", 31), ("3.14", 3.14)),
-        *(("-3.14", -3.14), ("3.14e2", 314), ("3.14e-2", 0.0314), ("3e2", 300), ("3e-2", 0.03)),
-        *(("'hello world '", "hello world "), ("true", 1), ("false", 0)),
+        *(("905", 905), ("-905", -905), ("0x2a", 42), ("0XfF", 255), ("2.75", 2.75)),
+        *(("-2.75", -2.75), ("2.75e2", 275), ("2.75e-2", 0.0275), ("4e2", 400), ("4e-2", 0.04)),
+        *(("'two  words '", "two  words "), ("true", 1), ("false", 0)),
     ],
 )
 def test_literals(text, value):
@@ -70,15 +71,15 @@ def test_literals(text, value):
 
 
 @covers("ParserTest.AnyTypes_Failing")
-@pytest.mark.parametrize("text", ["0X100g", "0X100.", "3foo", "65.", "65.43foo"])
+@pytest.mark.parametrize("text", ["0X2ag", "0X2a.", "7up", "12.", "12.5kg"])
 def test_malformed_numbers(text):
     assert not is_valid(text)
 
 
 @covers("ParserTest.AnyTypes_Failing")
 def test_unknown_name():
-    with pytest.raises(ScriptError, match="foo"):
-        evaluate("foo")
+    with pytest.raises(ScriptError, match="nobody"):
+        evaluate("nobody")
 
 
 @covers("ParserTest.TokenizerEdgeCases")
@@ -89,14 +90,15 @@ def test_broken_off_and_empty_scripts(text):
 
 @covers("ParserTest.TokenizerEdgeCases")
 def test_concatenation_without_spaces():
-    assert evaluate("a:='65'; b:='66'; a..b") == "6566"
+    assert evaluate("a:='12'; b:='34'; a..b") == "1234"
 
 
 @covers("ParserTest.ValidateScriptLargeError_Issue923")
 def test_garbage_is_refused_with_a_place():
-    junk = "+6e66>6666.6+66\r6>6;6e62=6+6e66>66666'; en';o';o'; en'; " * 10
+    signs = "0123456789.e'+-><=;@ \r\x7f\x80\x1eab"
+    junk = "".join(random.Random(7).choices(signs, k=2000))
     with pytest.raises(ScriptError) as error:
-        compile_script(junk + "\x7fn\x7fr;6.6+66.H>6+6\x806\x1e;@e66", MENDED)
+        compile_script(junk, MENDED)
     assert error.value.position is not None
 
 
@@ -104,27 +106,27 @@ def test_garbage_is_refused_with_a_place():
 @pytest.mark.parametrize(
     ("script", "result"),
     [
-        *(("x+y", 8), ("y-x", 2), ("y*2", 10), ("y/2", 2.5), ("-x", -3), ("x += 1", 4)),
-        *(("x -= 1", 2), ("x *= 2", 6), ("x /= 3", 1), ("x+=1; x-=2", 2), ("y", 5)),
-        *(("y & x", 1), ("y | x", 7), ("y ^ x", 6)),
-        *(("x < y", 1), ("y > x", 1), ("y != x", 1), ("y == x", 0), ("x > y", 0), ("y == 5", 1)),
-        *(("'hello' == 'hello'", 1), ("'hello' != 'world'", 1), ("'hello' < 'world'", 1)),
-        *(("'hello' > 'world'", 0), ("v2 = true", 1), ("v2 = !false", 1), ("v2 = !v2", 1)),
-        *(("v1 && v2", 0), ("v1 || v2", 1), ("(y == x) && (x == 3)", 0)),
-        *(("(y == x) || (x == 3)", 1), ("y == x && x == 3", 0), ("y == x || x == 3", 1)),
-        *(("p := '3'; p == 3", 1), ("p := '3'; p != 4", 1)),
+        *(("x+y", 16), ("y-x", 4), ("y*3", 30), ("y/4", 2.5), ("-x", -6), ("x += 1", 7)),
+        *(("x -= 1", 5), ("x *= 2", 12), ("x /= 3", 2), ("x+=1; x-=2", 5), ("y", 10)),
+        *(("y & x", 2), ("y | x", 14), ("y ^ x", 12)),
+        *(("x < y", 1), ("y > x", 1), ("y != x", 1), ("y == x", 0), ("x > y", 0), ("y == 10", 1)),
+        *(("'cup' == 'cup'", 1), ("'cup' != 'plate'", 1), ("'cup' < 'plate'", 1)),
+        *(("'cup' > 'plate'", 0), ("v2 = true", 1), ("v2 = !false", 1), ("v2 = !v2", 1)),
+        *(("v1 && v2", 0), ("v1 || v2", 1), ("(y == x) && (x == 6)", 0)),
+        *(("(y == x) || (x == 6)", 1), ("y == x && x == 6", 0), ("y == x || x == 6", 1)),
+        *(("p := '8'; p == 8", 1), ("p := '8'; p != 9", 1)),
     ],
 )
 def test_numbers_and_truth_on_all_engines(session, script, result):
-    assert session.value(f"x := 3; y := 5; v1 := true; v2 := false; {script}") == result
+    assert session.value(f"x := 6; y := 10; v1 := true; v2 := false; {script}") == result
 
 
 @covers("ParserTest.Equations")
 def test_texts():
     board = Blackboard.create()
-    assert evaluate("a:='hello'; b:=' '; c:='world'; a+b+c", board) == "hello world"
-    assert evaluate("a = '  right'; b = ' center '; c='left '", board) == "left "
-    assert [board.get(key) for key in "abc"] == ["  right", " center ", "left "]
+    assert evaluate("a:='put'; b:=' '; c:='down'; a+b+c", board) == "put down"
+    assert evaluate("a = '  up'; b = ' on '; c='it '", board) == "it "
+    assert [board.get(key) for key in "abc"] == ["  up", " on ", "it "]
     assert evaluate("1 == 2 ? 'T' : 'F'", board) + evaluate("1 != 2 ? 'T' : 'F'", board) == "FT"
 
 
@@ -132,18 +134,18 @@ def test_texts():
 @pytest.mark.parametrize(
     "script",
     [
-        *("x = a", "x = 'msg'", "a = 1.0", "'hello' = 'world'", "'hello' = 2.0", "3.0 = 2.0"),
-        *("y ^ 5.1", "fresh = 69"),
+        *("x = a", "x = 'up'", "a = 1.5", "'up' = 'down'", "'up' = 1.5", "2.5 = 1.5"),
+        *("y ^ 2.5", "fresh = 7"),
     ],
 )
 def test_what_is_not_allowed(script):
     board = Blackboard.create()
-    evaluate("x := 3; y := 5; a := 'hello'", board)
+    evaluate("x := 6; y := 10; a := 'up'", board)
     keys = board.get_keys()
     with pytest.raises((ScriptError, ValueError, RuntimeError)):
         evaluate(script, board)
     assert board.get_keys() == keys
-    assert [board.get(key) for key in keys] == [3, 5, "hello"]
+    assert [board.get(key) for key in keys] == [6, 10, "up"]
 
 
 @covers("ParserTest.NotInitializedComparison")
@@ -163,14 +165,14 @@ class Color(IntEnum):
 
 @covers("ParserTest.EnumsBasic", "ParserTest.EnumsXML")
 def test_names_of_numbers(ours):
-    ours.factory.register_scripting_enum("ANSWER", 42)
+    ours.factory.register_scripting_enum("LIMIT", 31)
     ours.factory.register_scripting_enums(Color)
     ours.load(
-        '<Sequence><Script code="a := ANSWER; b := RED; c := RED; d := BLUE; e := GREEN"/>'
+        '<Sequence><Script code="a := LIMIT; b := RED; c := RED; d := BLUE; e := GREEN"/>'
         '<ScriptCondition code="b == c &amp;&amp; b != d"/></Sequence>'
     )
     assert ours.run() == "S"
-    assert [ours.board.get_int(key) for key in "abcde"] == [42, 1, 1, 3, 5]
+    assert [ours.board.get_int(key) for key in "abcde"] == [31, 1, 1, 3, 5]
     assert ours.board.get_as("d", Color) is Color.BLUE
 
 
@@ -215,8 +217,8 @@ def test_condition_on_an_unsigned_output(mended):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        *(("5 - 2 + 1", 4), ("10 - 3 - 2", 5), ("2 + 3 - 1", 4), ("12 / 3 / 2", 2)),
-        *(("12 / 3 * 2", 8), ("2 + 3 * 4 - 1", 13), ("'a' .. ' ' .. 'b'", "a b")),
+        *(("9 - 4 + 2", 7), ("20 - 6 - 5", 9), ("3 + 8 - 2", 9), ("24 / 4 / 3", 2)),
+        *(("24 / 4 * 3", 18), ("1 + 2 * 5 - 3", 8), ("'a' .. ' ' .. 'b'", "a b")),
     ],
 )
 def test_operators_group_to_the_left(text, value):
@@ -251,8 +253,8 @@ def test_line_break_between_statements(stage):
 @pytest.mark.parametrize(
     ("script", "result"),
     [
-        *(("1 < 2 < 3", 1), ("3 > 2 > 1", 1), ("1 < 2 > 3", 0), ("5 == 5 == 5", 1)),
-        *(("5 == 5 != 3", 1), ("1 <= 2 <= 3", 1), ("3 >= 2 >= 1", 1)),
+        *(("2 < 4 < 9", 1), ("9 > 4 > 2", 1), ("2 < 4 > 9", 0), ("7 == 7 == 7", 1)),
+        *(("7 == 7 != 2", 1), ("2 <= 4 <= 9", 1), ("9 >= 4 >= 2", 1)),
     ],
 )
 def test_chained_comparisons(session, script, result):
@@ -263,8 +265,8 @@ def test_chained_comparisons(session, script, result):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        *(("6 | 3 & 5", 7), ("true && (6 | 0) == 6", 1), ("false || true && true", 1)),
-        *(("false && true || true", 1), ("(2 + 3) * 4", 20), ("2 * (3 + 4)", 14)),
+        *(("8 | 6 & 3", 10), ("true && (4 | 1) == 5", 1), ("false || true && true", 1)),
+        *(("false && true || true", 1), ("(1 + 6) * 3", 21), ("3 * (1 + 6)", 21)),
         ("true || false && false", 1),
     ],
 )
@@ -276,8 +278,8 @@ def test_precedence(text, value):
 @pytest.mark.parametrize(
     ("script", "result"),
     [
-        *(("!true", 0), ("!false", 1), ("!!true", 1), ("~0", -1), ("-(3 + 2)", -5)),
-        ("10 + -3", 7),
+        *(("!true", 0), ("!false", 1), ("!!true", 1), ("~0", -1), ("-(4 + 3)", -7)),
+        ("12 + -5", 7),
     ],
 )
 def test_unary_operators(session, script, result):
@@ -288,9 +290,9 @@ def test_unary_operators(session, script, result):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        *(("true ? 1 : 2", 1), ("false ? 1 : 2", 2), ("true ? 2 + 3 : 10", 5)),
-        *(("false ? 10 : 2 + 3", 5), ("3 > 2 ? 'yes' : 'no'", "yes")),
-        ("3 < 2 ? 'yes' : 'no'", "no"),
+        *(("true ? 8 : 9", 8), ("false ? 8 : 9", 9), ("true ? 4 + 4 : 9", 8)),
+        *(("false ? 9 : 4 + 4", 8), ("7 > 4 ? 'up' : 'down'", "up")),
+        ("7 < 4 ? 'up' : 'down'", "down"),
     ],
 )
 def test_ternary(text, value):
@@ -300,6 +302,6 @@ def test_ternary(text, value):
 @covers("ParserTest.MultipleStatements")
 def test_statements_and_empty_ones():
     board = Blackboard.create()
-    evaluate("a:=1;;; b:=2;;", board)
-    assert (board.get("a"), board.get("b")) == (1, 2)
-    assert evaluate("a:=10; b:=20; a+b", board) == 30
+    evaluate("a:=3;;; b:=4;;", board)
+    assert (board.get("a"), board.get("b")) == (3, 4)
+    assert evaluate("a:=5; b:=6; a*b", board) == 30

@@ -22,10 +22,10 @@ def test_sequence_passes_over_a_skipped_child(stage):
 @covers("SkippingLogic.SkipAll")
 def test_sequence_of_skipped_children_is_skipped(stage):
     stage.load(
-        '<Sequence><Do name="a" _skipIf="n==1"/><Do name="b" _skipIf="n&lt;2"/>'
-        '<Do name="c" _skipIf="n&gt;0"/></Sequence>'
+        '<Sequence><Do name="a" _skipIf="n==4"/><Do name="b" _skipIf="n&lt;=9"/>'
+        '<Do name="c" _skipIf="n!=3"/></Sequence>'
     )
-    stage.set(n=1)
+    stage.set(n=4)
     assert stage.run() == "K"
     assert stage.log == []
 

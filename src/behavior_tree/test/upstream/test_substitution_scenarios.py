@@ -56,19 +56,19 @@ def test_test_node_without_a_result(ours):
 
 @covers("Substitution.TestNodePostScriptUsesRegisteredEnums")
 def test_script_of_a_test_node_knows_the_names_of_numbers(ours):
-    ours.factory.register_scripting_enum("ANSWER", 42)
-    ours.factory.add_substitution_rule("a", TestNodeConfig(post_script="seen := ANSWER"))
+    ours.factory.register_scripting_enum("LIMIT", 31)
+    ours.factory.add_substitution_rule("a", TestNodeConfig(post_script="seen := LIMIT"))
     assert ours.load('<Do name="a"/>').run() == "S"
-    assert ours.number("seen") == 42
+    assert ours.number("seen") == 31
     assert ours.log == []
 
 
 @covers("Substitution.TestNodePostScriptReadsStatusNamedBlackboardKey")
 def test_status_names_are_entries_in_a_post_script(ours):
     ours.factory.add_substitution_rule("a", TestNodeConfig(post_script="seen := SUCCESS"))
-    ours.load('<Do name="a"/>').set(SUCCESS=99)
+    ours.load('<Do name="a"/>').set(SUCCESS=77)
     assert ours.run() == "S"
-    assert ours.number("seen") == 99
+    assert ours.number("seen") == 77
 
 
 SCRIPT_BODY = '<Sequence><Script code="broken := {0}"/><AlwaysSuccess name="a"/></Sequence>'

@@ -195,7 +195,7 @@ def test_set_blackboard_inside_feeds_a_typed_input_outside(ours):
 
 
 MODEL = (
-    '<TreeNodesModel><SubTree ID="T"><input_port name="given" default="42"/>'
+    '<TreeNodesModel><SubTree ID="T"><input_port name="given" default="17"/>'
     '<input_port name="who"/><output_port name="result" default="{result}"/>'
     '<output_port name="state"/></SubTree></TreeNodesModel>'
 )
@@ -204,12 +204,12 @@ MODEL = (
 @covers("SubTree.SubtreeModels")
 def test_model_gives_the_defaults(stage):
     stage.load(
-        """<Sequence><Script code="me := 'john'"/><SubTree ID="T" who="{me}" state="{my_state}"/>"""
-        """<ScriptCondition code="result == 69 &amp;&amp; my_state == 'on'"/></Sequence>""",
+        """<Sequence><Script code="me := 'anna'"/><SubTree ID="T" who="{me}" state="{my_state}"/>"""
+        """<ScriptCondition code="result == 96 &amp;&amp; my_state == 'ready'"/></Sequence>""",
         subtree(
             "T",
-            """<Sequence><ScriptCondition code="who == 'john' &amp;&amp; given == 42"/>"""
-            """<Script code="result := 69; state := 'on'"/></Sequence>""",
+            """<Sequence><ScriptCondition code="who == 'anna' &amp;&amp; given == 17"/>"""
+            """<Script code="result := 96; state := 'ready'"/></Sequence>""",
         )
         + MODEL,
     )
@@ -330,13 +330,13 @@ def test_paths_are_unique(ours, names, paths):
 @covers("SubTree.LiteralNumericPortsPreserveType")
 def test_numeric_literals_are_numbers(mended):
     mended.load(
-        '<SubTree ID="T" whole="42" part="3.25" word="hello" other="{outer}"/>',
+        '<SubTree ID="T" whole="11" part="3.25" word="hello" other="{outer}"/>',
         subtree(
             "T",
-            "<Sequence><ScriptCondition code='whole + 1 == 43'/>"
-            "<ScriptCondition code='part * 2 == 6.5'/><ScriptCondition code='other + 1 == 101'/>"
+            "<Sequence><ScriptCondition code='whole + 1 == 12'/>"
+            "<ScriptCondition code='part * 2 == 6.5'/><ScriptCondition code='other - 1 == 29'/>"
             """<ScriptCondition code="word == 'hello'"/></Sequence>""",
         ),
     )
-    mended.set(outer=100)
+    mended.set(outer=30)
     assert mended.run() == "S"
