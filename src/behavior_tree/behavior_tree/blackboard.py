@@ -364,18 +364,6 @@ class Blackboard:
         """Keys of the local entries, in order of creation."""
         return [*self._entries, *(self._hidden or ())]
 
-    def __str__(self) -> str:
-        """Lines for a person: keys with types and values, and what is remapped to the parent."""
-        lines = [
-            f"{key} ({type_name(entry.type)}) {_short(entry.value)}"
-            for key, entry in tuple(self._entries.items())
-        ]
-        for key, external in self._remap.items():
-            entry = self.entry(key)
-            kind = "no entry yet" if entry is None else type_name(entry.type)
-            lines.append(f"{key} ({kind}) remapped to [{external}] of the parent")
-        return "\n".join(lines)
-
     def __contains__(self, key: str) -> bool:
         """True if the key has a value."""
         entry = self.entry(key)
@@ -387,7 +375,10 @@ class Blackboard:
         for key, entry in list(self._entries.items()):
             value = "empty" if entry.value is None else reprlib.repr(entry.value)
             lines.append(f"{key} ({type_name(entry.type)}, {entry.seq} writes): {value}")
-        lines += [f"{inner} -> {outer} of the parent" for inner, outer in self._remap.items()]
+        for inner, outer in self._remap.items():
+            entry = self.entry(inner)
+            kind = "no entry yet" if entry is None else type_name(entry.type)
+            lines.append(f"{inner} ({kind}) -> {outer} of the parent")
         if self._autoremap:
             lines.append("all other keys -> the same of the parent, unless they begin with '_'")
         return "\n".join(lines) or "no entries"
@@ -399,11 +390,6 @@ class Blackboard:
         """Local keys and values; None for empty entries."""
         for key, entry in list(self._entries.items()):  # a copy: others may write meanwhile
             yield key, entry.value
-
-
-def _short(value: Any) -> str:
-    text = "empty" if value is None else repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _root_key(key: str) -> str:

@@ -145,7 +145,7 @@ def test_debug_message():
     tree = Rig().tree(BODY, SUB)
     tree.root_blackboard().set("a", 1)
     assert "a (int, 1 writes): 1" in tree.root_blackboard().debug_message()
-    assert tree.subtrees[1].blackboard.debug_message() == "x -> a of the parent"
+    assert tree.subtrees[1].blackboard.debug_message() == "x (int) -> a of the parent"
     assert Blackboard.create().debug_message() == "no entries"
 
 

@@ -243,9 +243,9 @@ def test_text_for_people_shows_remapped_entries():
     child = Blackboard.create(parent)
     child.add_subtree_remapping("inner", "outer")
     child.set("own", "hello")
-    assert str(child).splitlines() == [
-        "own (BT::AnyTypeAllowed) 'hello'",
-        "inner (int) remapped to [outer] of the parent",
+    assert child.debug_message().splitlines() == [
+        "own (BT::AnyTypeAllowed, 1 writes): 'hello'",
+        "inner (int) -> outer of the parent",
     ]
 
 
