@@ -149,16 +149,16 @@ class KeyTypes:
     def _ports(
         self, element: Element, manifest: TreeNodeManifest, scope: _Scope, path: str
     ) -> None:
-        for port in manifest.ports.values():
-            text = element.get(port.name) or port.default_text
-            key = None if text is None else pointer_key(text, port.name)
+        given = {key: text for key, text in element.attributes.items() if key in manifest.ports}
+        defaults = {port.name: port.default_text for port in manifest.ports.values()}
+        for port_name, text in {**given, **{**defaults, **given}}.items():
+            port = manifest.ports[port_name]
+            key = None if text is None else pointer_key(text, port_name)
             if key is None:
                 continue
             place, name = scope.find(key)
             known = place.types.setdefault(name, port.type)
-            if known is Any:
-                place.types[name] = port.type
-            elif not types_agree(known, port):
+            if not types_agree(known, port):
                 message, remedy = type_conflict(key, known, port.type)
                 problem = element.problem(message, remedy, path=path, attribute=port.name)
                 self._problems[problem] = None
