@@ -305,10 +305,10 @@ def test_arithmetic_agrees_with_python(a, b, c):
     ],
 )
 def test_nothing_takes_exponential_time(compat, source):
-    begin = time.monotonic()
+    begin = time.process_time()
     with contextlib.suppress(ScriptError):
         compile_script(source, quirks_for(compat))
-    assert time.monotonic() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 @pytest.mark.parametrize("compat", [None, "4.8"])

