@@ -26,7 +26,7 @@ def show(seed: int) -> None:
         trace = run(case, module, transitions=True)
         print(
             f"--- "
-            f"{module.__name__}\n{trace.events}\n{trace.blackboard}\n{trace.transitions}\n{trace.error}"
+            f"{module.__name__}\n{trace.events}\n{trace.blackboards}\n{trace.transitions}\n{trace.error}"
         )
 
 

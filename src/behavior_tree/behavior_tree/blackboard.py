@@ -376,8 +376,8 @@ class Blackboard:
             value = "empty" if entry.value is None else reprlib.repr(entry.value)
             lines.append(f"{key} ({type_name(entry.type)}, {entry.seq} writes): {value}")
         for inner, outer in self._remap.items():
-            entry = self.entry(inner)
-            kind = "no entry yet" if entry is None else type_name(entry.type)
+            remote = self.entry(inner)
+            kind = "no entry yet" if remote is None else type_name(remote.type)
             lines.append(f"{inner} ({kind}) -> {outer} of the parent")
         if self._autoremap:
             lines.append("all other keys -> the same of the parent, unless they begin with '_'")
