@@ -171,7 +171,7 @@ class TypeRegistry:
         if kind is str:
             return self.from_text(value, port_type)
         if self._lenient and _is_enum(port_type):
-            return _enum_from_number(casts_4_8.to_int32(value), port_type)
+            return _any_status(casts_4_8.to_int32(value), port_type)
         special = (_CASTS_4_8 if self._lenient else _CASTS).get(port_type)
         if special is not None:
             return special(value)
@@ -328,6 +328,12 @@ def _enum_from_number(number: int, port_type: type[enum.Enum]) -> enum.Enum:
         return port_type(number)
     except ValueError as error:
         raise ConversionError(f"{number} is no value of {port_type.__name__}") from error
+
+
+def _any_status(number: int, port_type: type[enum.Enum]) -> enum.Enum:
+    """As `_enum_from_number`; a number that is no status is refused only where it is returned."""
+    known = port_type is not NodeStatus or 0 <= number < len(NodeStatus)
+    return _enum_from_number(number if known else NodeStatus.IDLE.value, port_type)
 
 
 def _text_to_bool(text: str) -> bool:

@@ -375,7 +375,10 @@ class BehaviorTreeFactory:
             self._check_used_trees(tree_id)
         runtime = Runtime(self._clock, quirks=self._quirks, types=self._types)
         board = blackboard if blackboard is not None else Blackboard(types=self._types)
-        board.types = self._types
+        above: Blackboard | None = board
+        while above is not None:
+            above.types = self._types
+            above = above.parent
         builder = self.builder(runtime)
         root = builder.build(tree_id, board)
         tree = Tree(root, builder.subtrees, runtime)

@@ -9,6 +9,7 @@ from its ``.btlog``), blackboards of all scopes, what is halted when the tree is
 
 from __future__ import annotations
 
+import gc
 import os
 import struct
 import tempfile
@@ -43,6 +44,8 @@ class Trace:
     blackboards: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     """By the leaf that sees it, ``""`` for the root's."""
     error: str = ""
+    parent: Any = None
+    """Blackboard above the external one."""
 
 
 @contextmanager
@@ -97,6 +100,11 @@ class _Leaves:
             self.boards[name] = node.config().blackboard
         for write in self.case.writes.get(name, ()):
             use(self.boards[name], self.events, *write)
+        if result == "output":
+            node.set_output_int("x", 1)
+        if result == "halt":
+            node.halt_node()
+            result = "SUCCESS"
         return child if result == "child" else self.value(result)
 
     def value(self, result: str) -> Any:
@@ -139,8 +147,9 @@ def run(
     )
     leaves = _Leaves(module, case, trace)
     leaves.register(factory)
+    board = None if case.board is None else _board(case, case.board, module, trace)
     try:
-        trees = [_create(case, module, factory, trace, first=i == 0) for i in range(case.instances)]
+        trees = [_create(case, factory, board, first=i == 0) for i in range(case.instances)]
     except Exception as error:
         trace.error = str(error)
         return trace
@@ -169,15 +178,22 @@ def run(
     trace.events.append("destroyed")
     tree = None  # upstream's destructor halts the tree
     trees.clear()
+    if transitions:
+        gc.collect()  # our logger, which refers to the tree, is part of a cycle
     return trace
 
 
-def _create(case: Case, module: ModuleType, factory: Any, trace: Trace, *, first: bool) -> Any:
-    board = None
-    if case.board is not None:
-        board = module.Blackboard.create()
-        for write in case.board:
-            use(board, trace.events, *write)
+def _board(case: Case, writes: list[tuple[str, str, Any]], module: ModuleType, trace: Trace) -> Any:
+    parent = module.Blackboard.create()
+    for write in writes:
+        use(parent, trace.events, *write)
+    if not case.parent:
+        return parent
+    trace.parent = parent  # upstream's child does not keep it
+    return module.Blackboard.create(parent)
+
+
+def _create(case: Case, factory: Any, board: Any, *, first: bool) -> Any:
     if case.main is None:
         return factory.create_tree_from_text(case.xml, board)
     if first:
@@ -189,6 +205,7 @@ def _step(tree: Any, trace: Trace, what: str, argument: Any) -> None:
     actions: dict[str, Callable[[], Any]] = {
         "tick": lambda: tree.tick_exactly_once().name,
         "tick_once": lambda: tree.tick_once().name,
+        "run": lambda: tree.tick_while_running(0).name,
         "halt": tree.halt_tree,
         "halt_root": lambda: tree.root_node().halt_node(),
         "execute_root": lambda: tree.root_node().execute_tick().name,
@@ -217,16 +234,16 @@ def _dump(name: str, board: Any, trace: Trace) -> None:
 def _watch(tree: Any, module: ModuleType, trace: Trace) -> Callable[[], None]:
     found: list[tuple[int, str]] = []
     trace.transitions.append(found)
-    if module is ours:
-        tree.subscribe_status_change(lambda node, _, new: found.append((node.uid(), new.name)))
-        return lambda: None
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     path = Path(tempfile.mkdtemp(dir=memory)) / "log.btlog"
-    logger: Any = upstream.FileLogger(tree, str(path))
+    logger: Any = module.FileLogger(tree, str(path))
 
     def read() -> None:
         nonlocal logger
-        time.sleep(0.03)  # its writer thread empties the queue every 10 ms
+        if module is upstream:
+            time.sleep(0.03)  # its writer thread empties the queue every 10 ms
+        else:
+            logger.close()
         logger.flush()
         logger = None
         data = path.read_bytes()
@@ -246,9 +263,10 @@ def _watch(tree: Any, module: ModuleType, trace: Trace) -> Callable[[], None]:
 def difference(case: Case, *, transitions: bool = False) -> str | None:
     """What differs between the engines; None if nothing."""
     with silence():
-        found = _difference(case, transitions, 0.002)
-        if found is not None and has_timers(case):
-            found = _difference(case, transitions, 0.05)  # its timer thread may have been late
+        for settle in (0.002, 0.05, 0.3) if has_timers(case) else (0.0,):
+            found = _difference(case, transitions, settle)
+            if found is None:
+                return None  # else its timer thread may have been late
     return found
 
 

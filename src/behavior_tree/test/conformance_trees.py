@@ -28,6 +28,9 @@ CALM_CONTROLS = tuple(tag for tag in CONTROLS if tag not in RESTARTING)
 CALM_DECORATORS = tuple(
     tag for tag in DECORATORS if tag not in RESTARTING and not tag.startswith("Loop")
 )
+ENDING_CONTROLS = ("Sequence", "AsyncSequence", "SequenceWithMemory", "Fallback", "AsyncFallback")
+ENDING_DECORATORS = ("Inverter", "ForceSuccess", "ForceFailure", "RetryUntilSuccessful", "Repeat")
+"""With leaves that end, these end."""
 LOOP_VALUES = {"LoopInt": "{li}", "LoopString": "{ls}", "LoopBool": "{lb}", "LoopDouble": "{ld}"}
 LOOP_QUEUES = {"LoopBool": ["true;false", "1;0;1"], "LoopDouble": ["0.5;2", "1;2.25;3"]}
 BEFORE = ("_failureIf", "_successIf", "_skipIf", "_while")
@@ -36,7 +39,10 @@ RUNS = ("num_cycles", "num_attempts")
 GETTERS = ("get_int", "get_double", "get_bool", "get_string")
 # What callbacks may return besides a status. Numbers that are no status become an invalid C++ enum
 # value upstream: undefined, left out.
-ODD_RESULTS = ("name", "True", "False", "int", "bad", "object", "None", "raise", "IDLE", "RUNNING")
+ODD_RESULTS = (
+    *("name", "True", "False", "int", "bad", "object", "None", "raise", "IDLE", "RUNNING"),
+    *("output", "halt"),
+)
 
 
 @dataclass
@@ -55,7 +61,9 @@ class Case:
     main: str | None = None
     """Tree to create after the document was registered; None creates from the text at once."""
     board: list[tuple[str, str, Any]] | None = None
-    """Writes to an external blackboard; None: the tree makes its own."""
+    """Writes to an external blackboard that all instances share; None: each makes its own."""
+    parent: bool = False
+    """True if the external blackboard has a parent, which gets the writes."""
     instances: int = 1
     """Trees made from the same factory."""
 
@@ -74,7 +82,8 @@ class Generator:
         self.timers = self.r.random() < 0.06
         self.conditions = self.r.random() < 0.6
         self.subtrees = self.r.randrange(4)
-        self.endless = self.r.random() < 0.6
+        self.endless = self.r.random() < 0.5
+        self.finite = not self.endless and self.r.random() < 0.4
         self.wild = self.r.choice([0.0, 0.0, 0.05, 0.2])
         self.scripts = Scripts(self.r, self.wild)
 
@@ -95,6 +104,7 @@ class Generator:
             # One write per key: the types rules of a blackboard are those of the tree that has it,
             # and before there is one, those of default mode.
             case.board = list({write[1]: write for write in [self.write(), self.write()]}.values())
+            case.parent = r.random() < 0.3
         if r.random() < 0.08 and not self.timed:
             case.instances = 2
         case.timed = self.timed
@@ -112,7 +122,7 @@ class Generator:
                 steps.append(("tick", None))
             elif dice < 0.80 and not self.endless:
                 # Else a node without end would tick for ever.
-                steps.append(("tick_once", None))
+                steps.append(("run" if self.finite else "tick_once", None))
             elif dice < 0.89:
                 steps.append(("halt", None))
             elif dice < 0.90:
@@ -189,7 +199,8 @@ class Generator:
 
     def control(self, depth: int, tree: int) -> str:
         r = self.r
-        tag = r.choice(CONTROLS if self.endless else CALM_CONTROLS)
+        calm = ENDING_CONTROLS if self.finite else CALM_CONTROLS
+        tag = r.choice(CONTROLS if self.endless else calm)
         ports: dict[str, Any] = {}
         low, high = 1, 4
         if tag == "Parallel":
@@ -215,7 +226,8 @@ class Generator:
 
     def decorator(self, depth: int, tree: int) -> str:
         r = self.r
-        tag = r.choice(DECORATORS if self.endless else CALM_DECORATORS)
+        calm = ENDING_DECORATORS if self.finite else CALM_DECORATORS
+        tag = r.choice(DECORATORS if self.endless else calm)
         ports: dict[str, Any] = {}
         if tag == "RetryUntilSuccessful":
             ports["num_attempts"] = self.runs(["{n}"])
@@ -315,6 +327,8 @@ class Generator:
         if dice < 0.97:
             entry = r.choice(["{a}", "{b}", "s", "{zz}", "@a", "{f}"])
             return self.element("WasEntryUpdated", "", {"entry": entry})
+        if self.finite:
+            return self.element("AlwaysSuccess", "", {})
         return self.element("Sleep", "", {"msec": self.duration(zero=True)})
 
     def callback(self) -> str:
@@ -330,6 +344,8 @@ class Generator:
         if r.random() < 0.3:
             options.append("SKIPPED")
         self.results[name] = [r.choice(options) for _ in range(r.randint(1, 6))]
+        if self.finite:
+            self.results[name].append("SUCCESS")
         if r.random() < self.wild / 2:
             self.results[name].append(r.choice(ODD_RESULTS))
         if r.random() < 0.1 + self.wild:

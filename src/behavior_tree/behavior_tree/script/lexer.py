@@ -85,7 +85,7 @@ def _token(kind: str, text: str, position: int, grammar_4_8: bool) -> Token:
         return Token("text", text[1:-1], position)
     if kind == "op":
         return Token(text, text, position)
-    if text == "@":
+    if text == "@" and not grammar_4_8:
         raise ScriptError("'@' needs a name behind it", position=position)
     if text in ("true", "false"):
         truth = text == "true"

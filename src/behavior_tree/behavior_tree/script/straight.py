@@ -270,9 +270,12 @@ class _Code:
         known = dict(self._values), set(self._checked)
         self.line(head)
         self._indent += "    "
-        yield
-        self._indent = self._indent[:-4]
-        self._values, self._checked = known
+        outer = self._indent[:-4]
+        try:
+            yield
+        finally:  # a statement that turns out not to be straight goes on outside
+            self._indent = outer
+            self._values, self._checked = known
 
     def name(self, name: str) -> str:
         """Variable with a name of the script."""
