@@ -51,17 +51,22 @@ def timed(query: Query, path: Matrix, marks: Vector) -> tuple[Trajectory, Vector
     if len(path) == 1:
         return resting(query.limits.joint_names, path[-1]), np.zeros(len(marks))
     if len(path) == 2:
-        return _checked(query, lambda: _along_line(query, path, marks))
+        return checked(query, lambda: _along_line(query, path, marks))
     if query.cone is not None:
-        smooth = _checked(query, lambda: _along_spline(query, path, marks))
+        smooth = checked(query, lambda: _along_spline(query, path, marks))
         if smooth is not None:
             return smooth
-    return _checked(query, lambda: time_curve_at(_rounded(query, path), query.limits, marks))
+    return checked(query, lambda: time_curve_at(_rounded(query, path), query.limits, marks))
 
 
-def _checked(
+def checked(
     query: Query, timing: Callable[[], tuple[Trajectory, Vector]]
 ) -> tuple[Trajectory, Vector] | None:
+    """What ``timing`` returns where its motion is free; None where not.
+
+    Raises:
+        Failure: TIME_PARAMETERIZATION_FAILED.
+    """
     try:
         trajectory, passed = timing()
     except TimingError as error:

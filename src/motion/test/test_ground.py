@@ -9,11 +9,11 @@ from conftest import at, down, joints
 
 from behavior_motion import (
     Box,
-    EmbeddedPlanner,
     ErrorCode,
     HeightField,
     Mesh,
     MotionError,
+    MotionPlanner,
     PlanOptions,
     PointCloud,
 )
@@ -33,7 +33,7 @@ def hillside() -> HeightField:
 
 
 @pytest.mark.parametrize(("x", "y"), [(0.4, -0.3), (0.4, 0.3), (0.6, -0.3), (0.6, 0.3)])
-def test_ground_lies_where_its_heights_say(planner: EmbeddedPlanner, x: float, y: float) -> None:
+def test_ground_lies_where_its_heights_say(planner: MotionPlanner, x: float, y: float) -> None:
     """The hand above (free) and inside (not) each corner of the slope."""
     planner.scene.add_object("hill", hillside(), at(0.5, 0.0, 0.0))
     ground = slope(np.array(x - 0.5), np.array(y)).item()
@@ -51,7 +51,7 @@ def test_ground_lies_where_its_heights_say(planner: EmbeddedPlanner, x: float, y
     assert planner.distance(above).distance < 0
 
 
-def test_what_is_buried_collides(planner: EmbeddedPlanner) -> None:
+def test_what_is_buried_collides(planner: MotionPlanner) -> None:
     """A link that is inside altogether touches no surface."""
     ground = HeightField(np.full((5, 5), 0.9), (3.0, 3.0), thickness=0.8)
     planner.scene.add_object("hill", ground, at(1.6, 0, 0))
@@ -61,7 +61,7 @@ def test_what_is_buried_collides(planner: EmbeddedPlanner) -> None:
     assert planner.distance(q).distance < -0.1
 
 
-def test_a_cloud_fills_the_cells_of_its_points(planner: EmbeddedPlanner) -> None:
+def test_a_cloud_fills_the_cells_of_its_points(planner: MotionPlanner) -> None:
     q = joints(planner, down(0.5, 0.0, 0.5))
     xs = np.arange(-0.05, 0.05, 0.005)
     flat = np.array([[x, y, 0.005] for x in xs for y in xs])
@@ -74,7 +74,7 @@ def test_a_cloud_fills_the_cells_of_its_points(planner: EmbeddedPlanner) -> None
     assert {b for _, b, _ in planner.check_state(q).pairs} == {"cloud"}
 
 
-def test_plans_go_about_a_cloud(wall: EmbeddedPlanner) -> None:
+def test_plans_go_about_a_cloud(wall: MotionPlanner) -> None:
     """The points of a wall stop the arm as the wall does."""
     rng = np.random.default_rng(0)
     start, goal = joints(wall, down(0.5, 0.35, 0.2)), joints(wall, down(0.5, -0.35, 0.2))
@@ -89,7 +89,7 @@ def test_plans_go_about_a_cloud(wall: EmbeddedPlanner) -> None:
     assert wall.is_plan_valid(plan)
 
 
-def test_carried_meshes_meet_the_ground(planner: EmbeddedPlanner) -> None:
+def test_carried_meshes_meet_the_ground(planner: MotionPlanner) -> None:
     """Bare triangles against a height field: the library has no check of the pair."""
     corners = np.array([[0, 0, 0], [0.05, 0, 0], [0, 0.05, 0], [0, 0, 0.05]])
     faces = np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
@@ -104,7 +104,7 @@ def test_carried_meshes_meet_the_ground(planner: EmbeddedPlanner) -> None:
     assert {(a, b) for a, b, _ in planner.check_state(q).pairs} == {("thing", "ground")}
 
 
-def test_impossible_ground_is_refused(planner: EmbeddedPlanner) -> None:
+def test_impossible_ground_is_refused(planner: MotionPlanner) -> None:
     for make, code in (
         (lambda: HeightField(np.zeros(3), (1, 1)), ErrorCode.INVALID_GEOMETRY),
         (lambda: HeightField(np.full((2, 2), np.nan), (1, 1)), ErrorCode.NOT_FINITE),

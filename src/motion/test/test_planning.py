@@ -7,43 +7,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import CUBE, LEFT, RIGHT, at, down, joints
+from conftest import CUBE, LEFT, RIGHT, at, down, joints, verify
 
 from behavior_motion import (
     Box,
     Cylinder,
-    EmbeddedPlanner,
     ErrorCode,
     JointLimits,
     MotionPlanner,
     OrientationConstraint,
-    Plan,
     PlanOptions,
     create_planner,
 )
-from behavior_motion.paths import densify
 
 
-def verify(planner: EmbeddedPlanner, plan: Plan, start: np.ndarray) -> None:
-    """What every returned plan must hold: continuous, free at 0.01 rad, within all limits."""
-    assert plan.ok, plan.message
-    trajectory, robot = plan.trajectory, planner.robot
-    assert trajectory is not None
-    np.testing.assert_allclose(trajectory.positions[0], start, atol=1e-9)
-    fine = np.linspace(0, trajectory.duration, 8 * len(trajectory.times))
-    q, qd, qdd = trajectory.sample_many(fine)
-    assert np.all(np.abs(qd) <= robot.velocity_limits * (1 + 1e-6))
-    assert np.all(np.abs(qdd) <= robot.acceleration_limits * (1 + 1e-6))
-    change = np.abs(np.diff(trajectory.accelerations, axis=0))
-    assert np.all(change <= robot.jerk_limits * np.diff(trajectory.times)[:, None])
-    for speed in (trajectory.velocities[0], trajectory.velocities[-1]):
-        np.testing.assert_allclose(speed, 0, atol=1e-6)
-    if not plan.tolerated:
-        assert planner.check_path(densify(q, 0.01), gripper_width=plan.gripper_width) is None
-    assert planner.is_plan_valid(plan)
-
-
-def test_it_is_a_motion_planner(planner: EmbeddedPlanner) -> None:
+def test_it_is_a_motion_planner(planner: MotionPlanner) -> None:
     assert isinstance(planner, MotionPlanner)
     assert isinstance(create_planner(planner.robot), MotionPlanner)
     with pytest.raises(ValueError, match="backend"):
@@ -52,7 +30,7 @@ def test_it_is_a_motion_planner(planner: EmbeddedPlanner) -> None:
         create_planner(planner.robot, "moveit")
 
 
-def test_straight_where_free(planner: EmbeddedPlanner) -> None:
+def test_straight_where_free(planner: MotionPlanner) -> None:
     home, ready = planner.robot.named["home"], planner.robot.named["ready"]
     plan = planner.plan_to_joints(home, ready)
     verify(planner, plan, home)
@@ -62,7 +40,7 @@ def test_straight_where_free(planner: EmbeddedPlanner) -> None:
     assert plan.trajectory.duration >= np.max(np.abs(ready - home) / limits.velocity)
 
 
-def test_around_a_wall(wall: EmbeddedPlanner) -> None:
+def test_around_a_wall(wall: MotionPlanner) -> None:
     start, goal = joints(wall, LEFT), joints(wall, RIGHT)
     plan = wall.plan_to_joints(start, goal)
     verify(wall, plan, start)
@@ -75,7 +53,7 @@ def test_around_a_wall(wall: EmbeddedPlanner) -> None:
     )
 
 
-def test_equal_input_gives_an_equal_plan(wall: EmbeddedPlanner) -> None:
+def test_equal_input_gives_an_equal_plan(wall: MotionPlanner) -> None:
     start = joints(wall, LEFT)
     first = wall.plan_to_pose(start, RIGHT, options=PlanOptions(seed=3))
     wall.plan_to_pose(start, down(0.4, -0.3, 0.3))
@@ -86,7 +64,7 @@ def test_equal_input_gives_an_equal_plan(wall: EmbeddedPlanner) -> None:
     assert other.path.shape != first.path.shape or not np.allclose(other.path, first.path)
 
 
-def test_any_of_several_poses(wall: EmbeddedPlanner) -> None:
+def test_any_of_several_poses(wall: MotionPlanner) -> None:
     start = joints(wall, LEFT)
     goals = [at(3, 0, 0), RIGHT, down(0.5, 0.3, 0.25)]
     plan = wall.plan_to_pose(start, goals)
@@ -95,7 +73,7 @@ def test_any_of_several_poses(wall: EmbeddedPlanner) -> None:
     assert wall.plan_to_pose(start, np.array(goals)).goal_index == 2
 
 
-def test_scaling_slows_down(planner: EmbeddedPlanner) -> None:
+def test_scaling_slows_down(planner: MotionPlanner) -> None:
     home, ready = planner.robot.named["home"], planner.robot.named["ready"]
     fast = planner.plan_to_joints(home, ready, options=PlanOptions(max_velocity_scaling_factor=1.0))
     slow = planner.plan_to_joints(home, ready, options=PlanOptions(max_velocity_scaling_factor=0.1))
@@ -103,7 +81,7 @@ def test_scaling_slows_down(planner: EmbeddedPlanner) -> None:
     assert np.all(np.abs(slow.trajectory.velocities) <= 0.1 * planner.robot.velocity_limits + 1e-9)
 
 
-def test_nowhere_to_go(planner: EmbeddedPlanner) -> None:
+def test_nowhere_to_go(planner: MotionPlanner) -> None:
     home = planner.robot.named["home"]
     plan = planner.plan_to_joints(home, home)
     assert plan.ok
@@ -111,7 +89,7 @@ def test_nowhere_to_go(planner: EmbeddedPlanner) -> None:
     assert planner.plan_cartesian(home, planner.robot.forward_kinematics(home)).ok
 
 
-def test_codes(table: EmbeddedPlanner) -> None:
+def test_codes(table: MotionPlanner) -> None:
     home = np.array(table.robot.named["home"])
     outside = home.copy()
     outside[0] = 3.2
@@ -140,7 +118,7 @@ def test_codes(table: EmbeddedPlanner) -> None:
         table.plan_to_pose(home, LEFT, frame="nose")
 
 
-def test_what_cannot_be_ends_in_time(planner: EmbeddedPlanner) -> None:
+def test_what_cannot_be_ends_in_time(planner: MotionPlanner) -> None:
     """The hand holds a square ring about a long post: no path takes the ring off it."""
     scene = planner.scene
     scene.add_object("post", Cylinder(0.02, 6.0), at(0.6, 0.0, 0.0))
@@ -156,7 +134,7 @@ def test_what_cannot_be_ends_in_time(planner: EmbeddedPlanner) -> None:
     assert plan.planning_time < 1.0
 
 
-def test_a_light_contact_at_the_start_is_let_go(table: EmbeddedPlanner) -> None:
+def test_a_light_contact_at_the_start_is_let_go(table: MotionPlanner) -> None:
     """A held cube that sits half a millimetre deep in the table can be lifted, not pushed in."""
     scene = table.scene
     q = joints(table, down(0.45, -0.05, 0.03))
@@ -176,7 +154,7 @@ def test_a_light_contact_at_the_start_is_let_go(table: EmbeddedPlanner) -> None:
     assert table.plan_to_pose(q, down(0.45, 0.1, 0.25)).code is ErrorCode.START_STATE_IN_COLLISION
 
 
-def test_carrying_around(wall: EmbeddedPlanner) -> None:
+def test_carrying_around(wall: MotionPlanner) -> None:
     """The held rod is longer than the hand: the plan must lift it over the wall."""
     wall.scene.add_object("rod", Box((0.03, 0.03, 0.3)), at(2, 2, 0))
     wall.scene.attach_object("rod", "panda_hand_tcp", link_T_object=at(0, 0, 0.1))
@@ -186,7 +164,7 @@ def test_carrying_around(wall: EmbeddedPlanner) -> None:
     verify(wall, plan, start)
 
 
-def test_allowed_pairs_open_the_way(table: EmbeddedPlanner) -> None:
+def test_allowed_pairs_open_the_way(table: MotionPlanner) -> None:
     start = joints(table, down(0.45, 0.2, 0.15))
     grasp = down(0.45, 0.2, 0.045)
     closed = PlanOptions(gripper_width=0.04)
@@ -198,7 +176,7 @@ def test_allowed_pairs_open_the_way(table: EmbeddedPlanner) -> None:
         assert table.plan_cartesian(start, grasp, options=closed).ok
 
 
-def test_a_plan_is_checked_against_the_scene_as_it_is_now(planner: EmbeddedPlanner) -> None:
+def test_a_plan_is_checked_against_the_scene_as_it_is_now(planner: MotionPlanner) -> None:
     start, goal = joints(planner, LEFT), joints(planner, RIGHT)
     plan = planner.plan_to_joints(start, goal)
     assert planner.is_plan_valid(plan)
@@ -209,7 +187,7 @@ def test_a_plan_is_checked_against_the_scene_as_it_is_now(planner: EmbeddedPlann
     assert planner.is_plan_valid(plan)
 
 
-def test_the_tool_stays_upright(planner: EmbeddedPlanner) -> None:
+def test_the_tool_stays_upright(planner: MotionPlanner) -> None:
     start, goal = joints(planner, LEFT), joints(planner, RIGHT)
     planner.scene.add_object("post", Box((0.3, 0.05, 0.35)), at(0.6, 0.0, 0.17))
     limit = 0.4
@@ -221,7 +199,7 @@ def test_the_tool_stays_upright(planner: EmbeddedPlanner) -> None:
         assert np.arccos(np.clip(-down_axis[2], -1, 1)) <= limit + 0.01
 
 
-def test_cartesian_lines_are_straight(planner: EmbeddedPlanner) -> None:
+def test_cartesian_lines_are_straight(planner: MotionPlanner) -> None:
     start = joints(planner, down(0.45, 0.2, 0.15))
     goal = down(0.5, -0.2, 0.3, yaw=0.7)
     plan = planner.plan_cartesian(start, goal)
@@ -236,7 +214,7 @@ def test_cartesian_lines_are_straight(planner: EmbeddedPlanner) -> None:
     np.testing.assert_allclose(planner.robot.forward_kinematics(q[-1]), goal, atol=1e-5)
 
 
-def test_cartesian_corners_are_rounded_without_a_stop(planner: EmbeddedPlanner) -> None:
+def test_cartesian_corners_are_rounded_without_a_stop(planner: MotionPlanner) -> None:
     start = joints(planner, down(0.45, 0.2, 0.2))
     corners = [down(0.45, 0.2, 0.4), down(0.45, -0.2, 0.4), down(0.45, -0.2, 0.2)]
     plan = planner.plan_cartesian(start, corners)
@@ -249,7 +227,7 @@ def test_cartesian_corners_are_rounded_without_a_stop(planner: EmbeddedPlanner) 
         assert 1e-4 < np.linalg.norm(points - corner[:3, 3], axis=1).min() < 0.01
 
 
-def test_cartesian_speed_and_fraction(planner: EmbeddedPlanner) -> None:
+def test_cartesian_speed_and_fraction(planner: MotionPlanner) -> None:
     start = joints(planner, down(0.5, 0.0, 0.4))
     plan = planner.plan_cartesian(
         start, down(0.5, 0.0, 0.2), options=PlanOptions(max_cartesian_speed=0.1)
@@ -271,7 +249,7 @@ def test_cartesian_speed_and_fraction(planner: EmbeddedPlanner) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_random_clutter(planner: EmbeddedPlanner, seed: int) -> None:
+def test_random_clutter(planner: MotionPlanner, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scene = planner.scene
     scene.add_object("table", Box((1.2, 1.6, 0.05)), at(0.6, 0.0, -0.025))
@@ -288,7 +266,7 @@ def test_random_clutter(planner: EmbeddedPlanner, seed: int) -> None:
         verify(planner, planner.plan_to_joints(start, goal), start)
 
 
-def test_threads_may_share_a_planner(wall: EmbeddedPlanner) -> None:
+def test_threads_may_share_a_planner(wall: MotionPlanner) -> None:
     """Plans stay right while another thread moves things about and a third asks questions."""
     wall.scene.add_object("far", Box((0.1, 0.1, 0.1)), at(-0.8, 0.0, 0.1))
     start, goal = joints(wall, LEFT), joints(wall, RIGHT)

@@ -14,12 +14,13 @@ from behavior_motion import (
     EmbeddedPlanner,
     HalfSpace,
     Mesh,
+    MotionPlanner,
     RobotModel,
     Sphere,
 )
 
 
-def test_attached_object_keeps_its_relative_pose(table: EmbeddedPlanner) -> None:
+def test_attached_object_keeps_its_relative_pose(table: MotionPlanner) -> None:
     scene, robot = table.scene, table.robot
     q = joints(table, down(0.45, 0.2, 0.2))
     before = scene.object_pose("cube_0")
@@ -37,7 +38,7 @@ def test_attached_object_keeps_its_relative_pose(table: EmbeddedPlanner) -> None
     assert scene.attached() == {}
 
 
-def test_every_mistake_is_named(table: EmbeddedPlanner) -> None:
+def test_every_mistake_is_named(table: MotionPlanner) -> None:
     scene = table.scene
     with pytest.raises(KeyError, match="cube_0"):
         scene.move_object("cub_0", at(0, 0, 0))
@@ -61,7 +62,7 @@ def test_every_mistake_is_named(table: EmbeddedPlanner) -> None:
         Mesh("absent.stl")
 
 
-def test_rules_latest_wins_and_end_with_their_block(table: EmbeddedPlanner) -> None:
+def test_rules_latest_wins_and_end_with_their_block(table: MotionPlanner) -> None:
     scene = table.scene
     snapshot = scene.snapshot
     with scene.allowing([("cube_*", "panda_*finger")]):
@@ -75,7 +76,7 @@ def test_rules_latest_wins_and_end_with_their_block(table: EmbeddedPlanner) -> N
     assert all("cube_0" not in (r.a, r.b) for r in snapshot().rules)
 
 
-def test_copies_and_revisions(table: EmbeddedPlanner) -> None:
+def test_copies_and_revisions(table: MotionPlanner) -> None:
     scene = table.scene
     twin, revision = scene.copy(), scene.revision
     scene.remove_object("cube_0")
@@ -98,7 +99,7 @@ TCP = down(0.5, 0.0, 0.5)
     ids=lambda s: type(s).__name__,
 )
 def test_shapes_stand_where_they_are_put(
-    planner: EmbeddedPlanner, shape: object, reach: float
+    planner: MotionPlanner, shape: object, reach: float
 ) -> None:
     """The lowest point of the fingers is known: 9.5 mm below the tool's centre."""
     q = joints(planner, TCP)
@@ -109,7 +110,7 @@ def test_shapes_stand_where_they_are_put(
         assert planner.check_state(q, gripper_width=0.0).ok is (gap > 0)
 
 
-def test_half_space_is_solid_below(planner: EmbeddedPlanner) -> None:
+def test_half_space_is_solid_below(planner: MotionPlanner) -> None:
     q = joints(planner, down(0.5, 0.0, 0.08))
     planner.scene.add_object("floor", HalfSpace(), at(0, 0, 0.0665))
     assert planner.distance(q, gripper_width=0.0).distance == pytest.approx(0.004, abs=1e-4)
@@ -117,7 +118,7 @@ def test_half_space_is_solid_below(planner: EmbeddedPlanner) -> None:
     assert {b for _, b, _ in planner.check_state(q).pairs} == {"floor"}
 
 
-def test_a_report_names_the_pair_and_the_depth(table: EmbeddedPlanner) -> None:
+def test_a_report_names_the_pair_and_the_depth(table: MotionPlanner) -> None:
     q = joints(table, down(0.5, 0.0, 0.2))
     table.scene.move_object("cube_0", at(0.5, 0.0, 0.25))
     report = table.check_state(q)
@@ -132,13 +133,13 @@ def test_a_report_names_the_pair_and_the_depth(table: EmbeddedPlanner) -> None:
     assert "panda_joint4" in table.check_state(outside).text
 
 
-def test_fingers_collide_by_width(table: EmbeddedPlanner) -> None:
+def test_fingers_collide_by_width(table: MotionPlanner) -> None:
     q = joints(table, down(0.45, 0.2, CUBE / 2 + 0.02))
     assert table.check_state(q, gripper_width=0.08).ok
     assert not table.check_state(q, gripper_width=0.04).ok
 
 
-def test_held_objects_collide_with_world_and_links(table: EmbeddedPlanner) -> None:
+def test_held_objects_collide_with_world_and_links(table: MotionPlanner) -> None:
     scene = table.scene
     q = joints(table, down(0.45, 0.2, 0.1))
     scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=at(0, 0, 0.0))
@@ -152,7 +153,7 @@ def test_held_objects_collide_with_world_and_links(table: EmbeddedPlanner) -> No
     assert any("panda_link" in a for a, b, _ in table.check_state(q).pairs if b == "rod")
 
 
-def test_the_base_may_stand_on_the_floor(planner: EmbeddedPlanner) -> None:
+def test_the_base_may_stand_on_the_floor(planner: MotionPlanner) -> None:
     planner.scene.add_object("floor", HalfSpace(), at(0, 0, 0.0))
     assert planner.check_state(planner.robot.named["home"]).ok
 

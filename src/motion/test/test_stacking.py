@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import CUBE, down
 
-from behavior_motion import EmbeddedPlanner, Plan, PlanOptions
+from behavior_motion import MotionPlanner, Plan, PlanOptions
 
 FINGERS = "panda_*finger"
 CLEARANCE = 0.12
@@ -18,7 +18,7 @@ CLEARANCE = 0.12
 class Robot:
     """Follows plans perfectly."""
 
-    def __init__(self, planner: EmbeddedPlanner) -> None:
+    def __init__(self, planner: MotionPlanner) -> None:
         self.planner = planner
         self.q = np.array(planner.robot.named["home"])
         self.times: list[float] = []
@@ -42,7 +42,7 @@ def above(pose: np.ndarray, height: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("gap", [1e-3, -5e-4], ids=["hovering", "pressed"])
-def test_a_tower_of_four(table: EmbeddedPlanner, gap: float) -> None:
+def test_a_tower_of_four(table: MotionPlanner, gap: float) -> None:
     scene, robot = table.scene, Robot(table)
     open_hand, holding = PlanOptions(gripper_width=0.08), PlanOptions(gripper_width=CUBE)
     # Cubes rest on the table, or a little inside it, as under contact physics.
