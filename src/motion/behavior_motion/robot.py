@@ -8,18 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import coal
 import numpy as np
 import pinocchio as pin
 import yaml
 from numpy.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
 from behavior_motion.resources import resolve, ros_share_folders
+from behavior_motion.srdf import Srdf, read_srdf
 
 
 class _Strict(BaseModel):
@@ -34,15 +35,28 @@ class FrameConfig(_Strict):
     rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-class ArmConfig(_Strict):
-    """The planned joints, in the order of every joint vector, and their limits."""
+Limits = float | tuple[float, ...] | dict[str, float]
 
-    joints: tuple[str, ...] = Field(min_length=1)
-    velocity: tuple[float, ...] | None = None
-    acceleration: tuple[float, ...]
-    jerk: tuple[float, ...]
-    lower: tuple[float, ...] | None = None
-    upper: tuple[float, ...] | None = None
+
+class ArmConfig(_Strict):
+    """The planned joints, in the order of every joint vector, and their limits.
+
+    Limits are one number for all joints, a list in their order, or a mapping from joint to number.
+    """
+
+    joints: tuple[str, ...] = ()
+    group: str | None = None
+    velocity: Limits | None = None
+    acceleration: Limits
+    jerk: Limits
+    lower: Limits | None = None
+    upper: Limits | None = None
+
+    @model_validator(mode="after")
+    def _one_choice_of_joints(self) -> Self:
+        if bool(self.joints) == bool(self.group):
+            raise ValueError("give either joints or the SRDF's group")
+        return self
 
 
 class ScalingConfig(_Strict):
@@ -134,6 +148,7 @@ class RobotModel:
         self.name = config.name
         self.urdf_path = resolve(config.urdf, folder)
         self.srdf_path = resolve(config.srdf, folder) if config.srdf else None
+        self._srdf = read_srdf(self.srdf_path) if self.srdf_path else Srdf({}, {})
         self.package_dirs = [resolve(address, folder) for address in config.package_dirs]
         self.package_dirs += ros_share_folders()
         self._load()
@@ -147,6 +162,7 @@ class RobotModel:
         self.gripper = self._read_gripper()
         self.named: Mapping[str, Vector] = MappingProxyType(
             {n: self._named_configuration(n, q) for n, q in config.named.items()}
+            | {n: q for n, q in self._group_states().items() if n not in config.named}
         )
         self._local = threading.local()
         base = self.pin_model.frames[self.pin_model.getFrameId(self.base_frame)]
@@ -167,7 +183,13 @@ class RobotModel:
             geometry,
             [str(d) for d in self.package_dirs],
         )
-        wanted = set(self.config.arm.joints)
+        arm = self.config.arm
+        self.joint_names: tuple[str, ...] = arm.joints
+        if arm.group is not None:
+            self.joint_names = self._srdf.joints(arm.group, full)
+            if not self.joint_names:
+                raise ValueError(f"arm.group: no joint of {arm.group!r} moves; choose another")
+        wanted = set(self.joint_names)
         if self.config.gripper:
             wanted |= set(self.config.gripper.joints)
         names = list(full.names)[1:]
@@ -217,7 +239,6 @@ class RobotModel:
             )
 
     def _map_joints(self) -> None:
-        self.joint_names: tuple[str, ...] = self.config.arm.joints
         joints = [self.pin_model.joints[self.pin_model.getJointId(n)] for n in self.joint_names]
         for name, joint in zip(self.joint_names, joints, strict=True):
             if joint.nq != 1 or joint.nv != 1:
@@ -246,7 +267,16 @@ class RobotModel:
             if np.any(getattr(self, f"{name}_limits") <= 0):
                 raise ValueError(f"arm.{name}: limits must be above zero")
 
-    def _limit(self, name: str, given: tuple[float, ...] | None, default: Any) -> Vector:
+    def _limit(self, name: str, given: Limits | None, default: Any) -> Vector:
+        if isinstance(given, dict):
+            for joint in given:
+                known(f"arm.{name}", joint, self.joint_names)
+            missing = [joint for joint in self.joint_names if joint not in given]
+            if missing:
+                raise ValueError(f"arm.{name}: no value for {', '.join(missing)}; add them")
+            given = tuple(given[joint] for joint in self.joint_names)
+        elif isinstance(given, float):
+            given = (given,) * self.dof
         values = as_vector(f"arm.{name}", default if given is None else given, self.dof)
         values.flags.writeable = False
         return values
@@ -280,6 +310,17 @@ class RobotModel:
             | MappingProxyType(section.grips),
         )
 
+    def _group_states(self) -> dict[str, Vector]:
+        """Named states of the SRDF that place every planned joint, within its limits."""
+        states: dict[str, Vector] = {}
+        for name, values in self._srdf.states.items():
+            if all(joint in values for joint in self.joint_names):
+                q = np.array([values[joint] for joint in self.joint_names])
+                if np.all((q >= self.lower) & (q <= self.upper)):
+                    q.flags.writeable = False
+                    states[name] = q
+        return states
+
     def _named_configuration(self, name: str, q: tuple[float, ...]) -> Vector:
         vector = as_vector(f"named.{name}", q, self.dof)
         if np.any(vector < self.lower) or np.any(vector > self.upper):
@@ -292,7 +333,7 @@ class RobotModel:
     @property
     def dof(self) -> int:
         """Number of planned joints."""
-        return len(self.config.arm.joints)
+        return len(self.joint_names)
 
     def full_configuration(self, q: Vector, gripper_width: float | None = None) -> Vector:
         """Configuration of pinocchio's model (arm and gripper) from joints and width [m]."""
@@ -382,8 +423,13 @@ def _body_names(model: Any) -> tuple[str, ...]:
     return tuple(name for name in bodies if name != "universe")
 
 
-def load_robot(path: str | Path) -> RobotModel:
+def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
     """Robot from its YAML file.
+
+    Args:
+        path: The file.
+        group: A group of the SRDF to plan for in place of the file's joints; the file's limits
+            must then be single numbers or mappings that name its joints.
 
     Raises:
         FileNotFoundError: The file, or one it names, is missing.
@@ -402,4 +448,7 @@ def load_robot(path: str | Path) -> RobotModel:
             f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
         )
         raise ValueError(f"{file}: {faults}") from error
+    if group is not None:
+        arm = config.arm.model_copy(update={"joints": (), "group": group})
+        config = config.model_copy(update={"arm": arm, "named": {}})
     return RobotModel(config, file.parent)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examines a robot file: ``python -m behavior_motion robot.yaml [--group NAME]``.
+
+Says what the file amounts to, and finds what is mostly wrong in a new one: links that always touch,
+named configurations that collide, a tool that inverse kinematics cannot place. Ends with status 1
+where it would not plan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from behavior_motion.embedded import EmbeddedPlanner
+from behavior_motion.options import IkOptions
+from behavior_motion.robot import RobotModel, load_robot
+
+SAMPLES = 300
+"""Number of random configurations looked at."""
+ALWAYS = 0.95
+"""Pairs that touch in this part of them are taken to touch always."""
+LEAST_SOLVED = 0.9
+"""Part of the reachable poses that inverse kinematics must find."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the report; 0 where the robot can be planned for."""
+    parser = argparse.ArgumentParser(prog="behavior_motion", description="Examine a robot file.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--group", help="a group of the SRDF in place of the file's joints")
+    options = parser.parse_args(arguments)
+    try:
+        robot = load_robot(options.file, group=options.group)
+    except (OSError, ValueError, KeyError) as error:
+        print(f"{options.file}: {error}", file=sys.stderr)
+        return 1
+    for line in _described(robot):
+        print(line)
+    faults = list(_faults(robot))
+    for fault in faults:
+        print(f"fault: {fault}")
+    print("can be planned for" if not faults else f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+def _described(robot: RobotModel) -> Iterator[str]:
+    frames = f"tool {robot.tool_frame!r} on base {robot.base_frame!r}"
+    yield f"{robot.name}: {robot.dof} joints, {frames}"
+    yield f"{'joint':28} {'lower':>8} {'upper':>8} {'speed':>8} {'accel.':>8} {'jerk':>9}"
+    for i, name in enumerate(robot.joint_names):
+        numbers = (robot.lower, robot.upper, robot.velocity_limits, robot.acceleration_limits)
+        row = " ".join(f"{values[i]:8.3f}" for values in numbers)
+        yield f"{name:28} {row} {robot.jerk_limits[i]:9.1f}"
+    grip = robot.gripper
+    count = len(grip.joint_names)
+    yield f"gripper: {grip.closed_width:g} to {grip.open_width:g} m by {count} joints"
+    yield f"named: {', '.join(robot.named) or 'none'}"
+    yield f"pairs of links checked against each other: {len(robot.pin_geometry.collisionPairs)}"
+
+
+def _faults(robot: RobotModel) -> Iterator[str]:
+    planner = EmbeddedPlanner(robot)
+    rng = np.random.default_rng(0)
+    states = [robot.random_configuration(rng) for _ in range(SAMPLES)]
+    touching = Counter((a, b) for q in states for a, b, _ in planner.check_state(q).pairs)
+    for (a, b), count in touching.items():
+        if count >= ALWAYS * SAMPLES:
+            yield f"{a!r} and {b!r} always touch: add [{a}, {b}] to disabled_collisions"
+    for name, q in robot.named.items():
+        report = planner.check_state(q)
+        if not report.ok:
+            yield f"named.{name}: {report.text}"
+    targets = np.array([robot.forward_kinematics(q) for q in states])
+    options = IkOptions(avoid_collisions=False, attempts=60)
+    solved = sum(r.ok for r in planner.inverse_kinematics_batch(targets, options=options))
+    if solved < LEAST_SOLVED * SAMPLES:
+        yield (
+            f"inverse kinematics places the tool at {solved} of {SAMPLES} reachable poses: the arm "
+            "may have too few joints, or very narrow limits"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
