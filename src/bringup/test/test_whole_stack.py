@@ -119,3 +119,13 @@ def test_missions_fail_when_the_skills_die_and_succeed_when_they_are_back(runtim
     assert down.returncode == 0
     assert stack_processes(runtime) == []
     assert "Nothing was up" in behavior("down").stdout
+
+
+@pytest.mark.parametrize("mission", ["open_door", "insert_shelf", "sort_balls"])
+def test_the_job_is_done_in_every_world(mission: str, runtime: Path, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    done = behavior("evaluate", mission, "--episodes", "1", "--json", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert (report["mission"], report["successes"]) == (mission, 1), report["records"]
+    assert stack_processes(runtime) == []

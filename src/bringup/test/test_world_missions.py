@@ -29,9 +29,11 @@ def thing(name: str, at: list[float], size: list[float], **changes: object) -> W
     return WorldObject(name=name, position=position, size=(x, y, z), class_id=name, **changes)
 
 
-def played(plan: DisturbancePlan, script: Script) -> list[tuple[float, Disturbance]]:
-    """What a plan does in a made-up mission of steps of 0.1 s."""
-    done, time = [], 0.0
+def played(
+    plan: DisturbancePlan, script: Script, time: float = 0.0
+) -> list[tuple[float, Disturbance]]:
+    """What a plan does in a made-up mission of steps of 0.1 s from a time [s] on."""
+    done = []
     for skill, phase, objects, steps in script:
         for _ in range(steps):
             time += 0.1
@@ -139,6 +141,7 @@ def balls(*sorted_names: str, away: tuple[str, ...] = ()) -> Objects:
     return objects
 
 
+PHASES = ("reach", "approach")
 ALL = tuple(f"{c}_ball_{n}" for c in ("red", "blue") for n in range(3))
 
 
@@ -175,6 +178,18 @@ def test_in_every_second_episode_one_ball_is_taken_and_comes_back(seed: int) -> 
     assert taken.object == back.object
     assert 2.0 < back_at - taken_at < 8.3
     assert 0.3 < np.linalg.norm(back.position[:2]) < 0.7
+
+
+def test_a_ball_is_put_back_until_the_simulation_does_it() -> None:
+    plan = sort_balls.SortBallsDisturbances(1)
+    taken = [what for _, what in played(plan, [("pick", p, balls(), 2) for p in PHASES * 6])]
+    (name,) = [what.object for what in taken]
+    refused = played(plan, [("", "", balls(away=(name,)), 120)], 5.0)
+    assert len(refused) > 3
+    assert {what.kind for _, what in refused} == {"move"}
+    assert plan.pending() == ["bring it back"]
+    played(plan, [("", "", balls(), 10)], 20.0)
+    assert plan.pending() == []
 
 
 @pytest.mark.parametrize("name", ["open_door", "insert_shelf", "sort_balls"])

@@ -29,6 +29,10 @@ _FRAME = 0.1
 """[s] per frame; GIF counts in hundredths."""
 _LAST_FRAME = 1.5
 """[s] that the end is shown."""
+_BEFORE = 0.5
+"""[s] that the start is shown before anything moves."""
+_STILL = 0.005
+"""[m, rad] what moves less does not count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,15 +174,17 @@ def _draw_animation(recording: Any, path: str) -> tuple[int, float]:
     from PIL import Image, ImageDraw
 
     times = recording.times
-    length = float(times[-1] - times[0])
-    speed = max(1.0, length / (MAX_DURATION - _LAST_FRAME))
-    moments = np.append(np.arange(times[0], times[-1], _FRAME * speed), times[-1])
+    # Until something moves there is nothing to see.
+    moved = np.abs(recording.qpos - recording.qpos[0]).max(axis=1) > _STILL
+    start = max(float(times[0]), float(times[int(np.argmax(moved))]) - _BEFORE)
+    speed = max(1.0, (float(times[-1]) - start) / (MAX_DURATION - _LAST_FRAME))
+    moments = np.append(np.arange(start, times[-1], _FRAME * speed), times[-1])
     painter = _Painter(recording.config(), ANIMATION_SIZE, oversampling=1.5, shadows=1024)
     frames = []
     for moment in moments:
         index = min(int(np.searchsorted(times, moment)), len(times) - 1)
         frame = painter.draw(recording.qpos[index])
-        text = f"{moment - times[0]:5.1f} s" + (f"   {speed:.1f}x" if speed > 1.0 else "")
+        text = f"{moment - start:5.1f} s" + (f"   {speed:.1f}x" if speed > 1.0 else "")
         ImageDraw.Draw(frame).text((10, 8), text, fill=(60, 66, 74), font_size=15)
         frames.append(frame)
     painter.close()

@@ -25,11 +25,18 @@ _FREE_X, _FREE_Y, _CLEARANCE = (0.34, 0.6), (-0.16, 0.16), 0.1
 """[m] where a ball that was taken away appears again."""
 _OUT_OF_REACH = 1.0
 """[m] from the base."""
+_AGAIN = 0.5
+"""[s] between two attempts to put a ball back."""
 
 
 def balls(objects: Objects) -> list[WorldObject]:
     """All balls."""
     return [item for item in objects.values() if item.class_id in TRAYS]
+
+
+def in_reach(ball: WorldObject) -> bool:
+    """Whether a ball is where the robot works."""
+    return float(np.linalg.norm(ball.position[:2])) < _OUT_OF_REACH
 
 
 def inside(ball: WorldObject, objects: Objects) -> bool:
@@ -77,8 +84,9 @@ class SortBallsDisturbances:
         self._random = np.random.default_rng([seed, 1])
         self._take = Moment(nth=int(self._random.integers(1, 6)), delay=0.0)
         self._away = float(self._random.uniform(2.0, 8.0))
-        self._since = 0.0
+        self._back_at = 0.0
         self._taken = ""
+        self._tried = False
         self._returned = self._take.done = seed % 2 == 0
 
     def due(self, situation: Situation) -> Disturbance | None:
@@ -86,17 +94,25 @@ class SortBallsDisturbances:
         approaching = situation.skill == "pick" and situation.phase == "approach"
         target = next_ball(situation.objects)
         if target is not None and self._take.reached(approaching, situation.time):
-            self._taken, self._since = target, situation.time
+            self._taken, self._back_at = target, situation.time + self._away
             cause = f"took {target} away just before the grasp"
             return Disturbance(kind="take_away", object=target, cause=cause)
-        if self._taken and not self._returned and situation.time > self._since + self._away:
+        return self._put_back(situation) if self._taken and not self._returned else None
+
+    def _put_back(self, situation: Situation) -> Disturbance | None:
+        """Try until the ball is there: the simulation refuses a place where the arm is."""
+        if situation.time < self._back_at:
+            return None
+        self._back_at = situation.time + _AGAIN
+        if in_reach(situation.objects[self._taken]) and self._tried:
             self._returned = True
-            taken = [item.position[:2] for item in balls(situation.objects)]
-            spot = free_spot(_FREE_X, _FREE_Y, taken, self._random, clearance=_CLEARANCE)
-            position = np.array([spot[0], spot[1], 0.026])
-            cause = f"put {self._taken} back elsewhere"
-            return Disturbance(kind="move", object=self._taken, position=position, cause=cause)
-        return None
+            return None
+        self._tried = True
+        taken = [item.position[:2] for item in balls(situation.objects)]
+        spot = free_spot(_FREE_X, _FREE_Y, taken, self._random, clearance=_CLEARANCE)
+        position = np.array([spot[0], spot[1], 0.026])
+        cause = f"put {self._taken} back elsewhere"
+        return Disturbance(kind="move", object=self._taken, position=position, cause=cause)
 
     def pending(self) -> list[str]:
         """See `DisturbancePlan`."""
@@ -109,7 +125,7 @@ def next_ball(objects: Objects) -> str | None:
     seen = {}
     for name, item in objects.items():
         x, y, z = item.position.tolist()
-        if float(np.hypot(x, y)) < _OUT_OF_REACH:
+        if in_reach(item):
             seen[name] = SeenObject(name, x, y, z, size=item.size, class_id=item.class_id)
     waiting = SortObserver(TRAYS).update(SceneSnapshot(objects=seen), 0.0).waiting
     return waiting[0] if waiting else None
