@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost of one whole-tree tick: this engine, BehaviorTree.CPP (behaviortreepy) and py_trees.
 
-    python benchmarks/tree_tick.py [--quick] [--only TEXT] [--sizes 100,1000] [--json FILE]
+    python benchmarks/tree_tick.py [--quick] [--slack 3] [--only TEXT] [--sizes 100,1000]
+                                   [--json FILE]
 
 Every tree of `tick_cases` is built from the same XML in this engine and in BehaviorTree.CPP, and
 as the same tree of py_trees. CPU time of the ticking thread is measured; the engines take turns
@@ -37,11 +38,11 @@ from tick_cases import FAMILIES, Case, Family, register_leaves
 class Limits:
     """What a case must keep."""
 
-    upstream: float = 2.0
+    upstream: float
     """Our time per tick over that of BehaviorTree.CPP, at most."""
-    py_trees: float = 20.0
-    """Time of py_trees over ours, at least."""
-    load: float = 2.0
+    py_trees: float
+    """Part of `Case.gain`, the time of py_trees over ours, that is asked for."""
+    load: float
     """Time to load 10 000 nodes, at most [s]."""
 
 
@@ -65,6 +66,7 @@ class Row:
     ours: float
     upstream: float
     py_trees: float
+    least_gain: float
 
     @property
     def ratio(self) -> float:
@@ -78,7 +80,7 @@ class Row:
 
     def keeps(self, limits: Limits) -> bool:
         """True if within the limits."""
-        return self.ratio <= limits.upstream and self.gain >= limits.py_trees
+        return self.ratio <= limits.upstream and self.gain >= limits.py_trees * self.least_gain
 
     def __str__(self) -> str:
         return (
@@ -149,7 +151,7 @@ def measure(case: Case, effort: Effort, limits: Limits) -> Row:
     best = [float("inf")] * 3
     for _ in range(1 + effort.retries):
         best = [min(pair) for pair in zip(best, best_times(ticks, effort), strict=True)]
-        row = Row(case.name, case.nodes, ticked, *best)
+        row = Row(case.name, case.nodes, ticked, *best, case.gain)
         if row.keeps(limits):
             break
     return row
@@ -253,6 +255,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="families whose name contains this")
     parser.add_argument("--sizes", default="100,1000,10000", help="nodes of the trees")
     parser.add_argument("--rounds", type=int, default=7, help="turns of each engine per tree")
+    parser.add_argument(
+        "--slack", type=float, default=1.0, help="factor on all limits, for loaded machines"
+    )
     parser.add_argument("--json", help="write the figures here")
     return parser.parse_args()
 
@@ -261,7 +266,8 @@ def main() -> int:
     options = arguments()
     py_trees.logging.level = py_trees.logging.Level.ERROR
     logging.disable(logging.CRITICAL)
-    limits = Limits()
+    slack = options.slack
+    limits = Limits(2.0 * slack, 1.0 / slack, 2.0 * slack)
     effort = Effort(3, 0.004) if options.quick else Effort(options.rounds, 0.02)
     sizes = [100] if options.quick else [int(size) for size in options.sizes.split(",")]
     families = [family for family in FAMILIES if options.only in family.name]
@@ -270,8 +276,8 @@ def main() -> int:
     good = loaded and all(row.keeps(limits) for row in rows)
     print(
         f"worst: {max(row.ratio for row in rows):.2f} x BT.CPP (at most {limits.upstream}), "
-        f"{min(row.gain for row in rows):.1f} x faster than py_trees (at least "
-        f"{limits.py_trees}): {'PASS' if good else 'FAIL'}"
+        f"{min(row.gain for row in rows):.1f} x faster than py_trees: "
+        f"{'PASS' if good else 'FAIL'}"
     )
     if options.json:
         text = json.dumps({"cases": [asdict(row) for row in rows], "loading": figures}, indent=2)

@@ -149,7 +149,7 @@ def _compile(source: str, quirks: Quirks) -> Script:
 
 _LONG = 2000
 """Longer scripts are rare, and would fill the memory if many were kept [characters]."""
-_cached = lru_cache(maxsize=4096)(_compile)
+_cached = lru_cache(maxsize=16384)(_compile)
 
 
 def _point_at(source: str, error: ScriptError) -> str:

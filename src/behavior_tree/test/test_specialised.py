@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specialised ticks are taken when nobody watches, and left when something asks for more."""
+
+import pytest
+
+from behavior_tree import BehaviorTreeFactory, NodeStatus
+from behavior_tree.control import Sequence
+
+RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
+
+
+def tree_of(body, factory=None):
+    text = f'<root BTCPP_format="4"><BehaviorTree ID="Main">{body}</BehaviorTree></root>'
+    return (factory or BehaviorTreeFactory()).create_tree_from_text(text)
+
+
+def kernels(tree):
+    return [node._run for node in tree.nodes()]
+
+
+@pytest.mark.parametrize("children", [1, 2, 8, 9, 40])
+@pytest.mark.parametrize("tag", ["Sequence", "Fallback", "ReactiveSequence", "Parallel"])
+def test_watched_and_unwatched_trees_end_alike(tag, children):
+    leaf = "AlwaysFailure" if tag == "Fallback" else "AlwaysSuccess"
+    tree = tree_of(f"<{tag}>{f'<{leaf}/>' * children}</{tag}>")
+    alone = tree.tick_exactly_once()
+    seen = []
+    tree.subscribe_status_change(lambda node, before, after: seen.append((node.uid(), after)))
+    assert tree.tick_exactly_once() is alone
+    assert len(seen) == 3 + 2 * children
+    assert all(node.status is NodeStatus.IDLE for node in tree.nodes())
+
+
+def test_a_watcher_that_goes_brings_the_specialised_ticks_back():
+    tree = tree_of("<Sequence><AlwaysSuccess/><Inverter><AlwaysFailure/></Inverter></Sequence>")
+    before = kernels(tree)
+    end = tree.subscribe_status_change(lambda *change: None)
+    assert all(now != then for now, then in zip(kernels(tree), before, strict=True))
+    end()
+    assert kernels(tree) == before
+
+
+def test_a_hook_changes_only_its_node():
+    tree = tree_of("<Sequence><AlwaysSuccess/><AlwaysSuccess/></Sequence>")
+    before = kernels(tree)
+    leaf = list(tree.nodes())[2]
+    leaf.set_pre_tick(lambda node: FAILURE)
+    assert [now == then for now, then in zip(kernels(tree), before, strict=True)] == [1, 1, 0]
+    assert tree.tick_exactly_once() is FAILURE
+    leaf.set_pre_tick(None)
+    assert tree.tick_exactly_once() is SUCCESS
+
+
+def test_a_hook_may_come_during_the_tick():
+    factory = BehaviorTreeFactory()
+
+    def hook_next(node):
+        list(tree.nodes())[2].set_post_tick(lambda *_: FAILURE)
+        return SUCCESS
+
+    factory.register_simple_action("Hook", hook_next)
+    tree = tree_of("<Sequence><Hook/><AlwaysSuccess/></Sequence>", factory)
+    assert tree.tick_exactly_once() is FAILURE
+
+
+def test_a_class_with_its_own_tick_is_not_specialised():
+    class Stubborn(Sequence):
+        def tick(self):
+            self.reset_children()
+            return FAILURE
+
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Stubborn, "Stubborn")
+    assert tree_of("<Stubborn><AlwaysSuccess/></Stubborn>", factory).tick_once() is FAILURE
+
+
+def test_literals_change_with_their_ports():
+    tree = tree_of(
+        '<Sequence><Script name="s" code="x := 1"/><ScriptCondition name="c" code="x == 1"/>'
+        '<Repeat name="r" num_cycles="1"><AlwaysSuccess/></Repeat>'
+        '<Precondition name="p" if="true"><AlwaysSuccess/></Precondition>'
+        '<Parallel name="q"><AlwaysSuccess/><AlwaysFailure/></Parallel></Sequence>'
+    )
+    assert tree.tick_exactly_once() is FAILURE
+    tree.node_by_path("q").set_port("failure_count", "2")
+    tree.node_by_path("q").set_port("success_count", "1")
+    assert tree.tick_exactly_once() is SUCCESS
+    tree.node_by_path("p").set_port("if", "x > 5")
+    assert tree.tick_exactly_once() is FAILURE
+    tree.node_by_path("s").set_port("code", "x = 7")
+    assert tree.tick_exactly_once() is FAILURE  # the condition asks for 1
+    tree.node_by_path("c").set_port("code", "x == 7")
+    assert tree.tick_exactly_once() is SUCCESS
+    tree.node_by_path("r").set_port("num_cycles", "2")
+    assert tree.tick_exactly_once() is RUNNING
+
+
+def test_names_of_scripts_may_come_to_mean_something_else():
+    factory = BehaviorTreeFactory()
+    tree = tree_of('<ScriptCondition code="mode == 1"/>', factory)
+    board = tree.root_blackboard()
+    board.set("mode", 1)
+    assert tree.tick_exactly_once() is SUCCESS
+    board.unset("mode")
+    board.set("mode", 2)
+    assert tree.tick_exactly_once() is FAILURE
+    factory.register_scripting_enum("mode", 1)
+    assert tree.tick_exactly_once() is SUCCESS
+
+
+def test_a_new_remapping_moves_the_names_of_a_script():
+    factory = BehaviorTreeFactory()
+    factory.register_behavior_tree_from_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="Main"><SubTree ID="Inner"/></BehaviorTree>'
+        '<BehaviorTree ID="Inner"><Script code="x := 5"/></BehaviorTree></root>'
+    )
+    tree = factory.create_tree("Main")
+    outer, inner = (each.blackboard for each in tree.subtrees)
+    tree.tick_exactly_once()
+    assert (inner.get("x"), "x" in outer) == (5, False)
+    inner.unset("x")
+    inner.add_subtree_remapping("x", "y")
+    tree.tick_exactly_once()
+    assert outer.get("y") == 5
