@@ -2,8 +2,10 @@
 """Random trees on this engine and on BehaviorTree.CPP 4.8.2: how many differ.
 
     python benchmarks/tree_conformance.py --trees 20000 --seed 1 [--transitions]
+    python benchmarks/tree_conformance.py --trees 20000 --seed 1 --kind entries
 
-Exit code 0 if none differs. A case is reported by its own seed; ``--only SEED`` prints it.
+Kinds besides trees: ``entries`` is about the rules of types and conversions, ``scripts`` about the
+grammar and the operators, right and wrong. Exit code 0 if none differs. A case is reported by its own seed; ``--only SEED`` prints it.
 """
 
 from __future__ import annotations
@@ -15,15 +17,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/behavior_tree/test"))
 
-from conformance_kit import Generator, difference, ours, run, upstream
+from conformance_entries import EntryGenerator, ScriptGenerator
+from conformance_kit import Generator, difference, ours, run, silence, upstream
+
+KINDS = {"trees": Generator, "entries": EntryGenerator, "scripts": ScriptGenerator}
 
 
-def show(seed: int) -> None:
+def show(kind: str, seed: int) -> None:
     """Print a case and both traces."""
-    case = Generator(seed).case()
+    case = KINDS[kind](seed).case()
     print(case.xml.replace("><", ">\n<"), "\n", case.results, "\n", case.steps)
     for module in (ours, upstream):
-        trace = run(case, module, transitions=True)
+        with silence():
+            trace = run(case, module, transitions=True)
         print(
             f"--- "
             f"{module.__name__}\n{trace.events}\n{trace.blackboards}\n{trace.transitions}\n{trace.error}"
@@ -32,6 +38,7 @@ def show(seed: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kind", choices=KINDS, default="trees", help="what the cases are about")
     parser.add_argument("--trees", type=int, default=1000)
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the run; tree i has seed * 1000003 + i"
@@ -43,12 +50,12 @@ def main() -> int:
     parser.add_argument("--only", type=int, help="print the case of this seed")
     arguments = parser.parse_args()
     if arguments.only is not None:
-        show(arguments.only)
+        show(arguments.kind, arguments.only)
         return 0
     start, found = time.monotonic(), 0
     for index in range(arguments.trees):
         seed = arguments.seed * 1000003 + index
-        what = difference(Generator(seed).case(), transitions=arguments.transitions)
+        what = difference(KINDS[arguments.kind](seed).case(), transitions=arguments.transitions)
         if what is not None:
             found += 1
             if found <= arguments.show:

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("behaviortreepy")
 
+from conformance_entries import EntryGenerator, ScriptGenerator
 from conformance_kit import Generator, difference, ours, upstream
 
 BLOCK = 30
@@ -18,6 +19,14 @@ def test_random_trees_agree_with_upstream(block):
         case = Generator(seed).case()
         found = difference(case)
         assert found is None, f"seed {seed}: {found}\n{case.xml}"
+
+
+@pytest.mark.parametrize(("kind", "count"), [(EntryGenerator, 60), (ScriptGenerator, 150)])
+def test_values_and_scripts_agree_with_upstream(kind, count):
+    for seed in range(count):
+        case = kind(seed).case()
+        found = difference(case)
+        assert found is None, f"seed {seed}: {found}\n{case.xml}\n{case.writes}"
 
 
 def test_status_transitions_agree_with_upstream():

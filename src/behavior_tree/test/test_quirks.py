@@ -236,3 +236,119 @@ def test_trees_from_text_stay_registered(compat, known):
         '<root BTCPP_format="4"><BehaviorTree ID="M"><AlwaysSuccess/></BehaviorTree></root>'
     )
     assert factory.registered_behavior_trees() == known
+
+
+@BOTH
+def test_exact_values_of_sets_and_numbers(compat):
+    rig = Rig(compat, A="S")
+    tree = rig.tree('<SetBlackboard value="{literal}" output_key="i"/>')
+    board = tree.root_blackboard()
+    board.set_int("i", 1)
+    if compat:
+        with pytest.raises(BehaviorTreeError):
+            board.set_bool("i", False)  # True would be taken
+    else:
+        board.set_bool("i", False)
+    board.set_string("text", "12abc")
+    if compat:
+        assert board.get_int("text") == 12
+    else:
+        with pytest.raises(BehaviorTreeError):
+            board.get_int("text")
+
+
+@BOTH
+def test_script_integers_are_not_the_integers_of_set_int(compat):
+    rig = Rig(compat)
+    tree = rig.tree(
+        '<Sequence><Script code="literal := 3"/>'
+        '<SetBlackboard value="{literal}" output_key="i"/></Sequence>'
+    )
+    tree.root_blackboard().set_int("i", 1)
+    assert result(rig, tree) == ("raised" if compat else "S")
+
+
+@BOTH
+def test_queues_are_typed(compat):
+    rig = Rig(compat, A="S")
+    tree = rig.tree('<LoopInt queue="{q}" value="{i}"><A/></LoopInt>')
+    board = tree.root_blackboard()
+    board.set_string("q", "1;2")
+    assert [result(rig, tree) for _ in range(3)] == ["R", "R", "S"]
+    if compat:  # the text became a queue, which is empty now
+        assert type(board.get("q")).__name__ == "IntQueue"
+        assert not board.get("q")
+    else:
+        assert board.get_string("q") == "1;2"
+
+
+@BOTH
+def test_ports_that_cannot_be_read(compat):
+    rig = Rig(compat, A="S")
+    tree = rig.tree('<RunOnce then_skip="{skip}"><A/></RunOnce>')
+    tree.root_blackboard().set_string("other", "")
+    assert result(rig, tree) == ("S" if compat else "raised")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<root BTCPP_format="4"><BehaviorTree ID="My Tree"><AlwaysSuccess/></BehaviorTree></root>',
+        xml('<Sequence><SubTree ID="T" name="x"/><SubTree ID="T" name="x"/></Sequence>')[:-7]
+        + '<BehaviorTree ID="T"><AlwaysSuccess/></BehaviorTree></root>',
+        xml('<AlwaysSuccess name="&#9;"/>'),
+    ],
+)
+def test_names_of_any_kind(compat, text):
+    rig = Rig(compat)
+    if compat:
+        assert letter(rig.factory.create_tree_from_text(text).tick_once()) == "S"
+    else:
+        with pytest.raises(LoadError):
+            rig.factory.create_tree_from_text(text)
+
+
+@BOTH
+def test_an_empty_instance_name(compat):
+    tree = Rig(compat).tree('<AlwaysSuccess name=""/>')
+    assert tree.root_node().full_path() == ("" if compat else "AlwaysSuccess::1")
+
+
+@BOTH
+def test_results_of_callbacks_that_mean_nothing(compat):
+    rig = Rig(compat)
+    rig.factory.register_simple_condition("Ask", lambda node: "maybe")
+    assert result(rig, rig.tree("<Ask/>")) == ("F" if compat else "raised")
+
+
+@BOTH
+def test_set_output_of_the_binding(compat):
+    rig = Rig(compat)
+    tree = rig.tree('<SetBlackboard value="1" output_key="{k}"/>')
+    if compat:
+        with pytest.raises(TypeError):
+            tree.root_node().set_output_int("output_key", 5)
+    else:
+        assert tree.root_node().set_output_int("output_key", 5)
+    assert tree.root_blackboard().get_int("k") == 5
+
+
+@BOTH
+def test_a_tree_that_nobody_refers_to(compat):
+    rig = Rig(compat, A="R")
+    tree = rig.tree("<A/>")
+    tree.tick_once()
+    del tree
+    assert rig.take_log() == ("A !A" if compat else "A")
+
+
+@BOTH
+def test_trees_from_text_and_registered_trees(compat):
+    rig = Rig(compat)
+    rig.factory.register_behavior_tree_from_text(xml("<AlwaysSuccess/>").replace("Main", "T"))
+    if compat:
+        with pytest.raises(LoadError, match="Can't find a tree"):
+            rig.tree('<SubTree ID="T"/>')
+    else:
+        assert result(rig, rig.tree('<SubTree ID="T"/>')) == "S"
