@@ -8,12 +8,11 @@ import math
 import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped
 
-from behavior_executor.scene_nodes import Scene, SceneObserver, patience_port
+from behavior_executor.scene_nodes import SceneObserver, patience_port
 from behavior_executor.scene_view import SceneSnapshot
 from behavior_ros import matrix_to_pose, pose_to_matrix
 from behavior_tree import (
     InputPort,
-    NodeConfig,
     NodeStatus,
     OutputPort,
     PortInfo,
@@ -39,10 +38,6 @@ class WhereIs(SceneObserver):
             OutputPort("held", bool, description="it is in the gripper"),
             OutputPort("seen", bool, description="it is seen now, not just remembered"),
         )
-
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config, scene)
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Tell; fails when the scene does not have both."""

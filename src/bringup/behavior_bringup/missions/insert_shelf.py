@@ -13,7 +13,7 @@ from behavior_bringup.missions.model import (
     Vector,
     Verdict,
 )
-from behavior_bringup.missions.moments import Moment, free_spot
+from behavior_bringup.missions.moments import Moment, free_spot, put
 
 BOX, SHELF = "box", "shelf_base"
 LEAST_DEPTH = 0.11
@@ -82,11 +82,11 @@ class InsertShelfDisturbances:
         """See `DisturbancePlan`."""
         reaching = situation.skill == "pick" and situation.phase in ("reach", "approach")
         if self._move.reached(reaching, situation.time):
-            return self._put("move", "moved the box while the arm reached for it")
+            return self._put("moved the box while the arm reached for it", held=False)
         box = situation.objects.get(BOX)
         carried = box is not None and box.held and bool(box.position[2] > 0.12)
         if self._take.reached(carried, situation.time):
-            return self._put("release", "took the box from the gripper")
+            return self._put("took the box from the gripper", held=True)
         return None
 
     def pending(self) -> list[str]:
@@ -94,16 +94,10 @@ class InsertShelfDisturbances:
         moments = {"move while reaching": self._move, "take from the gripper": self._take}
         return [what for what, moment in moments.items() if not moment.done]
 
-    def _put(self, kind: str, cause: str) -> Disturbance:
+    def _put(self, cause: str, *, held: bool) -> Disturbance:
         spot = free_spot(_FREE_X, _FREE_Y, [], self._random, clearance=0.0)
         place: Vector = np.array([spot[0], spot[1], 0.066])
-        return Disturbance(
-            kind="release" if kind == "release" else "move",
-            object=BOX,
-            position=place,
-            yaw=float(self._random.uniform(-np.pi, np.pi)),
-            cause=cause,
-        )
+        return put(BOX, place, self._random, cause, held=held)
 
 
 MISSION = Mission(

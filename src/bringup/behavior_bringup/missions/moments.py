@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from behavior_bringup.missions.model import Vector
+from behavior_bringup.missions.model import Disturbance, Vector
 
 _TRIES = 500
 
@@ -77,3 +77,16 @@ def free_spot(
         if gap > best_gap:
             best, best_gap = place, gap
     return best
+
+
+def put(
+    name: str, position: Vector, random: np.random.Generator, cause: str, *, held: bool
+) -> Disturbance:
+    """Puts an object to a place [m], turned at random; `held`: out of the gripper."""
+    return Disturbance(
+        kind="release" if held else "move",
+        object=name,
+        position=position,
+        yaw=float(random.uniform(-np.pi, np.pi)),
+        cause=cause,
+    )

@@ -15,7 +15,7 @@ from behavior_bringup.missions.model import (
     Vector,
     Verdict,
 )
-from behavior_bringup.missions.moments import Moment, free_spot
+from behavior_bringup.missions.moments import Moment, free_spot, put
 
 ORDER = ("blue_block", "yellow_block", "green_block", "red_block")
 """From bottom to top."""
@@ -125,9 +125,8 @@ class StackBlocksDisturbances:
         target = next_block(situation.objects)
         if not self._move.reached(reaching, situation.time) or target is None:
             return None
-        return self._put(
-            "move", target, situation, f"moved {_colour(target)} while the arm reached for it"
-        )
+        cause = f"moved {_colour(target)} while the arm reached for it"
+        return self._put(target, situation, cause)
 
     def _due_take(self, situation: Situation) -> Disturbance | None:
         if self._takes_from_gripper:
@@ -138,22 +137,19 @@ class StackBlocksDisturbances:
             if not self._take.reached(carried is not None, situation.time) or carried is None:
                 return None
             cause = f"took {_colour(carried.name)} from the gripper"
-            return self._put("release", carried.name, situation, cause)
+            return self._put(carried.name, situation, cause, held=True)
         stacked = tower(situation.objects)
         high_enough = len(stacked) >= self._take.nth
         if not self._take.reached(high_enough, situation.time, at_once=True):
             return None
         cause = f"took {_colour(stacked[-1])} from the tower"
-        return self._put("move", stacked[-1], situation, cause)
+        return self._put(stacked[-1], situation, cause)
 
-    def _put(self, kind: str, name: str, situation: Situation, cause: str) -> Disturbance:
-        return Disturbance(
-            kind="release" if kind == "release" else "move",
-            object=name,
-            position=free_place(situation.objects, self._random),
-            yaw=float(self._random.uniform(-np.pi, np.pi)),
-            cause=cause,
-        )
+    def _put(
+        self, name: str, situation: Situation, cause: str, *, held: bool = False
+    ) -> Disturbance:
+        place = free_place(situation.objects, self._random)
+        return put(name, place, self._random, cause, held=held)
 
 
 def next_block(objects: Objects) -> str | None:

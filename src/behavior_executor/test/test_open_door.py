@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree open_door with skills that only keep the books: what it does when something fails."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from behavior_executor.catalogue import MissionCatalogue
+from behavior_executor.scene_manager import register_scene_nodes
+from behavior_executor.scene_view import SceneSnapshot, SeenObject
+from behavior_tree import (
+    BehaviorTreeFactory,
+    Blackboard,
+    InputPort,
+    NodeStatus,
+    OutputPort,
+    SyncActionNode,
+    ports_list,
+)
+
+TREES = Path(__file__).parents[3] / "trees"
+SHUT = -math.pi / 2
+"""[rad] Yaw of the shut door."""
+
+
+@dataclass
+class Door:
+    """A door, a hand, and what happened."""
+
+    angle: float = 0.0
+    lever: float = 0.0
+    closed: bool = False
+    log: list[str] = field(default_factory=list)
+    fails: dict[str, int] = field(default_factory=dict)
+    """How often each thing that is logged fails."""
+    happens: dict[str, Callable[[Door], None]] = field(default_factory=dict)
+    """What happens, once, right after something that is logged."""
+    now: float = 0.0
+    rng: random.Random = field(default_factory=lambda: random.Random(0))
+
+    @property
+    def snapshot(self) -> SceneSnapshot:
+        things = [
+            SeenObject("door_panel", 0.5, 0.0, 0.5, yaw=SHUT + self.angle),
+            SeenObject("door_hinge_post", 0.5, 0.2, 0.5, yaw=SHUT),
+        ]
+        return SceneSnapshot(objects={thing.name: thing for thing in things})
+
+    def do(self, what: str) -> bool:
+        """Log it; tell whether it succeeds."""
+        self.log.append(what)
+        failing = self.fails.get(what, 0)
+        self.fails[what] = failing - 1
+        if what in self.happens:
+            self.happens.pop(what)(self)
+        return failing <= 0
+
+
+class Skill(SyncActionNode):
+    """A skill that takes no time."""
+
+    inputs: ClassVar[tuple[str, ...]]
+    numbers: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def provided_ports(cls):
+        return ports_list(
+            *(InputPort(name, float, default=0.0) for name in cls.numbers),
+            *(InputPort(name, str, default="") for name in cls.inputs),
+            OutputPort("phase", str),
+            OutputPort("holding", bool),
+        )
+
+    def __init__(self, name, config, door: Door) -> None:
+        super().__init__(name, config)
+        self.door = door
+
+    def tick(self) -> NodeStatus:
+        values = {name: self.get_input(name) for name in (*self.inputs, *self.numbers)}
+        return NodeStatus.SUCCESS if self.act(values) else NodeStatus.FAILURE
+
+
+class MoveArm(Skill):
+    inputs = ("mode", "poses", "named_target", "velocity_scaling", "avoid_collisions")
+
+    def act(self, values: dict[str, Any]) -> bool:
+        return self.door.do(values["named_target"] or values["poses"].partition(";")[0])
+
+
+class MoveGripper(Skill):
+    inputs = ("mode", "width")
+
+    def act(self, values: dict[str, Any]) -> bool:
+        self.door.closed = values["mode"] == "CLOSE"
+        self.set_output("holding", self.door.closed)
+        return self.door.do(values["mode"])
+
+
+class Screw(Skill):
+    inputs = (
+        *("axis", "preview", "may_touch", "keep_grip"),
+        *("max_linear_velocity", "max_angular_velocity"),
+        *("position_tolerance", "orientation_tolerance"),
+    )
+    numbers = ("rotation", "max_force")
+
+    def act(self, values: dict[str, Any]) -> bool:
+        part = "lever" if values["axis"].startswith("door_lever") else "door"
+        amount = values["rotation"]
+        if values["preview"]:
+            return self.door.do(f"try {part}")
+        assert self.door.closed, "a screw with an open hand"
+        if not self.door.do(f"{part} {'back' if amount < 0 else 'on'}"):
+            return False
+        if part == "lever":
+            self.door.lever += amount
+        else:
+            assert self.door.lever > 0.4, "the lever must be turned"
+            self.door.angle += amount
+        return True
+
+
+def run(door: Door) -> tuple[NodeStatus, float]:
+    """Tick the mission to its end; its status, and the time that it took [s]."""
+    factory = BehaviorTreeFactory(clock=lambda: door.now)
+    register_scene_nodes(factory, door)
+    for kind in (MoveArm, MoveGripper, Screw):
+        factory.register_node_type(kind, kind.__name__, door)
+    entry = MissionCatalogue([TREES]).find("open_door")
+    blackboard = Blackboard.create()
+    for key, value in entry.blackboard_values({}).items():
+        blackboard.set(key, value)
+    tree = factory.create_tree_from_file(entry.path, blackboard)
+    status = NodeStatus.RUNNING
+    while status is NodeStatus.RUNNING and door.now < 120.0:
+        status = tree.tick_exactly_once()
+        door.now += 0.05
+    return status, door.now
+
+
+ONCE = [
+    *("OPEN", "door_lever", "door_lever", "try lever", "try door", "CLOSE"),
+    *("lever on", "door on", "lever back", "OPEN", "panda_hand_tcp", "home"),
+]
+
+
+def test_the_door_is_opened() -> None:
+    door = Door()
+    status, _ = run(door)
+    assert status is NodeStatus.SUCCESS
+    assert door.log == ONCE
+    assert door.angle > 0.75
+    assert abs(door.lever) < 1e-9
+
+
+def test_a_door_that_is_open_is_left_alone() -> None:
+    door = Door(angle=1.0)
+    assert run(door)[0] is NodeStatus.SUCCESS
+    assert door.log == ["home"]
+
+
+def test_where_the_arm_cannot_follow_the_lever_is_grasped_the_other_way_up() -> None:
+    door = Door(fails={"try door": 1})
+    assert run(door)[0] is NodeStatus.SUCCESS
+    again = ["OPEN", "panda_hand_tcp", "home", "door_lever", "door_lever", "try lever", "try door"]
+    assert door.log == [*ONCE[:5], *again, *ONCE[5:]]
+
+
+def test_a_lever_that_slips_is_let_go_of_and_grasped_again() -> None:
+    door = Door(fails={"door on": 1})
+    assert run(door)[0] is NodeStatus.SUCCESS
+    let_go = ["OPEN", "panda_hand_tcp"]
+    # It goes straight to the next attempt.
+    assert door.log[: len(ONCE) - 4 + 2] == [*ONCE[: ONCE.index("door on") + 1], *let_go]
+    assert door.log.count("door on") == 2
+
+
+def test_a_door_that_is_pushed_shut_is_opened_again() -> None:
+    def shut(door: Door) -> None:
+        door.angle = door.lever = 0.0
+
+    door = Door(happens={"panda_hand_tcp": shut})
+    assert run(door)[0] is NodeStatus.SUCCESS
+    assert door.log == ONCE * 2
+
+
+def test_after_five_attempts_the_mission_fails() -> None:
+    door = Door(fails={"lever on": 99})
+    status, time = run(door)
+    assert status is NodeStatus.FAILURE
+    assert door.log.count("lever on") == 5
+    assert door.angle == 0.0
+    assert time < 60.0
