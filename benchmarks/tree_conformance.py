@@ -5,7 +5,8 @@
     python benchmarks/tree_conformance.py --trees 20000 --seed 1 --kind entries
 
 Kinds besides trees: ``entries`` is about the rules of types and conversions, ``scripts`` about the
-grammar and the operators, right and wrong. Exit code 0 if none differs. A case is reported by its own seed; ``--only SEED`` prints it.
+grammar and the operators, right and wrong. Exit code 0 if none differs. A case is reported by its
+own seed; ``--only SEED`` prints it.
 """
 
 from __future__ import annotations

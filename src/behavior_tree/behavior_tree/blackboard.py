@@ -336,15 +336,22 @@ class Blackboard:
         return str(self.get_as(key, str))
 
     def set_int(self, key: str, value: int) -> None:
-        """Write an integer."""
-        self.set(key, operator.index(value))
+        """Write an integer; raises TypeError for anything else."""
+        number = operator.index(value)
+        if self._types.exact and not -(2**31) <= number < 2**31:
+            raise TypeError(f"set_int({key!r}) takes an integer of 32 bits, not {number}")
+        self.set(key, number)
 
     def set_double(self, key: str, value: float) -> None:
-        """Write a float."""
+        """Write a float; raises TypeError for what is no number."""
+        if isinstance(value, str | bytes):
+            raise TypeError(f"set_double({key!r}) takes a number, not {type(value).__name__}")
         self.set(key, float(value))
 
     def set_bool(self, key: str, value: bool) -> None:
-        """Write a bool."""
+        """Write a bool; raises TypeError for texts and containers."""
+        if value is not None and not hasattr(value, "__bool__"):
+            raise TypeError(f"set_bool({key!r}) takes a bool, not {type(value).__name__}")
         self.set(key, bool(value))
 
     def set_string(self, key: str, value: str) -> None:

@@ -96,10 +96,15 @@ def blackboard(bt):
             results.append(attempt())
         except RuntimeError as error:
             results.append(isinstance(error, Exception))
-    try:
-        board.set_int("goal", 2.5)
-    except TypeError:
-        results.append("TypeError")
+    wrong = [("set_int", 2.5), ("set_int", "3"), ("set_double", "2.5"), ("set_double", None)]
+    wrong += [("set_bool", "x"), ("set_bool", []), ("set_bool", None), ("set_bool", 5)]
+    wrong += [("set_string", 5), ("set_int", True), ("set_double", True)]
+    for number, (method, value) in enumerate(wrong):
+        try:
+            getattr(bt.Blackboard.create(), method)(f"k{number}", value)
+            results.append((method, value))
+        except TypeError:
+            results.append("TypeError")
     return results
 
 

@@ -136,7 +136,8 @@ def run(
     """Run a case on ``behavior_tree`` or ``behaviortreepy``.
 
     Upstream's timer thread acknowledges a cancelled timer late, even after the timer was started
-    again; ``settle`` is the time it is given before each tick [s].
+    again: a Sleep halted and ticked at once ends too early in a third of the runs. ``settle``
+    is the time it is given before each tick [s].
     """
     trace = Trace()
     now = [0.0]
