@@ -93,6 +93,7 @@ class GripperSkill:
         target = self._target()
         start = self.arm.state().width
         if abs(start - target) <= self.request.satisfied_within:
+            self._tell_scene(start)
             return GripperOutcome(start, self.hand.held is not None)
         command = self.gripper.move(target, self.request.max_effort or self.effort)
         begun = self.runtime.now()
@@ -167,13 +168,22 @@ class GripperSkill:
         return 1.0 if way < 1e-4 else min(abs(self.arm.state().width - start) / way, 1.0)
 
     def _tell_scene(self, start: float) -> None:
-        """Fingers that opened hold nothing any more."""
-        if self.arm.state().width < start + RELEASED:
+        """Fingers that opened, or stand open, hold nothing any more.
+
+        What this hand took counts even where the newest snapshot of the scene does not show it yet.
+        """
+        width, held = self.arm.state().width, self.hand.held
+        gripped = min(start, self.open_width if held is None else held.width)
+        if width < min(gripped + RELEASED, self.open_width - RELEASED):
             return
         self.hand.held = None
-        for thing in list(self.scene.objects().values()):
-            if thing.state is ObjectState.ATTACHED:
-                self.scene.detach(thing.name)
+        attached = [
+            thing.name
+            for thing in self.scene.objects().values()
+            if thing.state is ObjectState.ATTACHED
+        ]
+        for name in attached if held is None else {*attached, held.name}:
+            self.scene.detach(name)
 
 
 def _invalid(problem: str) -> SkillFailure:

@@ -37,6 +37,8 @@ from behavior_skills.screw_motion import ScrewMotion
 SAMPLE_ANGLE, SAMPLE_LENGTH, SAMPLE_PERIOD = math.radians(2.0), 0.015, 0.2
 """[rad], [m] and [s] at most between two poses for which joints are sought, on average."""
 LEAST_SAMPLES = 16
+FINER = 4
+"""Factor on the number of samples where a jump is suspected."""
 MOST_JOINT_STEP = 0.25
 """[rad] between two samples; more is a jump to another posture."""
 BETWEEN = 1.0005
@@ -186,9 +188,11 @@ class ScrewSkill:
             math.ceil(motion.arc / SAMPLE_LENGTH),
             math.ceil(motion.duration / SAMPLE_PERIOD),
         )
-        times = np.linspace(0.0, motion.duration, count + 1)
-        shares = np.array([motion.share(t)[0] for t in times])
-        joints = self._joints_along(motion, q, shares)
+        try:
+            times, shares, joints = self._followed(motion, q, count)
+        except SkillFailure:
+            # Near a singular posture the joints hurry: that may look like a jump from afar.
+            times, shares, joints = self._followed(motion, q, FINER * count)
         self._check_collisions(q, joints, shares)
         self.fraction = 1.0
         spline = CubicSpline(times, joints, bc_type="clamped")
@@ -215,6 +219,12 @@ class ScrewSkill:
         twists = np.array([robot.jacobian(q) @ qd for q, qd in zip(qs, qds, strict=True)])
         linear, angular = (np.linalg.norm(part, axis=1).max() for part in np.hsplit(twists, 2))
         return BETWEEN * float(max(linear / motion.max_linear, angular / motion.max_angular))
+
+    def _followed(self, motion: ScrewMotion, q: Array, count: int) -> tuple[Array, Array, Array]:
+        """Times [s] of `count` steps, shares of the motion done then, and joints [rad]."""
+        times = np.linspace(0.0, motion.duration, count + 1)
+        shares = np.array([motion.share(t)[0] for t in times])
+        return times, shares, self._joints_along(motion, q, shares)
 
     def _joints_along(self, motion: ScrewMotion, q: Array, shares: Array) -> Array:
         """Joints for each share, every one reached from the one before without a jump."""

@@ -6,7 +6,14 @@ import pytest
 
 from behavior_motion import Trajectory
 from behavior_skills.gripper_skill import GripperMode, GripperRequest, GripperSkill
-from behavior_skills.interfaces import Cancelled, Done, Failure, JointState, SkillFailure
+from behavior_skills.interfaces import (
+    Cancelled,
+    Done,
+    Failure,
+    HeldObject,
+    JointState,
+    SkillFailure,
+)
 from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.planning import Speeds
 
@@ -156,6 +163,25 @@ def test_opening_tells_the_scene(rig):
     world.attach("blue", "panda_hand")
     grip(rig, GripperMode.OPEN)
     assert world.attached == {}
+
+
+def test_fingers_that_stand_open_tell_the_scene_too(rig):
+    world = rig[0]
+    world.add("cube", 0.5, 0.0)
+    world.attached["cube"] = "panda_hand"
+    grip(rig, GripperMode.OPEN)
+    assert world.attached == {}
+
+
+def test_what_the_hand_took_is_let_go_of_before_the_scene_shows_it(rig, monkeypatch):
+    world, _, hand = rig
+    world.width = world._goal_width = 0.0515
+    hand.held = HeldObject("cube", np.eye(4), 0.0515)
+    told = []
+    monkeypatch.setattr(world, "detach", told.append)
+    grip(rig, GripperMode.WIDTH, width=0.063)
+    assert told == ["cube"]
+    assert hand.held is None
 
 
 @pytest.mark.parametrize(
