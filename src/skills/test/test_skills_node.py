@@ -18,7 +18,7 @@ needed = ("behavior_ros", "behavior_sim", "behavior_scene")
 if any(importlib.util.find_spec(name) is None for name in needed):
     pytest.skip("needs the simulated world and the scene", allow_module_level=True)
 
-from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place  # noqa: E402
+from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw  # noqa: E402
 from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
@@ -57,6 +57,7 @@ class Rig:
         self.phases = []
         self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
         types = {"/pick": Pick, "/place": Place, "/move_arm": MoveArm, "/gripper": MoveGripper}
+        types["/screw"] = Screw
         self.clients = {name: ActionClient(self.node, kind, name) for name, kind in types.items()}
 
     def await_stack(self):
@@ -199,3 +200,44 @@ def test_second_goal_is_refused_and_cancel_stops_the_arm(rig):
     home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
     assert rig.run("/move_arm", home).code == 0
     assert rig.run("/gripper", MoveGripper.Goal(mode=MoveGripper.Goal.OPEN)).code == 0
+
+
+def screw(**changes):
+    """30 degrees about a vertical axis before the arm."""
+    goal = Screw.Goal(rotation=0.5, max_linear_velocity=0.2, max_angular_velocity=0.8)
+    goal.axis.header.frame_id = "world"
+    goal.axis.pose.position.x = 0.45
+    goal.axis.pose.orientation.y, goal.axis.pose.orientation.w = -(0.5**0.5), 0.5**0.5
+    for name, value in changes.items():
+        setattr(goal, name, value)
+    return goal
+
+
+@pytest.mark.timeout(120)
+def test_screw_previews_moves_and_is_cancelled(rig):
+    home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
+    assert rig.run("/move_arm", home).code == 0
+    seen = rig.run("/screw", screw(preview=True))
+    assert (seen.code, seen.fraction) == (0, 1.0), seen.message
+    assert len(seen.path) == 4
+    assert seen.duration > 0.5 / 0.8
+    start, end = (pose.pose.position for pose in (seen.path[0], seen.path[-1]))
+    assert start.z == pytest.approx(end.z, abs=1e-6)
+    assert set(rig.phases) == {"plan"}
+
+    handle = rig.start("/screw", screw(max_angular_velocity=0.1))
+    rig.until(lambda: "move" in rig.phases)
+    assert not rig.start("/move_arm", home).accepted
+    handle.cancel_goal_async()
+    assert rig.result(handle).code == Screw.Result.CANCELED
+
+    done = rig.run("/screw", screw(max_force=60.0))
+    assert (done.code, done.fraction) == (0, 1.0), done.message
+    assert rig.phases[-1] == "move"
+    assert rig.run("/screw", screw(rotation=0.0)).code == Screw.Result.INVALID_REQUEST
+    far = rig.run("/screw", screw(rotation=0.0, translation=1.5))
+    assert far.code == Screw.Result.UNREACHABLE
+    assert 0.0 < far.fraction < 1.0
+    lost = screw()
+    lost.axis.header.frame_id = "nowhere"
+    assert rig.run("/screw", lost).code == Screw.Result.UNKNOWN_FRAME
