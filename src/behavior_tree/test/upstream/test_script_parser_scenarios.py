@@ -305,3 +305,13 @@ def test_statements_and_empty_ones():
     evaluate("a:=3;;; b:=4;;", board)
     assert (board.get("a"), board.get("b")) == (3, 4)
     assert evaluate("a:=5; b:=6; a*b", board) == 30
+
+
+def test_h_numbers_put_together(stage):
+    """Quirk H in both settings, and on upstream."""
+    stage.load('<Script code="v := 1 .. 2"/>')
+    if stage.mended:
+        assert stage.tick() == "S"
+        assert stage.text("v") == "12"
+    else:
+        assert "not initialized" in stage.raises()
