@@ -79,7 +79,7 @@ class _Leaves:
             "State",
             lambda node: self.result(node, "start"),
             lambda node: self.result(node, "running"),
-            lambda node: self.events.append(("halt", node.name(), node.status().name)),
+            self.halted,
         )
         factory.register_simple_stateful_action(
             "Bare", lambda node: self.result(node, "start"), lambda node: self.result(node, "more")
@@ -106,6 +106,14 @@ class _Leaves:
             node.halt_node()
             result = "SUCCESS"
         return child if result == "child" else self.value(result)
+
+    def halted(self, node: Any) -> None:
+        name = node.name()
+        self.events.append(("halt", name, node.status().name))
+        for write in self.case.writes.get(name, ()):
+            use(node.config().blackboard, self.events, *write)
+        if "raise" in self.case.results[name]:
+            raise ValueError("a leaf that raises when it is halted")
 
     def value(self, result: str) -> Any:
         if result == "raise":
