@@ -71,6 +71,7 @@ class _Leaves:
         self.module, self.case, self.events = module, case, trace.events
         self.calls: Counter[str] = Counter()
         self.boards: dict[str, Any] = {}
+        self.trees: list[Any] = []
 
     def register(self, factory: Any) -> None:
         factory.register_simple_action("Act", lambda node: self.result(node, "tick"))
@@ -105,6 +106,10 @@ class _Leaves:
         if result == "halt":
             node.halt_node()
             result = "SUCCESS"
+        if result == "halt tree":
+            for tree in self.trees:
+                tree.halt_tree()
+            result = "RUNNING" if what == "running" else "SUCCESS"
         return child if result == "child" else self.value(result)
 
     def halted(self, node: Any) -> None:
@@ -156,9 +161,11 @@ def run(
     )
     leaves = _Leaves(module, case, trace)
     leaves.register(factory)
+    trees = leaves.trees
     board = None if case.board is None else _board(case, case.board, module, trace)
     try:
-        trees = [_create(case, factory, board, first=i == 0) for i in range(case.instances)]
+        for number in range(case.instances):
+            trees.append(_create(case, factory, board, first=number == 0))
     except Exception as error:
         trace.error = str(error)
         return trace

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("behaviortreepy")
 
 from conformance_entries import EntryGenerator, ScriptGenerator
-from conformance_kit import Generator, difference, ours, upstream
+from conformance_kit import Generator, difference, ours, run, silence, upstream
 
 BLOCK = 30
 
@@ -19,6 +19,12 @@ def test_random_trees_agree_with_upstream(block):
         case = Generator(seed).case()
         found = difference(case)
         assert found is None, f"seed {seed}: {found}\n{case.xml}"
+
+
+def test_most_random_trees_are_built():
+    with silence():
+        built = [run(Generator(seed).case(), ours).built for seed in range(100)]
+    assert sum(built) > 90
 
 
 @pytest.mark.parametrize(("kind", "count"), [(EntryGenerator, 60), (ScriptGenerator, 150)])

@@ -99,7 +99,7 @@ def _keep_running(self: StatefulActionNode) -> NodeStatus:
         raise
     except Exception as error:
         raise self._execution_error(error) from error
-    return status if status is RUNNING else self.finish_tick(RUNNING, status)
+    return self.finish_tick(RUNNING, status)
 
 
 def _call_running(self: SimpleStatefulActionNode) -> NodeStatus:
@@ -109,6 +109,7 @@ def _call_running(self: SimpleStatefulActionNode) -> NodeStatus:
     try:
         status = function(self)
         if status is RUNNING:
+            self.status = status  # the function may have halted the tree
             return status
         status = callback_result(self, status)
     except NodeExecutionError:

@@ -51,6 +51,7 @@ def _from_the_first(self: Reactive) -> NodeStatus:
                 continue
             if status is RUNNING:
                 _halt_others(self.children, runs.index(run, reached))
+                self.status = status  # a leaf may have halted the tree
                 return status
             if status is IDLE:
                 raise self._bad_child()

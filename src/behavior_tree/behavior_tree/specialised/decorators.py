@@ -32,6 +32,7 @@ def _change_result(self: _ResultChanger) -> NodeStatus:
     elif status is FAILURE:
         status = self._on_failure
     elif status is RUNNING:
+        self.status = status  # a leaf may have halted the tree
         return status
     else:
         return self._not_stored(before, status)

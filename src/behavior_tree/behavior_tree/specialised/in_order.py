@@ -38,6 +38,9 @@ def _go_on(self: InOrder, before: NodeStatus) -> NodeStatus:
                 continue
             if status is RUNNING:
                 self._index = runs.index(run, index)
+                if self.status is IDLE:  # a leaf has halted the tree
+                    self._index = 0
+                    self.status = status
                 return status
             if status is IDLE:
                 raise self._bad_child()
@@ -74,6 +77,9 @@ def odd_result(self: InOrder, index: int, status: NodeStatus) -> NodeStatus:
     """Go on after a child's result that is neither SUCCESS nor FAILURE; all before it went on."""
     self._index = index
     if status is RUNNING:
+        if self.status is IDLE:  # a leaf has halted the tree
+            self._index = 0
+            self.status = status
         return status
     if status is not SKIPPED:
         raise self._bad_child()
