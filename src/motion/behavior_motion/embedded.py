@@ -32,9 +32,10 @@ from behavior_motion.planner import (
     PlanRequest,
     RequestKind,
 )
-from behavior_motion.query import CHECK_STEP, Failure, Query, limit_faults
+from behavior_motion.query import CHECK_STEP, Failure, Query, RouteFinder, limit_faults
 from behavior_motion.replanning import braked, joined, rest_of
 from behavior_motion.robot import RobotModel
+from behavior_motion.routes import routes
 from behavior_motion.scene import PlanningScene
 from behavior_motion.search import search
 from behavior_motion.solutions import IkTask
@@ -70,6 +71,8 @@ class EmbeddedPlanner:
             )
         self.seed = seed
         self.padding = positive("padding", padding, zero=True)
+        self.route_finder: RouteFinder = routes
+        """Searches the way between two joint vectors; another backend may put its own here."""
         self._lock = threading.RLock()
         self._world_cache: CollisionWorld | None = None
         self._ik_cache: dict[tuple[str, float], InverseKinematics] = {}
@@ -238,6 +241,7 @@ class EmbeddedPlanner:
                     seed=self.seed if options.seed is None else options.seed,
                     padding=self.padding,
                     constrained=constrained,
+                    route_finder=self.route_finder,
                 )
                 plan = self._plan(query, request)
             except Failure as failure:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from behavior_motion.embedded import EmbeddedPlanner
-from behavior_motion.moveit import require_moveit
+from behavior_motion.moveit import create_moveit_planner
 from behavior_motion.planner import MotionPlanner
 from behavior_motion.robot import RobotModel, load_robot
 from behavior_motion.scene import PlanningScene
@@ -35,7 +35,7 @@ def create_planner(
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend: one of {', '.join(BACKENDS)} wanted, got {backend!r}")
-    if backend == "moveit":
-        require_moveit()
     model = robot if isinstance(robot, RobotModel) else load_robot(robot)
+    if backend == "moveit":
+        return create_moveit_planner(model, scene, seed=seed)
     return EmbeddedPlanner(model, scene, seed=seed)

@@ -45,7 +45,7 @@ def coal_geometry(shape: Shape) -> Any:
 
 def distance_geometry(shape: Shape) -> Any | None:
     """The geometry to measure distances to where coal has none for :func:`coal_geometry`'s."""
-    return _surface(shape) if isinstance(shape, HeightField) else None
+    return _triangles(*height_field_triangles(shape)) if isinstance(shape, HeightField) else None
 
 
 def _coal_height_field(field: HeightField) -> Any:
@@ -55,8 +55,8 @@ def _coal_height_field(field: HeightField) -> Any:
     return coal.HeightFieldOBBRSS(*field.size, rows, lowest)
 
 
-def _surface(field: HeightField) -> Any:
-    """The upper surface as triangles."""
+def height_field_triangles(field: HeightField) -> tuple[Matrix, NDArray[np.int64]]:
+    """Points (N, 3) [m] and triangles (M, 3) of the upper surface."""
     nx, ny = field.heights.shape
     xs, ys = (np.linspace(-0.5 * s, 0.5 * s, n) for s, n in zip(field.size, (nx, ny), strict=True))
     points = np.stack([*np.meshgrid(xs, ys, indexing="ij"), field.heights], axis=-1)
@@ -65,7 +65,20 @@ def _surface(field: HeightField) -> Any:
     triangles = np.concatenate(
         [np.stack(t, axis=-1).reshape(-1, 3) for t in ((a, b, c), (b, d, c))]
     )
-    return _triangles(points.reshape(-1, 3), triangles)
+    return points.reshape(-1, 3), triangles
+
+
+def mesh_triangles(mesh: Mesh) -> tuple[Matrix, NDArray[np.int64]]:
+    """Points (N, 3) [m] and triangles (M, 3) of a mesh, or of its convex hull."""
+    geometry = _coal_mesh(mesh)
+    if isinstance(geometry, coal.ConvexBase):
+        points = np.array([geometry.point(i) for i in range(geometry.num_points)])
+        corners = [geometry.polygons(i) for i in range(geometry.num_polygons)]
+    else:
+        points = np.array(geometry.vertices())
+        corners = [geometry.tri_indices(i) for i in range(geometry.num_tris)]
+    triangles = np.array([[corner[k] for k in range(3)] for corner in corners], dtype=np.int64)
+    return points, triangles
 
 
 def _coal_mesh(mesh: Mesh) -> Any:

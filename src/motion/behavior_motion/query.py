@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from behavior_motion.planner import CollisionReport, Plan
 from behavior_motion.robot import RobotModel
 from behavior_motion.timing import JointLimits
 from behavior_motion.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from behavior_motion.goals import JointGoal
 
 CHECK_STEP = 0.01
 """Distance between joint vectors of the final check [rad]."""
@@ -60,6 +64,15 @@ class Failure(Exception):
         )
 
 
+class RouteFinder(Protocol):
+    """Free polylines from joints to one of several joint goals, one after another."""
+
+    def __call__(
+        self, query: Query, start: Vector, goals: list[JointGoal], stream: int = 2
+    ) -> Iterator[tuple[JointGoal, Matrix]]:
+        """See :func:`behavior_motion.routes.routes`."""
+
+
 class Query:
     """A request in progress."""
 
@@ -73,6 +86,7 @@ class Query:
         seed: int,
         padding: float,
         constrained: InverseKinematics | None = None,
+        route_finder: RouteFinder,
     ) -> None:
         """Check the start; ``world`` belongs to this query until it is answered.
 
@@ -84,6 +98,7 @@ class Query:
             seed: Of all random choices.
             padding: Clearance kept while searching [m].
             constrained: Kinematics of the frame that ``options.path_constraints`` speaks of.
+            route_finder: Searches free polylines.
 
         Raises:
             Failure: The start is outside the limits, in collision, or breaks the constraint.
@@ -91,6 +106,7 @@ class Query:
         self.began = time.monotonic()
         self.robot, self.world, self.start, self.options = robot, world, start, options
         self.seed, self.padding = seed, padding
+        self.find_routes = route_finder
         self.deadline = self.began + options.allowed_planning_time
         self.lower = np.minimum(robot.lower, start)
         self.upper = np.maximum(robot.upper, start)

@@ -78,6 +78,16 @@ class GripperSection(_Strict):
     grips: dict[str, float] = {}
 
 
+class MoveItSection(_Strict):
+    """What the MoveIt backend needs to know; see ``behavior_motion.moveit``."""
+
+    robot_name: str
+    config_package: str
+    """Package with the robot's MoveIt configuration."""
+    group: str
+    """Planning group of the arm in its SRDF."""
+
+
 class RobotConfig(_Strict):
     """The whole robot file; see ``config/robots/panda.yaml``."""
 
@@ -93,6 +103,7 @@ class RobotConfig(_Strict):
     default_scaling: ScalingConfig = ScalingConfig()
     gripper: GripperSection | None = None
     named: dict[str, tuple[float, ...]] = {}
+    moveit: MoveItSection | None = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +230,12 @@ class RobotModel:
         )
         self.pin_model: Any = full
         self.pin_geometry: Any = geometry
+        self.urdf_links: tuple[str, ...] = _body_names(full)
+        """Names of the links of the URDF, without the added frames."""
+        self.collision_links: tuple[str, ...] = tuple(
+            sorted({full.frames[item.parentFrame].name for item in geometry.geometryObjects})
+        )
+        """Names of the links that have a collision geometry."""
 
     def _add_frames(self) -> None:
         model = self.pin_model

@@ -94,7 +94,7 @@ def _sampled(
     if query.cone is not None:
         return _on_manifold(query, start, goals, rng, limits)
     path = _shortest_of_a_few(query, start, goals, rng, limits)
-    return None if path is None else _shortened(query, path, rng, query.options.smoothing)
+    return None if path is None else shortened(query, path, rng, query.options.smoothing)
 
 
 def _on_manifold(
@@ -136,7 +136,7 @@ def _shortest_of_a_few(
         )
         if path is None:
             return best
-        path = _shortened(query, path, rng, 0)
+        path = shortened(query, path, rng, 0)
         if best is None or paths.lengths(path).sum() < paths.lengths(best).sum():
             best = path
         if query.world.checks - began > CHECKS_FOR_CHOICE:
@@ -144,7 +144,8 @@ def _shortest_of_a_few(
     return best
 
 
-def _shortened(query: Query, path: Matrix, rng: np.random.Generator, tries: int) -> Matrix:
+def shortened(query: Query, path: Matrix, rng: np.random.Generator, tries: int) -> Matrix:
+    """A path with as few corners as stay free, ``tries`` shortcuts tried besides."""
     return paths.shortcut(
         paths.without_repeats(path),
         lambda a, b: query.straight_is_free(a, b, 3 * CHECK_STEP),

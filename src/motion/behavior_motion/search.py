@@ -19,7 +19,6 @@ from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
 from behavior_motion.goals import JointGoal
 from behavior_motion.query import CHECK_STEP, Failure, Query
-from behavior_motion.routes import routes
 from behavior_motion.timing import TimingError, resting, time_curve_at, time_straight
 from behavior_motion.trajectory import Trajectory
 
@@ -35,7 +34,7 @@ def search(query: Query, goals: list[JointGoal]) -> tuple[JointGoal, Matrix, Tra
     Raises:
         Failure: TIMED_OUT, PLANNING_FAILED or TIME_PARAMETERIZATION_FAILED.
     """
-    for goal, path in routes(query, query.start, goals):
+    for goal, path in query.find_routes(query, query.start, goals):
         motion = timed(query, path, np.zeros(0))
         if motion is not None:
             return goal, path, motion[0]

@@ -28,7 +28,6 @@ from behavior_motion.goals import JointGoal, given_goal, goals_of_poses
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import Plan
 from behavior_motion.query import Failure, Query
-from behavior_motion.routes import routes
 from behavior_motion.search import checked, timed
 from behavior_motion.timing import time_curve_at
 from behavior_motion.trajectory import Trajectory
@@ -99,7 +98,7 @@ def _leg(query: Query, start: Vector, goal: JointGoal, index: int) -> _Leg:
     if np.abs(goal.q - start).max() < 1e-9:
         here = start[None]
         return _Leg(goal, itertools.repeat((goal, here)), here)
-    supply = routes(query, start, [goal], stream=100 + index)
+    supply = query.find_routes(query, start, [goal], stream=100 + index)
     with _naming(index):
         _, path = next(supply)
     return _Leg(goal, supply, path)

@@ -41,21 +41,30 @@ def robot() -> RobotModel:
 BACKENDS = ["embedded", *(["moveit"] if moveit_available() else [])]
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(scope="session", params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="session")
+def moveit_planner(robot: RobotModel) -> MotionPlanner:
+    """MoveIt starts once a process."""
+    return create_planner(robot, "moveit")
+
+
 @pytest.fixture
-def planner(robot: RobotModel, backend: str) -> MotionPlanner:
+def planner(robot: RobotModel, backend: str, request: pytest.FixtureRequest) -> MotionPlanner:
     """An empty scene."""
-    return create_planner(robot, backend)
+    if backend == "embedded":
+        return create_planner(robot, backend)
+    planner: MotionPlanner = request.getfixturevalue("moveit_planner")
+    planner.scene.clear()
+    return planner
 
 
 @pytest.fixture
-def table(robot: RobotModel, backend: str) -> MotionPlanner:
+def table(planner: MotionPlanner) -> MotionPlanner:
     """A table with four cubes."""
-    planner = create_planner(robot, backend)
     planner.scene.add_object("table", Box((1.2, 1.6, 0.05)), at(0.5, 0.0, -0.025))
     for i, (x, y) in enumerate([(0.45, 0.2), (0.5, -0.2), (0.6, 0.1), (0.6, -0.1)]):
         planner.scene.add_object(f"cube_{i}", Box((CUBE,) * 3), at(x, y, CUBE / 2 + 1e-4))
@@ -63,9 +72,8 @@ def table(robot: RobotModel, backend: str) -> MotionPlanner:
 
 
 @pytest.fixture
-def wall(robot: RobotModel, backend: str) -> MotionPlanner:
+def wall(planner: MotionPlanner) -> MotionPlanner:
     """A wall between the left and the right of the robot, which blocks straight lines."""
-    planner = create_planner(robot, backend)
     planner.scene.add_object("wall", Box((0.6, 0.04, 0.5)), at(0.6, 0.0, 0.25))
     return planner
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MoveIt's planning scene kept equal to ours, through its planning scene monitor."""
+
+from __future__ import annotations
+
+import itertools
+
+from moveit.planning import PlanningSceneMonitor
+
+from behavior_motion.checks import Vector
+from behavior_motion.moveit import messages
+from behavior_motion.robot import RobotModel
+from behavior_motion.scene import SceneSnapshot
+
+
+class SceneMirror:
+    """Sends the differences to MoveIt's scene before each request."""
+
+    def __init__(self, robot: RobotModel, monitor: PlanningSceneMonitor) -> None:
+        """Start from the scene as MoveIt has it, which must hold no object of ours."""
+        self._robot, self._monitor = robot, monitor
+        self._sent = SceneSnapshot()
+        with monitor.read_only() as scene:
+            self._base = scene.planning_scene_message.allowed_collision_matrix
+
+    def update(
+        self,
+        snapshot: SceneSnapshot,
+        q: Vector,
+        gripper_width: float | None,
+        padding: float = 0.0,
+    ) -> None:
+        """Make MoveIt's scene that of ``snapshot``, the robot at ``q`` with ``padding`` [m].
+
+        Raises:
+            RuntimeError: MoveIt refuses the scene.
+        """
+        robot = self._robot
+        width = robot.gripper.open_width if gripper_width is None else gripper_width
+        names = (*robot.joint_names, *robot.gripper.joint_names)
+        positions = (*q, *robot.gripper.joint_positions(width))
+        message = messages.scene_message(
+            self._sent,
+            snapshot,
+            messages.allowed_matrix(self._base, self._pairs(snapshot)),
+            messages.robot_state(names, positions),
+            frame=robot.base_frame,
+            padding=dict.fromkeys(robot.collision_links, padding),
+        )
+        if self._monitor.new_planning_scene_message(message) is False:
+            raise RuntimeError(
+                "MoveIt refused the planning scene: see its log for the object that it cannot take"
+            )
+        self._sent = snapshot
+
+    def _pairs(self, snapshot: SceneSnapshot) -> dict[tuple[str, str], bool]:
+        """Whether each object may touch each link and each other object."""
+        things = [*snapshot.objects, *snapshot.attached]
+        links = self._robot.collision_links
+        pairs = {
+            (thing, other): snapshot.allowed(thing, other)
+            for thing in things
+            for other in (*links, *things)
+            if thing != other
+        }
+        for name, held in snapshot.attached.items():
+            for link in (held.link, *held.touch_links):
+                pairs[name, link] = True
+        # Things that stand in the world never move against each other.
+        for a, b in itertools.permutations(snapshot.objects, 2):
+            pairs[a, b] = True
+        for a, b in itertools.permutations(links, 2):
+            if snapshot.allowed(a, b):
+                pairs[a, b] = True
+        return pairs

@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-ins for moveit_py and moveit_msgs, where neither is installed.
+
+The messages have the fields of moveit_msgs (Jazzy) and no others, so a wrong name is an error. The
+planner behind keeps a scene of its own, built from the messages alone, and searches in it: what
+the conversion loses is missing there.
+"""
+
+from __future__ import annotations
+
+import time
+import types
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Pose, Quaternion
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+from shape_msgs.msg import SolidPrimitive
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from behavior_motion import Box, Cylinder, EmbeddedPlanner, Mesh, RobotModel, Sphere
+from behavior_motion.goals import JointGoal
+from behavior_motion.options import OrientationConstraint as AxisConstraint
+from behavior_motion.options import PlanOptions
+from behavior_motion.query import Failure, Query
+from behavior_motion.routes import routes
+
+FIELDS: dict[str, dict[str, Any]] = {
+    "AllowedCollisionEntry": {"enabled": list},
+    "AllowedCollisionMatrix": {
+        "entry_names": list,
+        "entry_values": list,
+        "default_entry_names": list,
+        "default_entry_values": list,
+    },
+    "AttachedCollisionObject": {
+        "link_name": str,
+        "object": "CollisionObject",
+        "touch_links": list,
+        "detach_posture": JointTrajectory,
+        "weight": float,
+    },
+    "CollisionObject": {
+        "header": Header,
+        "pose": Pose,
+        "id": str,
+        "type": object,
+        "primitives": list,
+        "primitive_poses": list,
+        "meshes": list,
+        "mesh_poses": list,
+        "planes": list,
+        "plane_poses": list,
+        "subframe_names": list,
+        "subframe_poses": list,
+        "operation": lambda: b"\x00",
+    },
+    "Constraints": {
+        "name": str,
+        "joint_constraints": list,
+        "position_constraints": list,
+        "orientation_constraints": list,
+        "visibility_constraints": list,
+    },
+    "JointConstraint": {
+        "joint_name": str,
+        "position": float,
+        "tolerance_above": float,
+        "tolerance_below": float,
+        "weight": float,
+    },
+    "LinkPadding": {"link_name": str, "padding": float},
+    "OrientationConstraint": {
+        "header": Header,
+        "orientation": Quaternion,
+        "link_name": str,
+        "absolute_x_axis_tolerance": float,
+        "absolute_y_axis_tolerance": float,
+        "absolute_z_axis_tolerance": float,
+        "parameterization": int,
+        "weight": float,
+    },
+    "PlanningSceneWorld": {"collision_objects": list, "octomap": object},
+    "PlanningScene": {
+        "name": str,
+        "robot_state": "RobotState",
+        "robot_model_name": str,
+        "fixed_frame_transforms": list,
+        "allowed_collision_matrix": "AllowedCollisionMatrix",
+        "link_padding": list,
+        "link_scale": list,
+        "object_colors": list,
+        "world": "PlanningSceneWorld",
+        "is_diff": bool,
+    },
+    "RobotState": {
+        "joint_state": JointState,
+        "multi_dof_joint_state": object,
+        "attached_collision_objects": list,
+        "is_diff": bool,
+    },
+    "RobotTrajectory": {"joint_trajectory": JointTrajectory, "multi_dof_joint_trajectory": object},
+}
+ADD, REMOVE = b"\x00", b"\x01"
+CONSTANTS = {
+    "CollisionObject": {"ADD": ADD, "REMOVE": REMOVE, "APPEND": b"\x02", "MOVE": b"\x03"},
+    "OrientationConstraint": {"XYZ_EULER_ANGLES": 0, "ROTATION_VECTOR": 1},
+}
+
+
+def _message(name: str) -> type:
+    fields = FIELDS[name]
+
+    def start(self: Any, **values: Any) -> None:
+        for field, kind in fields.items():
+            make = MESSAGES[kind] if isinstance(kind, str) else kind
+            setattr(self, field, values.pop(field) if field in values else make())
+        if values:
+            raise AttributeError(f"{name} has no field {sorted(values)}")
+
+    members: dict[str, Any] = {"__slots__": tuple(fields), "__init__": start}
+    return type(name, (), {**members, **CONSTANTS.get(name, {})})
+
+
+MESSAGES: dict[str, type] = {}
+MESSAGES.update({name: _message(name) for name in FIELDS})
+
+
+def matrix_of(pose: Pose) -> np.ndarray:
+    """4x4 of a pose."""
+    matrix = np.eye(4)
+    q, p = pose.orientation, pose.position
+    matrix[:3, :3] = Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix()
+    matrix[:3, 3] = p.x, p.y, p.z
+    return matrix
+
+
+def shapes_of(message: Any) -> list[tuple[Any, np.ndarray]]:
+    """Shapes of a collision object and their poses in its frame_id."""
+    whole = matrix_of(message.pose)
+    made = []
+    for solid, pose in zip(message.primitives, message.primitive_poses, strict=True):
+        size = list(solid.dimensions)
+        if solid.type == SolidPrimitive.BOX:
+            shape: Any = Box((size[0], size[1], size[2]))
+        elif solid.type == SolidPrimitive.SPHERE:
+            shape = Sphere(size[0])
+        else:
+            assert solid.type == SolidPrimitive.CYLINDER
+            shape = Cylinder(radius=size[1], height=size[0])
+        made.append((shape, whole @ matrix_of(pose)))
+    for mesh, pose in zip(message.meshes, message.mesh_poses, strict=True):
+        points = np.array([[v.x, v.y, v.z] for v in mesh.vertices])
+        corners = np.array([t.vertex_indices for t in mesh.triangles], dtype=np.int64)
+        shape = Mesh(vertices=points, triangles=corners, convex=False)
+        made.append((shape, whole @ matrix_of(pose)))
+    return made
+
+
+class FakeMoveIt:
+    """MoveItPy, its planning component, scene monitor and execution manager in one."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        self.planner = EmbeddedPlanner(robot, padding=0.0)
+        self.parts: dict[str, list[str]] = {}
+        self.attached: set[str] = set()
+        self.padding: dict[str, float] = {}
+        self.matrix: dict[tuple[str, str], bool] = {}
+        self.requests: list[SimpleNamespace] = []
+        self.refuses_scenes = False
+        self.error = 0
+        self.controllers = True
+        self.pushed: list[Any] = []
+        self.callback: Any = None
+        self.stops = 0
+
+    # ---- MoveItPy
+
+    def get_planning_component(self, name: str) -> FakeMoveIt:
+        assert name == "panda_arm"
+        return self
+
+    def get_planning_scene_monitor(self) -> FakeMoveIt:
+        return self
+
+    def get_trajectory_execution_manager(self) -> FakeMoveIt:
+        return self
+
+    def get_robot_model(self) -> str:
+        return "model"
+
+    def shutdown(self) -> None:
+        self.planner.scene.clear()
+
+    # ---- planning scene monitor
+
+    def read_only(self) -> FakeMoveIt:
+        return self
+
+    def __enter__(self) -> SimpleNamespace:
+        entry, matrix = MESSAGES["AllowedCollisionEntry"], MESSAGES["AllowedCollisionMatrix"]
+        names = ["panda_link0", "panda_link1"]
+        rows = [entry(enabled=[False, True]), entry(enabled=[True, False])]
+        base = matrix(entry_names=names, entry_values=rows)
+        return SimpleNamespace(
+            planning_scene_message=MESSAGES["PlanningScene"](allowed_collision_matrix=base)
+        )
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def new_planning_scene_message(self, message: Any) -> bool:
+        """As MoveIt: first the robot and what it holds, then the world, object by object."""
+        assert message.is_diff
+        assert message.robot_state.is_diff
+        fine = not self.refuses_scenes
+        self.padding = {pad.link_name: pad.padding for pad in message.link_padding}
+        q = self._joints_of(message.robot_state)
+        for held in message.robot_state.attached_collision_objects:
+            fine &= self._change_attached(held, q)
+        for thing in message.world.collision_objects:
+            assert thing.header.frame_id == self.planner.robot.base_frame
+            fine &= self._change(thing)
+        names = message.allowed_collision_matrix.entry_names
+        self.matrix = {
+            (name, other): allowed
+            for name, row in zip(names, message.allowed_collision_matrix.entry_values, strict=True)
+            for other, allowed in zip(names, row.enabled, strict=True)
+        }
+        return fine
+
+    def _joints_of(self, state: Any) -> np.ndarray:
+        joints = dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
+        return np.array([joints[name] for name in self.planner.robot.joint_names])
+
+    def _change_attached(self, held: Any, q: np.ndarray) -> bool:
+        scene, name = self.planner.scene, held.object.id
+        assert held.object.header.frame_id == held.link_name
+        if held.object.operation == REMOVE:
+            for part in self.parts[name]:
+                scene.detach_object(part, q=q)  # it stays in the world
+            self.attached.remove(name)
+            return True
+        self._take_out(name)
+        self.attached.add(name)
+        for i, (shape, pose) in enumerate(shapes_of(held.object)):
+            part = f"{name}/{i}"
+            scene.add_object(part, shape, pose)
+            links = list(held.touch_links)
+            scene.attach_object(part, held.link_name, touch_links=links, link_T_object=pose, q=q)
+            self.parts.setdefault(name, []).append(part)
+        return True
+
+    def _change(self, thing: Any) -> bool:
+        known = thing.id in self.parts and thing.id not in self.attached
+        if thing.operation == REMOVE:
+            if known:
+                self._take_out(thing.id)
+            return known
+        assert thing.operation == ADD
+        self._take_out(thing.id)
+        for i, (shape, pose) in enumerate(shapes_of(thing)):
+            part = f"{thing.id}/{i}"
+            self.planner.scene.add_object(part, shape, pose)
+            self.parts.setdefault(thing.id, []).append(part)
+        return True
+
+    def _take_out(self, name: str) -> None:
+        for part in self.parts.pop(name, []):
+            self.planner.scene.remove_object(part)
+
+    # ---- planning component
+
+    def set_start_state(self, robot_state: Any) -> bool:
+        self._start = robot_state.q
+        return True
+
+    def set_goal_state(self, motion_plan_constraints: list[Any]) -> bool:
+        names = self.planner.robot.joint_names
+        self._goals = []
+        for constraints in motion_plan_constraints:
+            joints = {c.joint_name: c.position for c in constraints.joint_constraints}
+            self._goals.append(np.array([joints[name] for name in names]))
+        return True
+
+    def set_path_constraints(self, path_constraints: Any) -> bool:
+        self._constraints = path_constraints.orientation_constraints
+        return True
+
+    def plan(self, single_plan_parameters: Any) -> Any:
+        parameters = single_plan_parameters
+        self.requests.append(
+            SimpleNamespace(
+                pipeline=parameters.planning_pipeline,
+                planner=parameters.planner_id,
+                goals=len(self._goals),
+                constraints=list(self._constraints),
+            )
+        )
+        if self.error:
+            return _Response(None, self.error)
+        path = self._search(parameters.planning_pipeline, parameters.planning_time)
+        return _Response(None, 99999) if path is None else _Response(self._message(path), 1)
+
+    def _search(self, pipeline: str, seconds: float) -> np.ndarray | None:
+        planner = self.planner
+        cone = self._cone()
+        with planner.scene.allowing(self._allowed()):
+            try:
+                query = Query(
+                    planner.robot,
+                    planner._world(None),
+                    self._start,
+                    PlanOptions(allowed_planning_time=seconds, path_constraints=cone),
+                    seed=len(self.requests),
+                    padding=self.padding["panda_hand"],
+                    constrained=None if cone is None else planner._ik(cone.link_name),
+                    route_finder=routes,
+                )
+                if pipeline != "ompl":
+                    line = np.linspace(self._start, self._goals[0], 60)
+                    return None if any(query.blocked(q) for q in line) else line
+                goals = [JointGoal(q, i, 0.0) for i, q in enumerate(self._goals)]
+                return next(iter(routes(query, self._start, goals)))[1]
+            except Failure:
+                return None
+
+    def _allowed(self) -> list[tuple[str, str]]:
+        """Pairs of parts for pairs of things."""
+        return [
+            (part, other)
+            for (a, b), allowed in self.matrix.items()
+            if allowed
+            for part in self.parts.get(a, [a])
+            for other in self.parts.get(b, [b])
+        ]
+
+    def _cone(self) -> AxisConstraint | None:
+        if not self._constraints:
+            return None
+        wanted = self._constraints[0]
+        tolerances = [getattr(wanted, f"absolute_{axis}_axis_tolerance") for axis in "xyz"]
+        free = int(np.argmax(tolerances))
+        q = wanted.orientation
+        columns = Rotation.from_quat([q.x, q.y, q.z, q.w]).as_matrix()
+        axis = np.eye(3)[free]
+        return AxisConstraint(
+            min(tolerances), tuple(axis), tuple(columns[:, free]), wanted.link_name
+        )
+
+    def _message(self, path: np.ndarray) -> Any:
+        names = list(self.planner.robot.joint_names)
+        trajectory = JointTrajectory(joint_names=names[::-1])  # in an order of its own
+        for q in path:
+            trajectory.points.append(JointTrajectoryPoint(positions=q[::-1].tolist()))
+        return MESSAGES["RobotTrajectory"](joint_trajectory=trajectory)
+
+    # ---- trajectory execution manager
+
+    def push(self, trajectory: Any, controller: str = "") -> bool:
+        self.pushed.append(trajectory)
+        return self.controllers
+
+    def execute(self, callback: Any, auto_clear: bool = True) -> None:
+        self.callback = callback
+
+    def stop_execution(self, auto_clear: bool = True) -> None:
+        self.stops += 1
+        if self.callback is not None:
+            self.callback(SimpleNamespace(status="PREEMPTED"))
+            self.callback = None
+
+
+class _Response:
+    def __init__(self, message: Any, code: int) -> None:
+        self._message = message
+        self.error_code = SimpleNamespace(val=code)
+        self.trajectory = SimpleNamespace(get_robot_trajectory_msg=lambda: message)
+        self.planning_time = 0.0
+
+    def __bool__(self) -> bool:
+        return self._message is not None
+
+
+class _RobotState:
+    def __init__(self, model: str) -> None:
+        assert model == "model"
+
+    def set_to_default_values(self) -> None:
+        pass
+
+    def set_joint_group_positions(self, group: str, q: np.ndarray) -> None:
+        self.q = np.array(q)
+
+    def update(self) -> None:
+        pass
+
+
+class _PlanRequestParameters:
+    __slots__ = (
+        "max_acceleration_scaling_factor",
+        "max_velocity_scaling_factor",
+        "planner_id",
+        "planning_attempts",
+        "planning_pipeline",
+        "planning_time",
+    )
+
+    def __init__(self, moveit: FakeMoveIt, namespace: str) -> None:
+        self.planning_time = time.monotonic()
+
+
+def modules() -> dict[str, types.ModuleType]:
+    """What to put into ``sys.modules``."""
+    made = {
+        "moveit_msgs": {},
+        "moveit_msgs.msg": MESSAGES,
+        "moveit": {},
+        "moveit.core": {},
+        "moveit.core.planning_interface": {"MotionPlanResponse": _Response},
+        "moveit.core.robot_state": {"RobotState": _RobotState},
+        "moveit.planning": {
+            "MoveItPy": FakeMoveIt,
+            "PlanningComponent": FakeMoveIt,
+            "PlanningSceneMonitor": FakeMoveIt,
+            "PlanRequestParameters": _PlanRequestParameters,
+            "TrajectoryExecutionManager": FakeMoveIt,
+        },
+    }
+    found = {}
+    for name, members in made.items():
+        module = found[name] = types.ModuleType(name)
+        vars(module).update(members)
+    return found

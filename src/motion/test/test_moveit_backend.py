@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MoveIt backend against stand-ins: messages, mirrored scene, pipelines, failures, execution.
+
+Where MoveIt is installed, the other tests of this folder run on it as well (see conftest).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import CUBE, LEFT, RIGHT, at, down, joints
+
+pytest.importorskip("sensor_msgs", reason="the ROS 2 wheels or a distribution are needed")
+
+import fake_moveit
+
+from behavior_motion import (
+    Box,
+    Capsule,
+    Cylinder,
+    ErrorCode,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    OrientationConstraint,
+    PlanOptions,
+    PointCloud,
+    RobotModel,
+    Sphere,
+    create_planner,
+)
+from behavior_motion.moveit import moveit_available
+
+
+@pytest.fixture
+def fake(robot: RobotModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[fake_moveit.FakeMoveIt]:
+    for name, module in fake_moveit.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+    yield fake_moveit.FakeMoveIt(robot)
+    for name in [n for n in sys.modules if n.startswith("behavior_motion.moveit.")]:
+        del sys.modules[name]  # they hold the stand-ins
+
+
+@pytest.fixture
+def moveit(robot: RobotModel, fake: fake_moveit.FakeMoveIt) -> Any:
+    from behavior_motion.moveit.planner import MoveItPlanner
+
+    return MoveItPlanner(robot, moveit=fake)  # type: ignore[arg-type]
+
+
+def with_table(planner: Any) -> Any:
+    planner.scene.add_object("table", Box((1.2, 1.6, 0.05)), at(0.5, 0.0, -0.025))
+    for i, (x, y) in enumerate([(0.45, 0.2), (0.5, -0.2), (0.6, 0.1), (0.6, -0.1)]):
+        planner.scene.add_object(f"cube_{i}", Box((CUBE,) * 3), at(x, y, CUBE / 2 + 1e-4))
+    return planner
+
+
+def with_wall(planner: Any) -> Any:
+    planner.scene.add_object("wall", Box((0.6, 0.04, 0.5)), at(0.6, 0.0, 0.25))
+    return planner
+
+
+def test_a_direct_way_is_the_pilz_pipelines(moveit: Any, fake: Any) -> None:
+    planner = with_table(moveit)
+    start = planner.robot.named["home"]
+    plan = planner.plan_to_pose(start, [down(0.5, 0.0, 0.3)])
+    assert plan.ok, plan.message
+    assert [request.pipeline for request in fake.requests] == ["pilz_industrial_motion_planner"]
+    assert fake.requests[0].planner == "PTP"
+    end = planner.robot.forward_kinematics(plan.trajectory.positions[-1])
+    assert np.allclose(end, down(0.5, 0.0, 0.3), atol=1e-5)
+    assert planner.is_plan_valid(plan)
+
+
+def test_a_way_around_an_obstacle_is_the_ompl_pipelines(moveit: Any, fake: Any) -> None:
+    planner = with_wall(moveit)
+    start = joints(planner, LEFT)
+    plan = planner.plan_to_pose(start, [RIGHT], options=PlanOptions(allowed_planning_time=10.0))
+    assert plan.ok, plan.message
+    assert fake.requests[-1].pipeline == "ompl"
+    assert fake.requests[-1].goals >= 1
+    assert planner.is_plan_valid(plan)
+    limits = planner.robot.velocity_limits
+    assert np.all(np.abs(plan.trajectory.velocities) <= limits + 1e-6)
+
+
+def test_waypoints_go_through_moveit_too(moveit: Any, fake: Any) -> None:
+    planner = with_table(moveit)
+    start = planner.robot.named["home"]
+    targets = [down(0.45, 0.2, 0.3), down(0.5, 0.0, 0.35), down(0.45, -0.2, 0.3)]
+    plan = planner.plan_waypoints(start, targets)
+    assert plan.ok, plan.message
+    assert len(plan.waypoint_times) == 3
+    assert len(fake.requests) >= 3
+
+
+def test_every_shape_arrives(moveit: Any, fake: Any, robot: RobotModel) -> None:
+    corner = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
+    grid = np.zeros((4, 5))
+    grid[1, 2] = 0.1
+    things = {
+        "box": Box((0.1, 0.2, 0.3)),
+        "ball": Sphere(0.07),
+        "can": Cylinder(radius=0.03, height=0.2),
+        "pill": Capsule(radius=0.03, height=0.2),
+        "floor": HalfSpace(),
+        "tetra": Mesh(vertices=corner),
+        "bumps": HeightField(grid, (0.4, 0.4)),
+        "cloud": PointCloud(np.array([[0, 0, 0], [0.001, 0, 0], [0.05, 0.01, 0]]), 0.02),
+    }
+    places = {name: at(0.5 + 0.35 * i, 1.5, 0.3) for i, name in enumerate(things)}
+    places["floor"] = at(0, 0, -0.4)
+    for name, shape in things.items():
+        moveit.scene.add_object(name, shape, places[name])
+    plan = moveit.plan_to_pose(robot.named["home"], [down(0.5, 0.0, 0.3)])
+    assert plan.ok, plan.message
+    assert set(fake.parts) == set(things)
+    assert len(fake.parts["pill"]) == 3
+    assert len(fake.parts["cloud"]) == 2
+    scene = fake.planner.scene
+    box = scene.object_shape("box/0")
+    assert box.size == (0.1, 0.2, 0.3)
+    assert np.allclose(scene.object_pose("box/0"), places["box"])
+    assert scene.object_shape("can/0").height == 0.2
+    assert np.allclose(scene.object_pose("pill/1")[:3, 3], places["pill"][:3, 3] + [0, 0, 0.1])
+    floor = scene.object_pose("floor/0")[2, 3] + scene.object_shape("floor/0").size[2] / 2
+    assert floor == pytest.approx(-0.4)
+    assert np.asarray(scene.object_shape("bumps/0").vertices)[:, 2].max() == pytest.approx(0.1)
+    assert len(np.asarray(scene.object_shape("tetra/0").triangles)) == 4
+
+
+def test_changes_alone_are_sent(moveit: Any, fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[list[str]] = []
+    real = fake.new_planning_scene_message
+
+    def noted(message: Any) -> bool:
+        sent.append([f"{o.operation[0]}{o.id}" for o in message.world.collision_objects])
+        return bool(real(message))
+
+    monkeypatch.setattr(fake, "new_planning_scene_message", noted)
+    start, goal = moveit.robot.named["home"], [down(0.5, 0.0, 0.3)]
+    moveit.scene.add_object("a", Sphere(0.05), at(0.5, 0.6, 0.1))
+    moveit.scene.add_object("b", Sphere(0.05), at(0.5, -0.6, 0.1))
+    moveit.plan_to_pose(start, goal)
+    moveit.plan_to_pose(start, goal)
+    moveit.scene.move_object("a", at(0.5, 0.7, 0.1))
+    moveit.scene.remove_object("b")
+    moveit.plan_to_pose(start, goal)
+    assert sent == [["0a", "0b"], [], ["1a", "1b", "0a"]]
+
+
+def test_a_held_object_moves_with_the_hand_and_comes_back(moveit: Any, fake: Any) -> None:
+    planner = with_wall(moveit)
+    start = joints(planner, LEFT)
+    tool = planner.robot.tool_frame
+    planner.scene.add_object("stick", Box((0.02, 0.02, 0.12)), LEFT)
+    links = planner.robot.gripper.touch_links
+    planner.scene.attach_object("stick", tool, touch_links=links, q=start)
+    plan = planner.plan_to_pose(start, [down(0.5, 0.3, 0.3)])
+    assert plan.ok, plan.message
+    assert set(fake.planner.scene.attached()) == {"stick/0"}
+    assert fake.matrix["stick", links[0]]
+    assert not fake.matrix["stick", "wall"]
+    planner.scene.detach_object("stick", q=plan.trajectory.positions[-1])
+    with planner.scene.allowing([("stick", "panda_*")]):
+        back = planner.plan_to_pose(plan.trajectory.positions[-1], [LEFT])
+    assert back.ok, back.message
+    assert fake.planner.scene.attached() == {}
+    assert "stick" in fake.parts
+
+
+def test_pairs_that_may_touch_are_told(moveit: Any, fake: Any) -> None:
+    planner = with_table(moveit)
+    start = planner.robot.named["home"]
+    with planner.scene.allowing([("cube_*", "panda_leftfinger")]):
+        planner.plan_to_pose(start, [down(0.5, 0.0, 0.3)])
+        assert fake.matrix["cube_2", "panda_leftfinger"]
+        assert fake.matrix["panda_leftfinger", "cube_2"]
+    assert planner.plan_to_pose(start, [down(0.5, 0.0, 0.35)]).ok
+    assert not fake.matrix["cube_2", "panda_leftfinger"]
+    assert fake.matrix["panda_link0", "panda_link1"]  # what the SRDF allows stays
+
+
+def test_an_axis_to_be_kept_is_a_path_constraint_of_moveit(moveit: Any, fake: Any) -> None:
+    start = joints(moveit, LEFT)
+    level = OrientationConstraint(0.3, axis=(0.0, 0.0, 1.0), link_name="panda_hand")
+    options = PlanOptions(path_constraints=level, allowed_planning_time=10.0)
+    plan = moveit.plan_to_pose(start, [down(0.5, 0.0, 0.3)], options=options)
+    assert plan.ok, plan.message
+    constraint = fake.requests[-1].constraints[0]
+    assert constraint.link_name == "panda_hand"
+    assert constraint.header.frame_id == moveit.robot.base_frame
+    assert constraint.absolute_x_axis_tolerance == pytest.approx(0.3)
+    assert constraint.absolute_z_axis_tolerance == pytest.approx(2 * np.pi)
+    assert constraint.parameterization == 1
+
+
+def test_an_axis_that_moveit_has_no_form_for_is_kept_all_the_same(moveit: Any, fake: Any) -> None:
+    start = joints(moveit, LEFT)
+    level = OrientationConstraint(0.3, axis=(0.0, 0.6, 0.8))
+    options = PlanOptions(path_constraints=level, allowed_planning_time=10.0)
+    plan = moveit.plan_to_pose(start, [down(0.5, 0.3, 0.3)], options=options)
+    assert plan.ok, plan.message
+    assert fake.requests == []
+
+
+def test_failures_of_moveit_become_codes_with_a_sentence(moveit: Any, fake: Any) -> None:
+    fake.error = -6
+    start = moveit.robot.named["home"]
+    plan = moveit.plan_to_pose(
+        start, [down(0.5, 0.0, 0.3)], options=PlanOptions(allowed_planning_time=0.5)
+    )
+    assert plan.code in (ErrorCode.TIMED_OUT, ErrorCode.PLANNING_FAILED)
+    assert "error code -6" in plan.message
+
+
+def test_a_path_that_only_moveit_takes_for_free_is_refused(moveit: Any, fake: Any) -> None:
+    planner = with_wall(moveit)
+    start, goal = joints(planner, LEFT), joints(planner, RIGHT)
+    fake._search = lambda pipeline, seconds: np.linspace(start, goal, 20)
+    plan = planner.plan_to_joints(start, goal, options=PlanOptions(allowed_planning_time=1.0))
+    assert not plan.ok
+    assert "refused by the final check" in plan.message
+
+
+def test_a_scene_that_moveit_refuses(moveit: Any, fake: Any) -> None:
+    fake.refuses_scenes = True
+    with pytest.raises(RuntimeError, match="refused the planning scene"):
+        moveit.plan_to_pose(moveit.robot.named["home"], [down(0.5, 0.0, 0.3)])
+
+
+def test_questions_are_answered_as_by_the_embedded_planner(moveit: Any, robot: RobotModel) -> None:
+    other = with_table(create_planner(robot, "embedded"))
+    planner = with_table(moveit)
+    q = robot.named["home"]
+    assert planner.distance(q).distance == pytest.approx(other.distance(q).distance)
+    assert planner.inverse_kinematics(LEFT, seed=q).ok
+    line = planner.plan_cartesian(joints(planner, LEFT), [down(0.5, 0.3, 0.25)])
+    assert line.fraction == 1.0
+
+
+def test_motions_are_carried_out_and_stopped(moveit: Any, fake: Any) -> None:
+    plan = moveit.plan_to_pose(moveit.robot.named["home"], [down(0.5, 0.0, 0.3)])
+    motion = moveit.execution.start(plan.trajectory)
+    message = fake.pushed[-1].joint_trajectory
+    assert list(message.joint_names) == list(moveit.robot.joint_names)
+    last = message.points[-1]
+    assert last.time_from_start.sec + last.time_from_start.nanosec * 1e-9 == pytest.approx(
+        plan.trajectory.duration
+    )
+    assert np.allclose(last.positions, plan.trajectory.positions[-1])
+    assert motion.done() is None
+    motion.cancel()
+    assert motion.wait(1.0) == "PREEMPTED"
+    fake.controllers = False
+    with pytest.raises(RuntimeError, match="no active controller"):
+        moveit.execution.start(plan.trajectory)
+
+
+@pytest.mark.skipif(moveit_available(), reason="MoveIt is installed")
+def test_without_moveit_the_remedy_is_named(robot: RobotModel) -> None:
+    with pytest.raises(RuntimeError, match="ros-jazzy-moveit-py"):
+        create_planner(robot, "moveit")
