@@ -7,23 +7,13 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from behavior_executor.catalogue import MissionCatalogue
-from behavior_executor.scene_manager import register_scene_nodes
+from fake_skills import Skill, run_mission
+
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
-from behavior_tree import (
-    BehaviorTreeFactory,
-    Blackboard,
-    InputPort,
-    NodeStatus,
-    OutputPort,
-    SyncActionNode,
-    ports_list,
-)
+from behavior_tree import NodeStatus
 
-TREES = Path(__file__).parents[3] / "trees"
 SHUT = -math.pi / 2
 """[rad] Yaw of the shut door."""
 
@@ -61,45 +51,20 @@ class Door:
         return failing <= 0
 
 
-class Skill(SyncActionNode):
-    """A skill that takes no time."""
-
-    inputs: ClassVar[tuple[str, ...]]
-    numbers: ClassVar[tuple[str, ...]] = ()
-
-    @classmethod
-    def provided_ports(cls):
-        return ports_list(
-            *(InputPort(name, float, default=0.0) for name in cls.numbers),
-            *(InputPort(name, str, default="") for name in cls.inputs),
-            OutputPort("phase", str),
-            OutputPort("holding", bool),
-            OutputPort("fraction", float),
-        )
-
-    def __init__(self, name, config, door: Door) -> None:
-        super().__init__(name, config)
-        self.door = door
-
-    def tick(self) -> NodeStatus:
-        values = {name: self.get_input(name) for name in (*self.inputs, *self.numbers)}
-        return NodeStatus.SUCCESS if self.act(values) else NodeStatus.FAILURE
-
-
 class MoveArm(Skill):
     inputs = ("mode", "poses", "named_target", "velocity_scaling", "avoid_collisions")
 
     def act(self, values: dict[str, Any]) -> bool:
-        return self.door.do(values["named_target"] or values["poses"].partition(";")[0])
+        return self.world.do(values["named_target"] or values["poses"].partition(";")[0])
 
 
 class MoveGripper(Skill):
     inputs = ("mode", "width")
 
     def act(self, values: dict[str, Any]) -> bool:
-        self.door.closed = values["mode"] == "CLOSE"
-        self.set_output("holding", self.door.closed)
-        return self.door.do(values["mode"])
+        self.world.closed = values["mode"] == "CLOSE"
+        self.set_output("holding", self.world.closed)
+        return self.world.do(values["mode"])
 
 
 class Screw(Skill):
@@ -114,36 +79,23 @@ class Screw(Skill):
         part = "lever" if values["axis"].startswith("door_lever") else "door"
         amount = values["rotation"]
         if values["preview"]:
-            reaches = self.door.do(f"try {part}")
+            reaches = self.world.do(f"try {part}")
             self.set_output("fraction", 1.0 if reaches else 0.5)
             return reaches
-        assert self.door.closed, "a screw with an open hand"
-        if not self.door.do(f"{part} {'back' if amount < 0 else 'on'}"):
+        assert self.world.closed, "a screw with an open hand"
+        if not self.world.do(f"{part} {'back' if amount < 0 else 'on'}"):
             return False
         if part == "lever":
-            self.door.lever += amount
+            self.world.lever += amount
         else:
-            assert self.door.lever > 0.4, "the lever must be turned"
-            self.door.angle += amount
+            assert self.world.lever > 0.4, "the lever must be turned"
+            self.world.angle += amount
         return True
 
 
 def run(door: Door) -> tuple[NodeStatus, float]:
-    """Tick the mission to its end; its status, and the time that it took [s]."""
-    factory = BehaviorTreeFactory(clock=lambda: door.now)
-    register_scene_nodes(factory, door)
-    for kind in (MoveArm, MoveGripper, Screw):
-        factory.register_node_type(kind, kind.__name__, door)
-    entry = MissionCatalogue([TREES]).find("open_door")
-    blackboard = Blackboard.create()
-    for key, value in entry.blackboard_values({}).items():
-        blackboard.set(key, value)
-    tree = factory.create_tree_from_file(entry.path, blackboard)
-    status = NodeStatus.RUNNING
-    while status is NodeStatus.RUNNING and door.now < 120.0:
-        status = tree.tick_exactly_once()
-        door.now += 0.05
-    return status, door.now
+    """Run the mission; its status, and the time that it took [s]."""
+    return run_mission("open_door", door, (MoveArm, MoveGripper, Screw))
 
 
 ONCE = [

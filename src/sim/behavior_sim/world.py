@@ -322,7 +322,7 @@ class World:
         if name not in self._object_q:
             raise UnknownObject(
                 f"world {self.config.name} has no object {name!r}; there are "
-                f"{', '.join(self._object_q)}"
+                f"{', '.join(self._object_q) or 'none that can be put elsewhere; push it'}"
             )
         return self._object_q[name]
 

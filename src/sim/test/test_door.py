@@ -102,3 +102,5 @@ def test_only_what_moves_can_be_pushed(door: Door) -> None:
         door.world.push("door_latch_post", np.ones(3))
     with pytest.raises(UnknownObject, match="no object 'gate'; there are door_panel"):
         door.world.push("gate", np.ones(3))
+    with pytest.raises(UnknownObject, match="none that can be put elsewhere; push it"):
+        door.world.take_away("door_panel")
