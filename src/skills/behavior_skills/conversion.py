@@ -56,6 +56,7 @@ _SHAPES = {
 _NOWHERE = np.full((4, 4), math.nan)
 _FALLBACKS = {
     Failure.GOAL_IN_COLLISION: Failure.PLANNING_FAILED,
+    Failure.PLANNING_TIMED_OUT: Failure.PLANNING_FAILED,
     Failure.UNKNOWN_FRAME: Failure.INVALID_REQUEST,
     Failure.UNKNOWN_OBJECT: Failure.INVALID_REQUEST,
     Failure.NO_ORIENTATION: Failure.INVALID_REQUEST,

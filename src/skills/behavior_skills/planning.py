@@ -46,6 +46,7 @@ _FAILURES = {
     ErrorCode.GOAL_IN_COLLISION: Failure.GOAL_IN_COLLISION,
     ErrorCode.NO_IK_SOLUTION: Failure.UNREACHABLE,
     ErrorCode.CARTESIAN_PATH_UNREACHABLE: Failure.UNREACHABLE,
+    ErrorCode.TIMED_OUT: Failure.PLANNING_TIMED_OUT,
 }
 
 
@@ -269,12 +270,18 @@ def most_telling(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
     """Of the reasons why all candidates failed, the one that came nearest to success.
 
     A candidate that collides is a matter of planning for a skill that has others to choose from,
-    so the result is PLANNING_FAILED or, where no joints reach any candidate, UNREACHABLE.
+    so the result is PLANNING_FAILED, PLANNING_TIMED_OUT or, where no joints reach any candidate,
+    UNREACHABLE.
     """
-    order = (Failure.PLANNING_FAILED, Failure.GOAL_IN_COLLISION, Failure.UNREACHABLE)
+    order = (
+        Failure.PLANNING_FAILED,
+        Failure.PLANNING_TIMED_OUT,
+        Failure.GOAL_IN_COLLISION,
+        Failure.UNREACHABLE,
+    )
     best = min(failures, key=lambda f: order.index(f.failure) if f.failure in order else 9)
-    unreachable = best.failure is Failure.UNREACHABLE
+    kept = (Failure.PLANNING_TIMED_OUT, Failure.UNREACHABLE)
     return SkillFailure(
-        Failure.UNREACHABLE if unreachable else Failure.PLANNING_FAILED,
+        best.failure if best.failure in kept else Failure.PLANNING_FAILED,
         f"{what} in any of {len(failures)} ways; the nearest: {best}",
     )

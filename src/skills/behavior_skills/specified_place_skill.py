@@ -21,7 +21,7 @@ import numpy as np
 
 from behavior_motion import IkOptions, OrientationConstraint, PlanOptions, Trajectory
 from behavior_skills.execution import follow, wait_for
-from behavior_skills.geometry import distance
+from behavior_skills.geometry import distance, present
 from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
     Arm,
@@ -45,6 +45,7 @@ from behavior_skills.placement import (
     PlaceScene,
     PlaceSpecification,
     Reach,
+    intersection_volume,
     place_commands,
     placed,
     sample_placements,
@@ -54,6 +55,10 @@ from behavior_skills.planning import PlanningWorld, Speeds, checked, held_orient
 
 ROUNDS = 3
 """Times that new placements are sampled."""
+CONTACT = 0.003
+"""[m] by which things may overlap: detections are noisy, and neighbours touch."""
+ARRIVAL_TIME = 0.3
+"""[s] in which the tool must be at the place pose after the motion to it."""
 COMMAND_PERIOD = 0.01
 """[s] that one of the specification's waiting steps stands for."""
 CONTAINER_MOVE = 0.02
@@ -109,6 +114,8 @@ class SpecifiedPlaceSkill:
     log: Log
     _grip: Grip = field(init=False)
     _why: str = field(default="", init=False)
+    _occupants: set[str] = field(default_factory=set, init=False)
+    """Things that stand where sampled placements would put the object."""
     report: OrientationReport | None = field(default=None, init=False)
     """How the orientations of the last round were found."""
 
@@ -165,7 +172,7 @@ class SpecifiedPlaceSkill:
         constraints = self.specification.constraints(
             container.base_T_object[:3, :3], held.tool_T_object[:3, :3]
         )
-        tried = 0
+        tried, any_free = 0, False
         for _ in range(ROUNDS):
             try:
                 rotations, self.report = sample_orientations(
@@ -175,16 +182,45 @@ class SpecifiedPlaceSkill:
                 raise SkillFailure(Failure.NO_ORIENTATION, str(error)) from error
             placements = sample_placements(self.specification, scene, rotations, rng)
             tried += len(placements)
-            way = self._reachable_way(held, container.name, placements)
+            free = self._free(placements, held, container.name)
+            any_free = any_free or bool(free)
+            way = self._reachable_way(held, container.name, free) if free else None
             if way is not None:
                 return way
             self.runtime.tick()  # a cancellation is noticed between the rounds
+        if not any_free:
+            raise SkillFailure(
+                Failure.OCCUPIED,
+                f"Every one of {tried} sampled places at '{container.name}' is taken by "
+                f"{', '.join(sorted(self._occupants))}. Clear the container, or widen the ratios.",
+            )
         raise SkillFailure(
             Failure.UNREACHABLE,
             f"None of {tried} sampled ways to place '{held.name}' at '{container.name}' can be "
             f"reached; the nearest: {self._why or 'no joints reach it.'} Widen ratios or filters, "
             "or move the container.",
         )
+
+    def _free(
+        self, placements: list[Placement], held: HeldObject, container: str
+    ) -> list[Placement]:
+        """Placements whose object would not lie in another one; notes the others' names."""
+        objects = self.scene.objects()
+        half = objects[held.name].half_extents - CONTACT
+        ignored = self.specification.ignore_substring
+        others = [
+            (thing.name, OrientedBox(thing.base_T_object, thing.half_extents))
+            for thing in present(objects, without=[held.name, container])
+            if not any(text in thing.name for text in ignored)
+        ]
+        free = []
+        for placement in placements:
+            box = OrientedBox(placement.place @ held.tool_T_object, half)
+            taken = [name for name, other in others if intersection_volume(box, other) > 0.0]
+            self._occupants.update(taken)
+            if not taken:
+                free.append(placement)
+        return free
 
     def _place_scene(self, held: HeldObject, container: ObjectView) -> PlaceScene:
         W_T_B: Array = np.linalg.inv(self.base_T_world).astype(np.float64)
@@ -346,11 +382,42 @@ class SpecifiedPlaceSkill:
                     self._check_container(container)
 
                 follow(self.runtime, self.arm, trajectory, watch)
+            self._arrive(way)
             self._hesitate(held)
         except SkillFailure as failure:
             if failure.failure is Failure.OBJECT_LOST:
                 self._grip.drop(held)
             raise
+
+    def _arrive(self, way: Way) -> None:
+        """Wait for the tool to be at the place pose within t_eps and o_eps.
+
+        Not to be is a failure only where the specification names the tolerances: their defaults
+        are finer than many an arm's controller.
+        """
+        wanted = way.placement.place
+
+        def off() -> tuple[float, float]:
+            tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
+            return distance(tool, wanted), _angle(tool, wanted)
+
+        def there() -> bool:
+            way_left, turn_left = off()
+            return way_left < self.specification.t_eps and turn_left < self.specification.o_eps
+
+        if wait_for(self.runtime, there, ARRIVAL_TIME):
+            return
+        way_left, turn_left = off()
+        message = (
+            f"The tool is {1e3 * way_left:.2f} mm and {turn_left:.4f} rad from its place pose, "
+            f"not within t_eps {self.specification.t_eps:g} m and o_eps "
+            f"{self.specification.o_eps:g} rad."
+        )
+        if {"t_eps", "o_eps"} & self.specification.model_fields_set:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED, f"{message} Allow more, or see what holds the arm."
+            )
+        self.log(f"place: {message}")
 
     def _hesitate(self, held: HeldObject) -> None:
         end = self.runtime.now() + self.specification.hesitate_steps * COMMAND_PERIOD

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from behavior_motion import Trajectory
+from behavior_motion import ErrorCode, Plan, Trajectory
 from behavior_skills.gripper_skill import GripperMode, GripperRequest, GripperSkill
 from behavior_skills.interfaces import (
     Cancelled,
@@ -288,3 +288,11 @@ def test_a_motion_that_may_not_take_so_long(rig):
     goal = tuple(rig[0].q + 0.5)
     late = failure_of(move, rig, ArmMode.JOINTS, joints=goal, velocity_scaling=0.02, timeout=0.4)
     assert late is Failure.TIMED_OUT
+
+
+def test_a_planner_out_of_time(rig, monkeypatch):
+    planner = rig[1].planner
+    late = Plan(ErrorCode.TIMED_OUT, "no path within 2 s", np.empty((0, 7)))
+    monkeypatch.setattr(planner, "plan_to_joints", lambda *_, **__: late)
+    wrong = failure_of(move, rig, ArmMode.NAMED, named_target="ready")
+    assert wrong is Failure.PLANNING_TIMED_OUT

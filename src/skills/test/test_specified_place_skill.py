@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placing by specification with the real planner and a kinematic arm."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from fakes import EDGE
@@ -380,3 +382,68 @@ def test_boxes_that_touch_are_no_overlap_and_no_crash(holding):
     fall(holding, 0.08 + EDGE / 2)  # exactly on the bin's top face
     message = fails_with(Failure.NOT_PLACED, holding, position_constraint="object")
     assert "overlap (IoU)" in message
+
+
+def test_a_full_container(holding):
+    world = holding[0]
+    world.add("red", 0.45, 0.25, 0.11, size=(0.2, 0.2, 0.1))
+    keys = {"position_constraint": "object", "place_z_offset": 0.03}
+    message = fails_with(Failure.OCCUPIED, holding, **keys)
+    assert "taken by red" in message
+    fall(holding)
+    place(holding, ignore_substring=["red"], **keys)
+
+
+def test_a_corner_that_is_still_free(holding):
+    world = holding[0]
+    world.add("red", 0.45 - 0.05, 0.25, 0.11, size=(0.1, 0.2, 0.06))
+    fall(holding)
+    at = {}
+    world.when("release", lambda: at.update(pose=world.poses["blue"].copy()))
+    place(
+        holding,
+        position_constraint="object",
+        place_z_offset=0.03,
+        x_ratio_range=[0.1, 0.9],
+        filter_z_dir=["downward", 175],
+    )
+    assert at["pose"][0, 3] > 0.45 + EDGE / 2 - 0.01
+
+
+@pytest.mark.parametrize("key", ["t_eps", "o_eps"])
+def test_tolerances_that_are_named_must_be_met(holding, key):
+    world = holding[0]
+    state = world.state
+
+    def off():
+        now = state()
+        return dataclasses.replace(now, q=now.q + 1e-3)
+
+    skill = skill_for(holding, **{key: 1e-4})
+    world.when("approach", lambda: setattr(skill, "arm", Shifted(world, off)))
+    with pytest.raises(SkillFailure) as caught:
+        skill.run()
+    assert caught.value.failure is Failure.EXECUTION_FAILED
+    assert "not within t_eps" in str(caught.value)
+
+
+class Shifted:
+    """An arm whose joints are measured a little beside where they are."""
+
+    def __init__(self, world, state):
+        self.execute, self.state = world.execute, state
+
+
+def test_default_tolerances_are_a_warning(holding):
+    fall(holding)
+    world, said = holding[0], []
+    state = world.state
+    skill = skill_for(holding, log=said.append)
+
+    def off():
+        now = state()
+        return dataclasses.replace(now, q=now.q + 2e-3)
+
+    world.when("approach", lambda: setattr(skill, "arm", Shifted(world, off)))
+    skill.run()
+    assert "not within t_eps" in said[0]

@@ -6,7 +6,12 @@ Pure mathematics without ROS and without a planner: poses over, in and beside a 
 it worked (`success`). The specification itself, as YAML, is `specification`.
 """
 
-from behavior_skills.placement.boxes import OrientedBox, containment, intersection_over_union
+from behavior_skills.placement.boxes import (
+    OrientedBox,
+    containment,
+    intersection_over_union,
+    intersection_volume,
+)
 from behavior_skills.placement.commands import Command, CommandKind, place_commands
 from behavior_skills.placement.poses import (
     Placement,
@@ -29,6 +34,7 @@ __all__ = [
     "Reach",
     "containment",
     "intersection_over_union",
+    "intersection_volume",
     "place_commands",
     "placed",
     "post_place_pose",
