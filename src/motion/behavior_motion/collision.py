@@ -237,7 +237,7 @@ class CollisionWorld:
             return DistanceReport(float("inf"), None)
         self._q_full[self.robot.q_index] = q
         self._place()
-        distances = [self._pair_distance(k) for k in range(len(self._pairs))]
+        distances = self._distances()
         k = int(np.argmin(distances))
         a, b = self._pairs[k]
         return DistanceReport(distances[k], (self._owners[a], self._owners[b]))
@@ -249,10 +249,10 @@ class CollisionWorld:
         objects = self._geometry.geometryObjects
         results = self._measured[1].distanceResults
         found = []
-        for k, (a, b) in enumerate(self._pairs):
-            distance = self._pair_distance(k)
+        for k, distance in enumerate(self._distances()):
             if distance >= within:
                 continue
+            a, b = self._pairs[k]
             result = results[k]
             found.append(
                 Proximity(
@@ -273,12 +273,22 @@ class CollisionWorld:
         if self._substitutes:
             pin.updateGeometryPlacements(self._model, self._data, *self._measured)
 
+    def _distances(self) -> list[float]:
+        """Distance of every pair, placements being up to date; negative: penetration."""
+        model, data = self._measured
+        pin.computeDistances(model, data)
+        distances = [result.min_distance for result in data.distanceResults]
+        for k, (a, b) in enumerate(self._pairs if self._substitutes else ()):
+            if a in self._substitutes or b in self._substitutes:
+                distances[k] = self._pair_distance(k)
+        return distances
+
     def _pair_distance(self, k: int) -> float:
         """Distance of a pair, placements being up to date; negative: penetration."""
         model, data = self._measured
         distance = float(pin.computeDistance(model, data, k).min_distance)
-        buried = distance > 0 and self._pairs[k][1] in self._substitutes
-        if buried and pin.computeCollision(self._geometry, self._results, k):
+        unsure = any(i in self._substitutes for i in self._pairs[k])
+        if distance > 0 and unsure and pin.computeCollision(self._geometry, self._results, k):
             # Under a surface altogether: at least as deep as the surface is far.
             return -distance
         return distance

@@ -240,8 +240,8 @@ class Servo:
                 for j in range(model.njoints)
             ]
         )
-        turn = np.kron(np.eye(2), self.robot.base_T_root[:3, :3])
-        return turn @ tool, joints
+        turn = self.robot.base_T_root[:3, :3]
+        return np.concatenate([turn @ tool[:3], turn @ tool[3:]]), joints
 
     def _wanted_twist(self, tool: Matrix, aim: Matrix) -> Vector:
         """Velocity of the tool towards ``aim``, (6,): linear [m/s] over angular [rad/s]."""
@@ -343,24 +343,34 @@ class Servo:
 
     def _dampers(self, close: list[Proximity], jacobians: Matrix) -> tuple[Matrix, Vector]:
         """Rows (K, dof) and bounds (K,) that keep the close pairs apart."""
-        rows = np.empty((len(close), self.robot.dof))
-        least = np.empty(len(close))
-        for i, item in enumerate(close):
-            first, second = (
-                _point_jacobian(jacobians[j], point - self._data.oMi[j].translation)
-                for j, point in zip(item.joints, item.points, strict=True)
-            )
-            rows[i] = item.normal @ (second - first)
-            # What is closer than the stop distance when first seen may stay so: things that rest
-            # on others must not make the arm withdraw.
-            stop = self.options.stop_distance
-            floor = self._floors.setdefault(item.pair, min(stop, item.distance))
-            room = item.distance - floor
-            if room >= 0:
-                least[i] = -self._speed_for(room, self._braking)
-            else:
-                least[i] = min(-self.options.gain * room, RETREAT)
-        return rows, least
+        if not close:
+            return np.empty((0, self.robot.dof)), np.empty(0)
+        normals = np.array([item.normal for item in close])
+        first, second = (self._along(normals, jacobians, close, side) for side in (0, 1))
+        return second - first, np.array([self._least_rate(item) for item in close])
+
+    def _along(
+        self, normals: Matrix, jacobians: Matrix, close: list[Proximity], side: int
+    ) -> Matrix:
+        """Speed of each pair's nearest point on one side along its normal, (K, dof) per joint."""
+        joints = [item.joints[side] for item in close]
+        origins = np.array([self._data.oMi[j].translation for j in joints])
+        arms = np.array([item.points[side] for item in close]) - origins
+        # n . (v + w x r) = n . v + (r x n) . w
+        wrenches = np.concatenate([normals, np.cross(arms, normals)], axis=1)
+        result: Matrix = np.einsum("ki,kij->kj", wrenches, jacobians[joints])
+        return result
+
+    def _least_rate(self, item: Proximity) -> float:
+        """Smallest rate that a distance may change with [m/s]."""
+        # What is closer than the stop distance when first seen may stay so: things that rest on
+        # others must not make the arm withdraw.
+        stop = self.options.stop_distance
+        floor = self._floors.setdefault(item.pair, min(stop, item.distance))
+        room = item.distance - floor
+        if room >= 0:
+            return -self._speed_for(room, self._braking)
+        return min(-self.options.gain * room, RETREAT)
 
     # ---------------------------------------------------------------- the verdict
 
@@ -403,11 +413,3 @@ def _difference(tool: Matrix, target: Matrix) -> tuple[Vector, Vector]:
     """Translation and rotation vector from ``tool`` to ``target``, base axes."""
     turn: Vector = np.array(pin.log3(target[:3, :3] @ tool[:3, :3].T))
     return target[:3, 3] - tool[:3, 3], turn
-
-
-def _point_jacobian(joint: Matrix, arm: Vector) -> Matrix:
-    """Linear velocity Jacobian (3, dof) of a point at ``arm`` from the joint's origin."""
-    x, y, z = arm
-    cross = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-    result: Matrix = joint[:3] + cross @ joint[3:]
-    return result

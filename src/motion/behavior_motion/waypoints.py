@@ -27,7 +27,7 @@ from behavior_motion.errors import ErrorCode
 from behavior_motion.goals import JointGoal, given_goal, goals_of_poses
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import Plan
-from behavior_motion.query import Failure, Query
+from behavior_motion.query import CHECK_STEP, Failure, Query
 from behavior_motion.search import checked, timed
 from behavior_motion.timing import time_curve_at
 from behavior_motion.trajectory import Trajectory
@@ -39,8 +39,10 @@ LONGEST_PASS = 0.3
 """Longest half of the straight piece through a waypoint [rad]."""
 PASS_SHARE = 0.3
 """It also takes at most this part of the neighbouring straight lines."""
-SHRINKINGS = 3
-"""How often the pieces are halved before other routes are sought."""
+SHRINKINGS = 4
+"""How often a piece is made smaller where it is blocked, ..."""
+SHRINKING = 0.4
+"""... to this part of its size each time."""
 
 
 @dataclass
@@ -139,13 +141,10 @@ def _joined(query: Query, legs: list[Matrix]) -> Found | None:
         # The spline of a constrained path passes through its points without any help.
         return _timed_through(query, whole, ends)
     # Swinging through all corners is mostly faster; keeping to the straight lines is safer.
-    found = [_swinging(query, whole, ends)]
-    size = LONGEST_PASS
-    for _ in range(SHRINKINGS):
-        found.append(_timed_through(query, _with_passes(whole, ends[:-1], size), ends))
-        if found[-1] is not None:
-            break
-        size *= 0.4
+    found = [
+        _swinging(query, whole, ends),
+        _timed_through(query, _with_passes(query, whole, ends[:-1]), ends),
+    ]
     return min((f for f in found if f is not None), key=lambda f: f[1].duration, default=None)
 
 
@@ -185,8 +184,9 @@ def _marks(path: Matrix, ends: list[Vector]) -> Vector:
     return np.array(marks[1:])
 
 
-def _with_passes(path: Matrix, through: list[Vector], size: float) -> Matrix:
+def _with_passes(query: Query, path: Matrix, through: list[Vector]) -> Matrix:
     """The polyline with a straight piece through each of the points where it had a corner."""
+    query.be_exact()
     corners: list[Vector] = []
     waiting = list(through)
     for i, here in enumerate(path):
@@ -196,21 +196,40 @@ def _with_passes(path: Matrix, through: list[Vector], size: float) -> Matrix:
             waiting.pop(0)
             reached = True
         if reached and 0 < i < len(path) - 1:
-            corners.extend(_pass(path[i - 1], here, path[i + 1], size))
+            corners.extend(_free_pass(query, corners[-1], here, path[i + 1]))
         else:
             corners.append(here)
     return np.array(corners)
 
 
-def _pass(before: Vector, here: Vector, behind: Vector, size: float) -> tuple[Vector, Vector]:
+def _free_pass(query: Query, before: Vector, here: Vector, behind: Vector) -> tuple[Vector, Vector]:
+    """The longest piece that is free, with the ways to and from it."""
+    size = LONGEST_PASS
+    room = np.minimum(here - query.lower, query.upper - here)
+    for _ in range(SHRINKINGS):
+        first, last = _pass(before, here, behind, size, room=room)
+        corners = (before, first, last, behind)
+        if all(query.straight_is_free(a, b, 3 * CHECK_STEP) for a, b in pairwise(corners)):
+            break
+        size *= SHRINKING
+    return first, last
+
+
+def _pass(
+    before: Vector, here: Vector, behind: Vector, size: float, *, room: Vector
+) -> tuple[Vector, Vector]:
+    """Ends of a piece through ``here``; ``room`` is its distance from the joint limits."""
     into, out = here - before, behind - here
     lengths = np.linalg.norm(into), np.linalg.norm(out)
     half = min(size, PASS_SHARE * float(min(lengths)))
     into, out = into / lengths[0], out / lengths[1]
-    bisector = into + out
-    if np.linalg.norm(bisector) < 1e-3:
-        # Straight back: pass it sideways, along the axis that the way uses least.
-        bisector = np.eye(len(here))[int(np.argmin(np.abs(into)))]
-        bisector = bisector - (bisector @ into) * into
-    direction = bisector / np.linalg.norm(bisector)
-    return here - half * direction, here + half * direction
+    direction = into + out
+    if np.linalg.norm(direction) < 1e-3:
+        # Straight back: pass it sideways, along an axis that has room and that the way hardly uses.
+        direction = np.eye(len(here))[int(np.argmax(np.minimum(room, 1.0) * (1 - np.abs(into))))]
+        direction = direction - (direction @ into) * into
+    direction = direction / np.linalg.norm(direction)
+    # A joint at its limit turns back there.
+    direction = np.where(half * np.abs(direction) < room, direction, 0.0)
+    step = half * direction
+    return here - step, here + step
