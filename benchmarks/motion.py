@@ -38,6 +38,7 @@ from behavior_motion import (
     Plan,
     PlanningScene,
     PlanOptions,
+    RobotModel,
     Servo,
     create_planner,
     load_robot,
@@ -341,12 +342,7 @@ def planning(planner: EmbeddedPlanner, count: int) -> list[Figure]:
         tally = solve(name, found, embedded, request)
         figures += figures_of(name, tally, len(found), **limits)
     if moveit_available():
-        tally = solve(
-            "moveit_table_joints",
-            table,
-            lambda scene: create_planner(robot, "moveit", scene=scene),
-            to_joints,
-        )
+        tally = solve("moveit_table_joints", table, moveit_in(robot), to_joints)
         theirs = figures_of("moveit_table_joints", tally, count)
         ours = next(f for f in figures if f.name == "table_joints_median")
         figures += theirs
@@ -356,6 +352,19 @@ def planning(planner: EmbeddedPlanner, count: int) -> list[Figure]:
     else:
         print("  moveit: not importable here, so not compared with")
     return figures
+
+
+def moveit_in(robot: RobotModel) -> Callable[[PlanningScene], MotionPlanner]:
+    """MoveIt, which starts once a process, in one scene after another."""
+    planner = create_planner(robot, "moveit")
+
+    def placed(scene: PlanningScene) -> MotionPlanner:
+        planner.scene.clear()
+        for name, item in scene.snapshot().objects.items():
+            planner.scene.add_object(name, item.shape, item.world_T_object)
+        return planner
+
+    return placed
 
 
 def recheck(planner: MotionPlanner, plan: Plan) -> tuple[bool, bool]:

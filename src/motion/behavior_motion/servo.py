@@ -84,7 +84,8 @@ class ServoOptions:
     gain: float = 6.0
     """Speed per remaining error [1/s]."""
     stop_distance: float = 0.005
-    """No pair comes closer than this by the arm's motion, unless it was closer already [m]."""
+    """Where the approach of a pair ends, unless it was closer already [m]. Links that swing past
+    each other at full speed may use up most of it: leave some."""
     influence_distance: float | None = None
     """Pairs closer than this slow the arm down [m]; None: as much as braking from
     ``max_linear_speed`` takes. Less is only safe for things that are approached slowly."""
