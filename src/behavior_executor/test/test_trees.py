@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every tree file loads with the nodes that the executor really has, and documents itself."""
 
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import Spinner
@@ -12,6 +14,7 @@ from behavior_executor.catalogue import MissionCatalogue
 from behavior_tree import Blackboard
 
 MISSIONS = MissionCatalogue([ROOT / "trees"])
+SUBTREE_FILES = sorted((ROOT / "trees" / "subtrees").glob("*.xml"))
 
 
 def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spinner) -> None:
@@ -36,3 +39,24 @@ def test_node_models_in_the_file_are_true(ros: None, spinner: Spinner, path: Pat
     text = path.read_text()
     assert updated(text, real_factory(node)) == text, "run test/tree_models.py"
     assert text.index("<!--") < text.index("<root"), "say at the top what the tree does"
+
+
+@pytest.mark.parametrize("path", SUBTREE_FILES, ids=lambda path: path.stem)
+def test_every_subtree_is_documented_and_stands_alone(
+    ros: None, spinner: Spinner, path: Path
+) -> None:
+    node = Node("loader")
+    spinner.start(node)
+    factory = real_factory(node)
+    factory.register_behavior_tree_from_file(path)
+    root = ElementTree.parse(path).getroot()
+    models = {model.get("ID"): model for model in root.iterfind("TreeNodesModel/SubTree")}
+    for tree in root.iterfind("BehaviorTree"):
+        name = tree.get("ID", "")
+        assert name in factory.registered_behavior_trees()
+        factory.create_tree(name)
+        words = set(re.findall(r"\w+", ElementTree.tostring(tree, encoding="unicode")))
+        ports = [] if name not in models else list(models[name])
+        assert all(port.text for port in ports)
+        unused = {port.get("name") for port in ports} - words
+        assert not unused, f"{name}: ports that nothing uses: {unused}"
