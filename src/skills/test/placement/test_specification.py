@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 from kit import spec
 
+from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.placement import PlaceSpecification
-from behavior_skills.specification import SpecificationError
+from behavior_skills.specification import SkillSpecification, SpecificationError
 from behavior_skills.specification import read_specification as read
 
 
@@ -112,3 +115,18 @@ def test_constraints_come_from_filters_axes_and_plane() -> None:
 def test_the_alignment_needs_all_three_keys() -> None:
     two = spec(align_pick_obj_axis=[0, 0, 1], align_place_obj_axis=[1, 0, 0])
     assert two.constraints(np.eye(3), np.eye(3)) == []
+
+
+def test_the_documented_keys_are_those_there_are() -> None:
+    page = (Path(__file__).parents[4] / "docs/skills.md").read_text()
+    placing, picking = page.split("## Placing by specification")[1].split("## Picking")
+    picking = picking.split("## Recordings")[0]
+    for kind, text in ((PlaceSpecification, placing), (PickSpecification, picking)):
+        ours = set(kind.model_fields) - set(SkillSpecification.model_fields)
+        missing = [key for key in ours - {"name", "objects"} if f"`{key}`" not in text]
+        assert missing == []
+    example = re.search(r'parameters="(.*?)"', page, flags=re.DOTALL)
+    assert example is not None
+    specification = read_specification(example.group(1))
+    assert specification.warnings() == []
+    assert specification.success_mode == "contained"
