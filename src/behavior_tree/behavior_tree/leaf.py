@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
@@ -144,6 +145,9 @@ class SimpleConditionNode(ConditionNode):
     def __init__(self, name: str, config: NodeConfig, function: TickFunction) -> None:
         super().__init__(name, config)
         self._function = function
+
+    def save_state(self) -> Any:
+        return {}  # RUNNING or not, the next tick asks the function again
 
     def tick(self) -> NodeStatus:
         return callback_result(self, self._function(self))

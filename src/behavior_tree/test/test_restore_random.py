@@ -217,3 +217,13 @@ def test_a_node_goes_on_where_it_was(what):
     assert straight[1] is not None
     for restarts in (*[{step} for step in range(len(steps))], set(range(len(steps)))):
         assert play(case, None, restarts, *prepare) == straight, restarts
+
+
+@pytest.mark.parametrize("compat", [None, "4.8"])
+def test_a_condition_that_runs_goes_on(compat):
+    case = Case(0, xml("<Cond name='x'/>"), [("tick", None)] * 6, {"x": ["RUNNING"] * 3}, False)
+    case.results["x"] += ["SUCCESS"]
+    straight = play(case, compat, set())
+    assert straight[0].count("RUNNING") == 5
+    for restarts in (*[{step} for step in range(6)], set(range(6))):
+        assert play(case, compat, restarts) == straight, restarts
