@@ -405,6 +405,8 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         for key, value in values.items():
             blackboard.set(key, value)
         tree = self._factory.create_tree_from_file(entry.path, blackboard)
+        for problem in self._factory.load_warnings():
+            self.get_logger().warning(str(problem))
         tree_id = entry.main_tree or entry.name
         return TreeRun(tree, tree_id=tree_id, xml=tree_document(tree, tree_id))
 

@@ -18,6 +18,7 @@ from conftest import Spinner, until
 from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from fake_robot import FakeScene, FakeSkills
 from kinematic_world import ORDER, World
+from rcl_interfaces.msg import Log
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -72,7 +73,9 @@ class Observer(Node):
         self.xml: list[str] = []
         self.metrics: list[Metrics] = []
         self.health: list[DiagnosticArray] = []
+        self.log: list[Log] = []
         log = QOS_EVENT_LOG
+        self.create_subscription(Log, "/rosout", self.log.append, QOS_EVENT_LOG)
         self.create_subscription(MissionFeedback, "/mission/feedback", self.feedback.append, log)
         self.create_subscription(TreeStatus, "/behavior/tree_status", self.statuses.append, log)
         self.create_subscription(
@@ -181,6 +184,23 @@ def test_client_runs_the_mission_and_everything_is_reported(stack: Stack) -> Non
         if status.name == "behavior_executor: executor"
     ]
     assert any("runs 'stack_blocks'" in status.message for status in executor_health)
+
+
+@pytest.mark.timeout(60)
+def test_doubtful_trees_run_and_are_told_of(stack: Stack, tmp_path: Path) -> None:
+    unused = '<BehaviorTree ID="spare"><AlwaysSuccess/></BehaviorTree></root>'
+    text = FOREVER.replace("</root>", unused).replace("KeepRunningUntilFailure", "Inverter")
+    text = text.replace("<root", '<root main_tree_to_execute="forever"')
+    (tmp_path / "forever.xml").write_text(text)
+    stack.result(stack.send(name="forever"))
+
+    def told() -> list[Log]:
+        return [each for each in stack.observer.log if "forever.xml" in each.msg]
+
+    until(told, what="warning")
+    (warning,) = told()
+    assert warning.level == int.from_bytes(Log.WARN, "little")
+    assert "spare" in warning.msg
 
 
 @pytest.mark.timeout(60)
