@@ -20,6 +20,7 @@ from fake_robot import FakeScene, FakeSkills
 from kinematic_world import ORDER, World
 from rcl_interfaces.msg import Log
 from rclpy.action import ActionClient
+from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
@@ -199,7 +200,7 @@ def test_doubtful_trees_run_and_are_told_of(stack: Stack, tmp_path: Path) -> Non
 
     until(told, what="warning")
     (warning,) = told()
-    assert warning.level == int.from_bytes(Log.WARN, "little")
+    assert warning.level == LoggingSeverity.WARN
     assert "spare" in warning.msg
 
 
