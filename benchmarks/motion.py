@@ -3,7 +3,8 @@
 
 Run: ``python benchmarks/motion.py [--quick] [--problems N] [--json FILE]``; ends with status 1
 where a limit is missed. Ratios compare processor times with those of the same libraries called
-directly in the same run, so they hold on a loaded machine too; other times do not.
+directly in the same run. Limits on times are judged in processor time as well: the package works in
+one thread, so on a machine of its own both are the same, and others' load does not count as ours.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,29 +146,36 @@ def kinematics(planner: EmbeddedPlanner, rng: np.random.Generator) -> list[Figur
     seed = planner.robot.named["home"]
     single = [timed(lambda t=t: planner.inverse_kinematics(t, seed=seed))[0] for t in targets]
 
-    def batch(count: int) -> tuple[float, int]:
-        runs = [
-            timed(
-                lambda: planner.inverse_kinematics_batch(
-                    np.array(targets[:count]), seed=seed, options=IkOptions(attempts=40)
+    def batch(count: int) -> tuple[float, float, int]:
+        """Wall and processor time, and how many solutions are free."""
+        options = IkOptions(attempts=40)
+        wall, (processor, results) = min(
+            (
+                timed(
+                    lambda: cpu_timed(
+                        lambda: planner.inverse_kinematics_batch(
+                            np.array(targets[:count]), seed=seed, options=options
+                        )
+                    )
                 )
-            )
-            for _ in range(3)
-        ]
-        results = min(runs, key=lambda run: run[0])
-        free = sum(r.ok and planner.check_state(r.q).ok for r in results[1])
-        return results[0], free
+                for _ in range(3)
+            ),
+            key=lambda run: run[1][0],
+        )
+        return wall, processor, sum(r.ok and planner.check_state(r.q).ok for r in results)
 
-    ours, solved = batch(256)
-    many, many_solved = batch(512)
+    wall, processor, solved = batch(256)
+    many_wall, many, many_solved = batch(512)
     mine = cpu_timed(lambda: [planner.inverse_kinematics(t, seed=seed) for t in targets[:64]])
     direct = cpu_timed(lambda: [bare_ik(planner, t, seed) for t in targets[:64]])
     return [
         Figure("ik_single_median", 1e3 * statistics.median(single), "ms"),
         Figure("ik_single_p95", 1e3 * percentile(single, 95), "ms"),
-        Figure("ik_batch_256_free", ours, "s", at_most=0.3),
+        Figure("ik_batch_256_free_of_processor", processor, "s", at_most=0.3),
+        Figure("ik_batch_256_free", wall, "s"),
         Figure("ik_batch_256_solved", solved, at_least=256),
-        Figure("ik_batch_512_free", many, "s", at_most=0.6),
+        Figure("ik_batch_512_free_of_processor", many, "s", at_most=0.6),
+        Figure("ik_batch_512_free", many_wall, "s"),
         Figure("ik_batch_512_solved", many_solved, at_least=512),
         Figure("ik_vs_pinocchio_in_python", mine[0] / direct[0], "ratio", at_most=1.2),
     ]
@@ -256,6 +265,7 @@ class Tally:
     """What came of a set of problems."""
 
     times: list[float]
+    processor: list[float]
     motions: list[float]
     colliding: int = 0
     over_limits: int = 0
@@ -268,15 +278,16 @@ def solve(
     request: Callable[..., Plan],
 ) -> Tally:
     """Run a request on every problem and check what comes back."""
-    tally = Tally([], [])
+    tally = Tally([], [], [])
     for scene, start, goal in found:
         solver = planner_of(scene)
-        plan = request(solver, start, goal)
+        seconds, plan = cpu_timed(partial(request, solver, start, goal))
         if not plan.ok:
             print(f"  {name}: {plan.code.name}: {plan.message}")
             continue
         assert plan.trajectory is not None
         tally.times.append(plan.planning_time)
+        tally.processor.append(seconds)
         tally.motions.append(plan.trajectory.duration)
         bad_collision, bad_limit = recheck(solver, plan)
         tally.colliding += bad_collision
@@ -312,8 +323,12 @@ def figures_of(name: str, tally: Tally, count: int, **limits: float) -> list[Fig
     return [
         Figure(f"{name}_solved_of_{count}", len(tally.times), at_least=limits.get("solved")),
         Figure(
-            f"{name}_median", 1e3 * statistics.median(times), "ms", at_most=limits.get("median")
+            f"{name}_median_of_processor",
+            1e3 * statistics.median(tally.processor or [np.nan]),
+            "ms",
+            at_most=limits.get("median"),
         ),
+        Figure(f"{name}_median", 1e3 * statistics.median(times), "ms"),
         Figure(f"{name}_p95", 1e3 * percentile(times, 95), "ms"),
         Figure(f"{name}_max", 1e3 * max(times), "ms"),
         Figure(f"{name}_motion_median", statistics.median(tally.motions or [np.nan]), "s"),
@@ -344,11 +359,10 @@ def planning(planner: EmbeddedPlanner, count: int) -> list[Figure]:
     if moveit_available():
         tally = solve("moveit_table_joints", table, moveit_in(robot), to_joints)
         theirs = figures_of("moveit_table_joints", tally, count)
-        ours = next(f for f in figures if f.name == "table_joints_median")
         figures += theirs
-        figures.append(
-            Figure("table_joints_vs_moveit", ours.value / theirs[1].value, "ratio", at_most=1.0)
-        )
+        medians = {f.name: f.value for f in figures}
+        ratio = medians["table_joints_median"] / medians["moveit_table_joints_median"]
+        figures.append(Figure("table_joints_vs_moveit", ratio, "ratio", at_most=1.0))
     else:
         print("  moveit: not importable here, so not compared with")
     return figures

@@ -193,7 +193,9 @@ class Query:
         """The final check: dense and exact, of the timed motion itself."""
         self.be_exact()
         points, _, _ = trajectory.sample_many(trajectory.dense_times(CHECK_STEP))
-        if np.any(points < self.lower - 1e-6) or np.any(points > self.upper + 1e-6):
+        # Finer for the joint limits: a curve may bulge beyond them between two points.
+        fine, _, _ = trajectory.sample_many(trajectory.fine_times(8))
+        if np.any(fine < self.lower - 1e-7) or np.any(fine > self.upper + 1e-7):
             return False
         if self.cone is not None and not all(self.keeps_axis(q, ANGLE_SLACK) for q in points):
             return False

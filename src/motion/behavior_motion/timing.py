@@ -36,6 +36,10 @@ RAMP_TIME = 0.04
 to the profile, and arms with very high jerk limits from hammering."""
 
 
+BETWEEN_SAMPLES = 1e-5
+"""By which part a speed may be greater between two samples than at them."""
+
+
 class TimingError(RuntimeError):
     """No timing of the path satisfies the limits."""
 
@@ -82,7 +86,7 @@ class JointLimits:
         """
         speed, acceleration, jerk = trajectory.peaks()
         return max(
-            float(np.max(speed / self.velocity)),
+            float(np.max(speed / self.velocity)) * (1 + BETWEEN_SAMPLES),
             float(np.sqrt(np.max(acceleration / self.acceleration))),
             float(np.cbrt(np.max(jerk / self.jerk))),
         )
