@@ -70,7 +70,8 @@ def test_a_door_that_moves_or_is_not_there_is_refused() -> None:
 def test_every_door_is_pushed_shut_once(seed: int) -> None:
     plan = open_door.OpenDoorDisturbances(seed)
     script: Script = [("screw", "move", door(a), 3) for a in (0.0, 0.2, 0.4, 0.6, 0.8)]
-    script += [("movearm", "move", door(0.8), 20), ("movearm", "move", door(0.8), 20)]
+    script += [("movegripper", "move", door(0.8), 5), ("screw", "move", door(0.8), 8)]
+    script += [("movearm", "move", door(0.8), 12)]
     done = played(plan, script)
     assert plan.pending() == []
     assert sum("shut" in what.cause for _, what in done) == 1

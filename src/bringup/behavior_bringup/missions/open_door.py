@@ -64,7 +64,8 @@ class OpenDoorDisturbances:
     def __init__(self, seed: int) -> None:
         """Draw the moments."""
         random = np.random.default_rng([seed, 1])
-        self._shut = Moment(nth=1, delay=float(random.uniform(0.0, 1.5)))
+        self._shut = Moment(nth=1, delay=float(random.uniform(0.1, 2.2)))
+        self._let_go = False
         self._shove = Moment(nth=1, delay=float(random.uniform(0.0, 0.8)))
         self._shove.done = bool(random.random() < 0.5)
 
@@ -75,8 +76,10 @@ class OpenDoorDisturbances:
         if self._shove.reached(moving and not self._shut.done, situation.time):
             cause = f"shoved the door at {math.degrees(opened):.0f} degrees while it was held"
             return Disturbance(kind="push", object=PANEL, impulse=SHUT / 3, cause=cause)
-        released = situation.skill == "movearm" and opened > OPEN
-        if self._shut.reached(released, situation.time):
+        # From the moment on in which the gripper opens.
+        opens = self._let_go or situation.skill == "movegripper"
+        self._let_go = opens and opened > OPEN
+        if self._shut.reached(self._let_go, situation.time):
             cause = f"pushed the door shut from {math.degrees(opened):.0f} degrees"
             return Disturbance(kind="push", object=PANEL, impulse=SHUT, cause=cause)
         return None
