@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from behavior_tree.basic_types import NodeStatus
@@ -18,7 +17,7 @@ from behavior_tree.errors import NodeExecutionError
 if TYPE_CHECKING:
     from behavior_tree.node import Conditions, TreeNode
 
-__all__ = ["Run", "Tick", "plain_tick", "specialises", "unwatched_tick"]
+__all__ = ["Tick", "gives", "plain_tick", "specialises", "unwatched_tick"]
 
 IDLE = NodeStatus.IDLE
 RUNNING = NodeStatus.RUNNING
@@ -28,11 +27,10 @@ SKIPPED = NodeStatus.SKIPPED
 
 Tick = Callable[[Any], NodeStatus]
 """Function that ticks the node it is given."""
-Run = Callable[[], NodeStatus]
-"""The same, bound to a node."""
 Chooser = TypeVar("Chooser", bound=Callable[[Any], Tick | None])
 
 _CHOOSERS: dict[Tick, Callable[[Any], Tick | None]] = {}
+_RESULTS: dict[Tick, Callable[[Any], str]] = {}
 
 
 def specialises(body: Tick) -> Callable[[Chooser], Chooser]:
@@ -49,13 +47,22 @@ def specialises(body: Tick) -> Callable[[Chooser], Chooser]:
     return register
 
 
-def unwatched_tick(node: TreeNode) -> Run:
+def gives(body: Tick, result: Callable[[Any], str]) -> None:
+    """Take note that ``body`` does nothing but to return one result.
+
+    Args:
+        body: ``tick`` of a class
+        result: name of the result, from the node
+    """
+    _RESULTS[body] = result
+
+
+def unwatched_tick(node: TreeNode) -> Tick:
     """Fastest tick of a node that nobody watches, as it is configured."""
     if node._conditions is not None:
-        return _conditional_run(node, node._conditions)
+        return _conditional_tick(node, node._conditions)
     choose = _CHOOSERS.get(type(node).tick)
-    tick = choose(node) if choose is not None else None
-    return MethodType(tick or plain_tick, node)
+    return (choose(node) if choose is not None else None) or plain_tick
 
 
 def plain_tick(self: TreeNode) -> NodeStatus:
@@ -64,9 +71,8 @@ def plain_tick(self: TreeNode) -> NodeStatus:
     if before is not RUNNING:
         self._reason = ""
         self._failed_child = None
-    body = self._body  # apart from the call: Python finds an attribute faster than a method
     try:
-        status = body()
+        status = self._body(self)
     except NodeExecutionError:
         raise
     except Exception as error:
@@ -79,7 +85,7 @@ def plain_tick(self: TreeNode) -> NodeStatus:
 
 def conditional_tick(self: TreeNode) -> NodeStatus:
     """Tick of a node with pre- or post-conditions."""
-    before, body = self.status, self._body
+    before = self.status
     conditions: Conditions = self._conditions  # type: ignore[assignment]  # chosen for having them
     if before is not RUNNING:
         self._reason = ""
@@ -95,12 +101,13 @@ def conditional_tick(self: TreeNode) -> NodeStatus:
                     break
             else:
                 test_while = conditions.test_while
-                status = body() if test_while is None or test_while() else SKIPPED
+                go_on = test_while is None or test_while()
+                status = self._body(self) if go_on else SKIPPED
         elif before is RUNNING and not self.may_go_on():
             self.halt_node()
             status = SKIPPED
         else:
-            status = body()
+            status = self._body(self)
         if status is SUCCESS:
             for run in conditions.after_success:
                 run()
@@ -116,70 +123,68 @@ def conditional_tick(self: TreeNode) -> NodeStatus:
     return self.finish_tick(before, status)
 
 
-def _conditional_run(node: TreeNode, conditions: Conditions) -> Run:
-    """`conditional_tick` of one node, written out for the conditions it has."""
-    tests = [each for test, status, _ in conditions.tests for each in (test, status)]
-    make = _written_out(
-        len(conditions.tests),
-        conditions.test_while is not None,
-        len(conditions.after_success),
-        len(conditions.after_failure),
-    )
-    general = MethodType(conditional_tick, node)
-    return make(
-        *(node, general, node._body, conditions.test_while, conditions.tests),
-        *(*tests, *conditions.after_success, *conditions.after_failure),
-    )
+def _conditional_tick(node: TreeNode, conditions: Conditions) -> Tick:
+    """`conditional_tick` written out for a number of conditions of each kind."""
+    has_while = conditions.test_while is not None
+    calls: list[Any] = [each for test, status, _ in conditions.tests for each in (test, status)]
+    calls += [conditions.test_while] if has_while else []
+    conditions.calls = (*calls, *conditions.after_success, *conditions.after_failure)
+    counts = (len(each) for each in (conditions.after_success, conditions.after_failure))
+    result = _RESULTS.get(type(node).tick)
+    return _written_out(len(conditions.tests), has_while, *counts, result and result(node))
 
 
 @cache
 def _written_out(
-    tests: int, has_while: bool, after_success: int, after_failure: int
-) -> Callable[..., Run]:
-    """Function that makes the tick from the node, its general tick, its body and its scripts."""
-    names = ["self", "general", "body", "test_while", "tests"]
-    names += [f"{part}{index}" for index in range(tests) for part in ("test", "imposed")]
+    tests: int, has_while: bool, after_success: int, after_failure: int, result: str | None
+) -> Tick:
+    """Tick of all nodes that have so many conditions; what it calls is in `Conditions.calls`.
+
+    ``result`` is the name of the only result that the body gives, if it does nothing else.
+    """
+    body = f"status = {result or 'self._body(self)'}"
+    names = [f"{part}{index}" for index in range(tests) for part in ("test", "imposed")]
+    names += ["test_while"] if has_while else []
     names += [f"success{index}" for index in range(after_success)]
     names += [f"failure{index}" for index in range(after_failure)]
     lines = [
-        f"def make({', '.join(names)}):",
-        "    def tick():",
-        "        before = self.status",
-        "        if before is not IDLE:",
-        "            return general()",
-        "        self._reason = ''",
-        "        self._failed_child = None",
-        "        try:",
+        "def tick(self):",
+        "    if self.status is not IDLE:",
+        "        return conditional_tick(self)",
+        "    self._reason = ''",
+        "    self._failed_child = None",
+        f"    {''.join(name + ', ' for name in names)} = self._conditions.calls" if names else "",
+        "    try:",
     ]
     word = "if"
     for index in range(tests):
         lines += [
-            f"            {word} test{index}():",
-            f"                status = imposed{index}",
-            "                if status is FAILURE:",
-            f"                    self._reason = '_failureIf: ' + tests[{index}][2]",
+            f"        {word} test{index}():",
+            f"            status = imposed{index}",
+            "            if status is FAILURE:",
+            f"                source = self._conditions.tests[{index}][2]",
+            "                self._reason = '_failureIf: ' + source",
         ]
         word = "elif"
     if has_while:
-        lines += [f"            {word} not test_while():", "                status = SKIPPED"]
+        lines += [f"        {word} not test_while():", "            status = SKIPPED"]
         word = "elif"
     if word == "if":
-        lines += ["            status = body()"]
+        lines += [f"        {body}"]
     else:
-        lines += ["            else:", "                status = body()"]
-    lines += ["            if status is SUCCESS:"]
-    lines += [f"                success{index}()" for index in range(after_success)]
-    lines += ["                self.status = SUCCESS", "                return SUCCESS"]
+        lines += ["        else:", f"            {body}"]
+    lines += ["        if status is SUCCESS:"]
+    lines += [f"            success{index}()" for index in range(after_success)]
+    lines += ["            self.status = SUCCESS", "            return SUCCESS"]
     if after_failure:
-        lines += ["            if status is FAILURE:"]
-        lines += [f"                failure{index}()" for index in range(after_failure)]
+        lines += ["        if status is FAILURE:"]
+        lines += [f"            failure{index}()" for index in range(after_failure)]
     lines += [
-        "        except NodeExecutionError:",
-        "            raise",
-        "        except Exception as error:",
-        "            raise self._execution_error(error) from error",
-        "        return self.finish_tick(before, status)",
-        "    return tick",
+        "    except NodeExecutionError:",
+        "        raise",
+        "    except Exception as error:",
+        "        raise self._execution_error(error) from error",
+        "    return self.finish_tick(IDLE, status)",
     ]
     made: dict[str, Any] = {
         "IDLE": IDLE,
@@ -187,7 +192,8 @@ def _written_out(
         "FAILURE": FAILURE,
         "SKIPPED": SKIPPED,
         "NodeExecutionError": NodeExecutionError,
+        "conditional_tick": conditional_tick,
     }
     exec(compile("\n".join(lines), "<conditions>", "exec"), made)
-    make: Callable[..., Run] = made["make"]
-    return make
+    tick: Tick = made["tick"]
+    return tick

@@ -73,6 +73,8 @@ class StatefulActionNode(ActionNodeBase):
     block.
     """
 
+    __slots__ = ("_halt_requested",)
+
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._halt_requested = False
@@ -112,6 +114,8 @@ class StatefulActionNode(ActionNodeBase):
 class SimpleActionNode(ActionNodeBase):
     """Action made of one function; shows RUNNING while the function works."""
 
+    __slots__ = ("_function",)
+
     def __init__(self, name: str, config: NodeConfig, function: TickFunction) -> None:
         super().__init__(name, config)
         self._function = function
@@ -142,6 +146,8 @@ class SimpleActionNode(ActionNodeBase):
 class SimpleConditionNode(ConditionNode):
     """Condition made of one function."""
 
+    __slots__ = ("_function",)
+
     def __init__(self, name: str, config: NodeConfig, function: TickFunction) -> None:
         super().__init__(name, config)
         self._function = function
@@ -155,6 +161,8 @@ class SimpleConditionNode(ConditionNode):
 
 class SimpleStatefulActionNode(StatefulActionNode):
     """Stateful action made of two or three functions."""
+
+    __slots__ = ("_halted", "_running", "_start")
 
     def __init__(
         self,

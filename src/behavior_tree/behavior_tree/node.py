@@ -18,8 +18,8 @@ py_trees' own tick machinery (generators, a logger and a UUID per node) costs 50
 so the constructor of ``Behaviour`` is not run; what it would create is created when first looked
 at.
 
-The kernel. `TreeNode._run` is the function through which a parent ticks a child. While nobody
-watches the node it is made for this node, see `behavior_tree.specialised`; otherwise it is
+The kernel. ``child._run(child)`` is how a parent ticks a child. While nobody watches the node that
+function is chosen for this node, see `behavior_tree.specialised`; otherwise it is
 `_execute_plain`, or `_execute_full` for a node with conditions or hooks. `select_kernel` chooses,
 so nothing is looked up per tick that a node does not have. Order of a full tick: pre-conditions,
 pre-tick hook, body, post-conditions, post-tick hook, status change.
@@ -32,7 +32,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -49,7 +49,7 @@ from behavior_tree.errors import (
     NodeExecutionError,
     PortError,
 )
-from behavior_tree.fast_tick import Run, unwatched_tick
+from behavior_tree.fast_tick import Tick, unwatched_tick
 from behavior_tree.ports import PortInfo, as_ports_list, pointer_key
 from behavior_tree.runtime import Runtime
 
@@ -77,7 +77,7 @@ class NodeName(str):
         return str(self)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Conditions:
     """Pre- and post-conditions of one node: its scripts, bound to its blackboard."""
 
@@ -89,38 +89,128 @@ class Conditions:
     """``_onSuccess`` and ``_post``."""
     after_failure: tuple[Callable[[], Any], ...] = ()
     """``_onFailure`` and ``_post``."""
+    calls: tuple[Any, ...] = ()
+    """What a specialised tick calls; see `behavior_tree.fast_tick`."""
 
 
-@dataclass(eq=False)
+class _Texts:
+    """Dictionary of a `NodeConfig`, made when it is first looked at: most of them stay empty."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._slot = "_" + name
+
+    def __get__(self, config: NodeConfig, owner: type) -> dict[str, Any]:
+        found: dict[str, Any] | None = getattr(config, self._slot)
+        if found is None:
+            found = {}
+            setattr(config, self._slot, found)
+        return found
+
+    def __set__(self, config: NodeConfig, texts: dict[str, Any] | None) -> None:
+        setattr(config, self._slot, texts)
+
+
 class NodeConfig:
     """What a tree gives to a node besides its name. ``NodeConfig()`` serves a node used alone."""
 
-    blackboard: Blackboard = field(default_factory=Blackboard)
-    runtime: Runtime = field(default_factory=Runtime)
-    registration_id: str = ""
-    path: str = ""
-    """Full path in the tree, unique."""
-    uid: int = 0
-    """Number in the tree, from 1, pre-order."""
-    ports: dict[str, PortInfo] = field(default_factory=dict)
-    input_ports: dict[str, str] = field(default_factory=dict)
+    __slots__ = (
+        "_condition_attributes",
+        "_given_ports",
+        "_input_ports",
+        "_other_attributes",
+        "_output_ports",
+        "_ports",
+        "blackboard",
+        "conditions",
+        "element",
+        "path",
+        "registration_id",
+        "runtime",
+        "uid",
+    )
+
+    ports = _Texts()
+    """Declared ports, `PortInfo` by name."""
+    input_ports = _Texts()
     """Text of the inputs, defaults included, in the order of the XML."""
-    output_ports: dict[str, str] = field(default_factory=dict)
-    given_ports: dict[str, str] = field(default_factory=dict)
+    output_ports = _Texts()
+    given_ports = _Texts()
     """Ports as the XML gives them, in its order; the others have their default."""
-    other_attributes: dict[str, str] = field(default_factory=dict)
+    other_attributes = _Texts()
     """XML attributes that are neither ports nor reserved."""
-    condition_attributes: dict[str, str] = field(default_factory=dict)
+    condition_attributes = _Texts()
     """Text of ``_skipIf`` and the like."""
-    conditions: Conditions | None = None
-    element: Any = None
-    """What describes the node, a `behavior_tree.xml.document.Element`; None if it is used alone."""
+
+    def __init__(
+        self,
+        blackboard: Blackboard | None = None,
+        runtime: Runtime | None = None,
+        registration_id: str = "",
+        path: str = "",
+        uid: int = 0,
+        *,
+        ports: dict[str, PortInfo] | None = None,
+        input_ports: dict[str, str] | None = None,
+        output_ports: dict[str, str] | None = None,
+        given_ports: dict[str, str] | None = None,
+        other_attributes: dict[str, str] | None = None,
+        condition_attributes: dict[str, str] | None = None,
+        conditions: Conditions | None = None,
+        element: Any = None,
+    ) -> None:
+        self.blackboard = Blackboard() if blackboard is None else blackboard
+        self.runtime = Runtime() if runtime is None else runtime
+        self.registration_id = registration_id
+        self.path = path
+        """Full path in the tree, unique."""
+        self.uid = uid
+        """Number in the tree, from 1, pre-order."""
+        self._ports: dict[str, PortInfo] | None = ports
+        self._input_ports: dict[str, str] | None = input_ports
+        self._output_ports: dict[str, str] | None = output_ports
+        self._given_ports: dict[str, str] | None = given_ports
+        self._other_attributes: dict[str, str] | None = other_attributes
+        self._condition_attributes: dict[str, str] | None = condition_attributes
+        self.conditions = conditions
+        self.element = element
+        """What describes the node, a `behavior_tree.xml.document.Element`; None if it is used
+        alone."""
 
 
-class TreeNode(Behaviour):  # type: ignore[misc]
+class _Ticked(Behaviour):  # type: ignore[misc]
+    """What a tick looks at in every node, side by side: large trees do not fit into the caches of
+    a processor, so what a tick costs there is the number of cache lines that it touches.
+    """
+
+    __slots__ = ("_run", "_up", "status")
+
+    _run: Tick
+    _up: TreeNode | None
+    """The parent, unless that is a foreign py_trees behaviour."""
+    status: NodeStatus
+
+
+class TreeNode(_Ticked):
     """Base of all nodes. Derive from `StatefulActionNode`, `SyncActionNode`, `ConditionNode`,
     `ControlNode` or `DecoratorNode` instead.
     """
+
+    __slots__ = (
+        "_bb",
+        "_body",
+        "_conditions",
+        "_config",
+        "_failed_child",
+        "_post_tick",
+        "_pre_tick",
+        "_readers",
+        "_reason",
+        "_rt",
+        "_unwatched",
+        "_watch",
+        "name",
+        "parent",
+    )
 
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
     synchronous: ClassVar[bool] = False
@@ -145,11 +235,10 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         if config is None:
             config = NodeConfig()
-        self.name = NodeName(name)
-        self.status: NodeStatus = IDLE
+        self.name = name if isinstance(name, NodeName) else NodeName(name)
+        self.status = IDLE
         self.parent: Behaviour | None = None
-        self._up: TreeNode | None = None  # the parent, unless that is a foreign py_trees behaviour
-        self.children: list[TreeNode] = []
+        self._up = None
         self._config = config
         if not config.registration_id:
             config.registration_id = type(self).__name__
@@ -158,16 +247,17 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self._bb = config.blackboard
         self._rt = config.runtime
         self._conditions = config.conditions
-        self._readers: dict[str, Callable[[Any], Any]] = {}
+        self._readers: dict[str, Callable[[Any], Any]] | None = None
         self._watch: StatusCallback | None = None
         self._pre_tick: PreTickHook | None = None
         self._post_tick: PostTickHook | None = None
         self._failed_child: TreeNode | None = None
         self._reason: str = ""
-        self._body: Run = self.tick
-        self._unwatched: Run | None = None
+        self._body: Tick = type(self).tick
+        self._unwatched: Tick | None = None
         # Specialised once the node is complete: by the tree that it becomes part of.
-        self._run: Run = self._execute_plain if config.conditions is None else self._execute_full
+        kind = type(self)
+        self._run = kind._execute_plain if config.conditions is None else kind._execute_full
 
     # -- identity -------------------------------------------------------------------------------
 
@@ -232,13 +322,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def execute_tick(self) -> NodeStatus:
         """Tick the node once, conditions and hooks included."""
-        return self._run()
+        return self._run(self)
 
     def select_kernel(self) -> None:
         """Choose the cheapest execution that does all this node needs; called after any change."""
         self._run = self._kernel()
-        if self._up is not None:
-            self._up.children_changed()
 
     def trace_work(self, enabled: bool) -> None:
         """Let `Runtime.at_work` tell while this node is ticked or halted, if the tree traces."""
@@ -252,7 +340,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         runtime = self._rt
         outer, runtime.at_work = runtime.at_work, (threading.get_ident(), self)
         try:
-            return self._untraced_kernel()()
+            return self._untraced_kernel()(self)
         finally:
             runtime.at_work = outer
 
@@ -264,19 +352,20 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         finally:
             runtime.at_work = outer
 
-    def _kernel(self) -> Run:
-        return self._execute_traced if self._rt.tracing else self._untraced_kernel()
+    def _kernel(self) -> Tick:
+        return type(self)._execute_traced if self._rt.tracing else self._untraced_kernel()
 
-    def _untraced_kernel(self) -> Run:
+    def _untraced_kernel(self) -> Tick:
+        kind = type(self)
         if self._pre_tick is not None or self._post_tick is not None or self._rt.record is not None:
-            return self._execute_full
+            return kind._execute_full
         if self._watch is not None:
-            return self._execute_plain if self._conditions is None else self._execute_full
+            return kind._execute_plain if self._conditions is None else kind._execute_full
         if self._unwatched is None:
             self._unwatched = self._make_unwatched()
         return self._unwatched
 
-    def _make_unwatched(self) -> Run:
+    def _make_unwatched(self) -> Tick:
         return unwatched_tick(self)
 
     def children_changed(self) -> None:
@@ -288,7 +377,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
             self._reason = ""
             self._failed_child = None
         try:
-            status = self._body()
+            status = self._body(self)
         except NodeExecutionError:
             raise
         except Exception as error:
@@ -345,7 +434,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
                     self._failed_child = None
                     self._reason = "imposed instead of the tick"
             if status is None:
-                status = self._body()
+                status = self._body(self)
             if conditions is not None:
                 if status is SUCCESS:
                     for run in conditions.after_success:
@@ -491,9 +580,12 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         Raises:
             PortError: not declared; or missing and no default; or not convertible
         """
-        reader = self._readers.get(name)
+        readers = self._readers
+        if readers is None:
+            readers = self._readers = {}
+        reader = readers.get(name)
         if reader is None:
-            reader = self._readers[name] = self._make_reader(name)
+            reader = readers[name] = self._make_reader(name)
         value = reader(default)
         if value is _ABSENT:
             raise PortError(self._missing(name))
@@ -538,7 +630,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def port_changed(self, name: str) -> None:
         """Forget what was derived from the text of a port."""
-        self._readers.pop(name, None)
+        if self._readers is not None:
+            self._readers.pop(name, None)
         if self._unwatched is not None:
             self._unwatched = None
             self.select_kernel()
@@ -607,7 +700,8 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def _port(self, name: str) -> PortInfo:
         try:
-            return self._config.ports[name]
+            port: PortInfo = self._config.ports[name]
+            return port
         except KeyError:
             known = ", ".join(self._config.ports) or "none"
             raise PortError(
@@ -677,7 +771,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
         self._rt.record = record
         select_kernels(nodes)
         try:
-            status = self._run()
+            status = self._run(self)
         finally:
             self._rt.record = outer
             select_kernels(nodes)
@@ -691,7 +785,7 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
     def update(self) -> PyTreesStatus:
         """py_trees' verb for one tick without children."""
-        return self._run().as_py_trees()
+        return self._run(self).as_py_trees()
 
     def stop(self, new_status: PyTreesStatus = PyTreesStatus.INVALID) -> None:
         """py_trees' verb for interruption."""
@@ -714,6 +808,11 @@ class TreeNode(Behaviour):  # type: ignore[misc]
     @feedback_message.setter
     def feedback_message(self, text: str) -> None:
         self._reason = text
+
+    @cached_property
+    def children(self) -> list[TreeNode]:
+        """Of a leaf: none; made for those who look."""
+        return []
 
     @cached_property
     def id(self) -> uuid.UUID:
@@ -742,13 +841,9 @@ class TreeNode(Behaviour):  # type: ignore[misc]
 
 
 def select_kernels(nodes: list[TreeNode]) -> None:
-    """`TreeNode.select_kernel` of many nodes; the parents of all but the first are among them."""
+    """`TreeNode.select_kernel` of many nodes."""
     for node in nodes:
         node._run = node._kernel()
-    for node in nodes:
-        node.children_changed()
-    if nodes[0]._up is not None:
-        nodes[0]._up.children_changed()
 
 
 def _pre_order(node: TreeNode) -> Iterator[TreeNode]:

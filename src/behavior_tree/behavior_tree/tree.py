@@ -204,7 +204,7 @@ class Tree:
             self._runtime.expire_timers()
         root = self._root
         self._runtime.ticks += 1
-        status = self._last = root._run()
+        status = self._last = root._run(root)
         if status is SUCCESS or status is FAILURE:
             root.reset_status()
         return status

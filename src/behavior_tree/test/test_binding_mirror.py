@@ -72,7 +72,7 @@ def test_methods_and_their_parameters(name, method):
             assert getattr(getattr(ours, name), method).value == theirs.value
         return
     mine = getattr(getattr(ours, name), method, None)
-    if mine is None:
+    if mine is None or method in INSTANCE_ATTRIBUTES:
         assert method in INSTANCE_ATTRIBUTES
         assert hasattr(instance(name), method)
         return

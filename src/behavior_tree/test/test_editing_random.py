@@ -254,10 +254,10 @@ class Editing(RuleBasedStateMachine):
                 assert child.parent is node
                 assert child._up is node
             if isinstance(node, ControlNode):
-                assert node._runs == [child._run for child in node.children]
+                assert all(child._run is child._kernel() for child in node.children)
             elif node.type() in (NodeType.DECORATOR, NodeType.SUBTREE):
                 assert len(node.children) == 1
-                assert node._tick_child == node.children[0]._run
+                assert node._child is node.children[0]
         found = [(id(each.blackboard), each.nodes) for each in self.tree.subtrees]
         assert found == list(boards.items())
 

@@ -42,6 +42,8 @@ class _Scripted(LeafNode):
     changed.
     """
 
+    __slots__ = ("_evaluate", "_fixed", "_script", "_source")
+
     script_ports = ("code",)
     tests: ClassVar[bool] = False
     """True if the script's truth matters."""

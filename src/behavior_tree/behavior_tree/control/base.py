@@ -3,40 +3,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
 
 __all__ = ["ControlNode"]
 
+_NONE_FAILED: tuple[int, list[TreeNode]] = (0, [])
+
 
 class ControlNode(TreeNode):
     """Ticks its children in some order. A subclass defines ``tick()`` and ticks child ``i`` by
-    ``self._runs[i]()``, the bound tick of ``self.children[i]``.
+    `tick_child`.
     """
+
+    __slots__ = ("_failed_together", "children")
 
     node_type = NodeType.CONTROL
     min_children = 1
     max_children: int | None = None
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
-        self._runs: list[Callable[[], NodeStatus]] = []
         super().__init__(name, config)
-        self._failed_together: tuple[int, list[TreeNode]] = (0, [])
+        self.children: list[TreeNode] = []
+        self._failed_together: tuple[int, list[TreeNode]] = _NONE_FAILED
 
     def add_child(self, child: TreeNode) -> None:
         """Append a child."""
         child.parent = child._up = self
         self.children.append(child)
-        self._runs.append(child._run)
         if self._unwatched is not None:  # in a tree: the tick may depend on the number of children
             self._unwatched = None
             self.select_kernel()
 
-    def children_changed(self) -> None:
-        self._runs[:] = [child._run for child in self.children]  # specialised ticks hold this list
+    def tick_child(self, index: int) -> NodeStatus:
+        """Tick one child."""
+        child = self.children[index]
+        return child._run(child)
 
     def halt_child(self, index: int) -> None:
         """Halt a child if it runs, and make it IDLE."""

@@ -47,7 +47,7 @@ class IfThenElse(_Conditional):
         self._check_children()
         self._start()
         if self._branch == 0:
-            status = self._runs[0]()
+            status = self.tick_child(0)
             if status is RUNNING:
                 return status
             if status is SUCCESS:
@@ -60,7 +60,7 @@ class IfThenElse(_Conditional):
                 return status
             else:
                 return self._skipped_condition()
-        status = self._runs[self._branch]()
+        status = self.tick_child(self._branch)
         if status is not RUNNING:
             self.reset_children()
             self._branch = 0
@@ -79,17 +79,17 @@ class WhileDoElse(_Conditional):
     def tick(self) -> NodeStatus:
         self._check_children()
         self._start()
-        condition = self._runs[0]()
+        condition = self.tick_child(0)
         if condition is RUNNING:
             return condition
         three = len(self.children) == 3
         if condition is SUCCESS:
             if three:
                 self.halt_child(2)
-            status = self._runs[1]()
+            status = self.tick_child(1)
         elif condition is FAILURE and three:
             self.halt_child(1)
-            status = self._runs[2]()
+            status = self.tick_child(2)
         elif condition is FAILURE:
             status = FAILURE
         else:

@@ -94,7 +94,7 @@ class ManualSelector(ControlNode):
         if index is None:
             return RUNNING
         self._last = self._running = index
-        status = self._runs[index]()
+        status = self.tick_child(index)
         if status is not RUNNING:
             self._running = None
             self.reset_children()

@@ -15,6 +15,8 @@ __all__ = ["Parallel", "ParallelAll", "from_end"]
 class _Concurrent(ControlNode):
     """Bookkeeping of children that have completed."""
 
+    __slots__ = ("_done", "_failures", "_literal_counts", "_successes")
+
     restorable = ("_done", "_successes", "_failures")
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
@@ -25,7 +27,7 @@ class _Concurrent(ControlNode):
         self._literal_counts = (0, 0)  # needed successes, allowed failures: for specialised ticks
 
     def _tick_child(self, index: int) -> NodeStatus:
-        status = self._runs[index]()
+        status = self.tick_child(index)
         if status is SUCCESS:
             self._done.add(index)
             self._successes += 1
@@ -67,7 +69,7 @@ class Parallel(_Concurrent):
         )
 
     def tick(self) -> NodeStatus:
-        count = len(self._runs)
+        count = len(self.children)
         success_count: int = self.get_input("success_count")
         need = from_end(success_count, count)
         limit = from_end(self.get_input("failure_count"), count)
@@ -115,7 +117,7 @@ class ParallelAll(_Concurrent):
         )
 
     def tick(self) -> NodeStatus:
-        count = len(self._runs)
+        count = len(self.children)
         limit = from_end(self.get_input("max_failures"), count)
         if count < limit:
             raise LogicError(

@@ -21,8 +21,8 @@ class _Reactive(ControlNode):
         self._start()
         goes_on, ends = self._goes_on, self._ends
         all_skipped, any_skipped = True, False
-        for index, run in enumerate(self._runs):
-            status = run()
+        for index, child in enumerate(self.children):
+            status = child._run(child)
             if status is goes_on:
                 all_skipped = False
             elif status is RUNNING:

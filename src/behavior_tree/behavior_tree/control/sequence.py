@@ -17,6 +17,8 @@ class Sequence(ControlNode):
     first failure, SKIPPED if all were skipped.
     """
 
+    __slots__ = ("_index", "_skipped")
+
     memory: ClassVar[bool] = True  # what py_trees calls it
     _goes_on: ClassVar[NodeStatus] = SUCCESS
     restorable = ("_index", "_skipped")
@@ -30,10 +32,11 @@ class Sequence(ControlNode):
         if self.status is IDLE:
             self._skipped = 0
         self._start()
-        runs = self._runs
-        count = len(runs)
+        children = self.children
+        count = len(children)
         while self._index < count:
-            status = runs[self._index]()
+            child = children[self._index]
+            status = child._run(child)
             if status is SUCCESS:
                 self._index += 1
             elif status is RUNNING:
@@ -75,11 +78,12 @@ class AsyncSequence(Sequence):
         if status is IDLE:
             self._skipped = 0
         self._start()
-        runs = self._runs
-        count = len(runs)
+        children = self.children
+        count = len(children)
         while self._index < count:
-            before = self.children[self._index].status
-            status = runs[self._index]()
+            child = children[self._index]
+            before = child.status
+            status = child._run(child)
             if status is SUCCESS:
                 self._index += 1
                 if before is IDLE and self._index < count:

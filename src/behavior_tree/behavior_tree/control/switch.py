@@ -57,7 +57,7 @@ class Switch(ControlNode):
         chosen = self._choose()
         if self._running is not None and self._running != chosen:
             self.halt_child(self._running)
-        status = self._runs[chosen]()
+        status = self.tick_child(chosen)
         if status is RUNNING:
             self._running = chosen
             return status

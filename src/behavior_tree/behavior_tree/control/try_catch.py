@@ -52,7 +52,7 @@ class TryCatch(ControlNode):
     def _try(self) -> NodeStatus:
         last = len(self.children) - 1
         while self._index < last:
-            status = self._runs[self._index]()
+            status = self.tick_child(self._index)
             if status is RUNNING or status is FAILURE:
                 return status
             if status is SKIPPED:
@@ -67,7 +67,7 @@ class TryCatch(ControlNode):
 
     def _catch(self) -> NodeStatus:
         culprit = self._failed_child
-        status = self._runs[-1]()
+        status = self.tick_child(-1)
         self._failed_child = culprit  # why the try failed matters, not how the clean-up ended
         if status is RUNNING:
             return status
@@ -83,7 +83,7 @@ class TryCatch(ControlNode):
     def halt(self) -> None:
         if self.status is RUNNING and not self._catching and self.get_input("catch_on_halt", False):
             self.reset_children()
-            if self._runs[-1]() is RUNNING:
+            if self.tick_child(-1) is RUNNING:
                 self.halt_child(len(self.children) - 1)
         self._clear()
         super().halt()

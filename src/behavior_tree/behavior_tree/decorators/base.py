@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.fast_tick import Run
+from behavior_tree.fast_tick import Tick
 from behavior_tree.leaf import callback_result
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
 
@@ -22,12 +23,14 @@ class DecoratorNode(TreeNode):
     the tick.
     """
 
+    __slots__ = ("_child", "children")
+
     node_type = NodeType.DECORATOR
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
-        self._tick_child: Callable[[], NodeStatus] = self._no_child
-        self._runs: list[Run] = []
         super().__init__(name, config)
+        self.children: list[TreeNode] = []
+        self._child: TreeNode = None  # type: ignore[assignment]  # the same, for ticks
 
     @property
     def child(self) -> TreeNode:
@@ -46,8 +49,7 @@ class DecoratorNode(TreeNode):
         self.children_changed()
 
     def children_changed(self) -> None:
-        self._tick_child = self.children[0]._run if self.children else self._no_child
-        self._runs[:] = [self._tick_child]  # specialised ticks hold this list
+        self._child = self.children[0] if self.children else None  # type: ignore[assignment]
 
     def reset_child(self) -> None:
         """Halt the child if it runs, and make it IDLE."""
@@ -77,16 +79,8 @@ class DecoratorNode(TreeNode):
         self._reset_completed_child()
         return status
 
-    def _make_unwatched(self) -> Run:
-        inner = super()._make_unwatched()
-
-        def tick() -> NodeStatus:
-            self._failed_child = None
-            status = inner()
-            self._reset_completed_child()
-            return status
-
-        return tick
+    def _make_unwatched(self) -> Tick:
+        return _resetting(super()._make_unwatched())
 
     def _reset_completed_child(self) -> None:
         child = self.children[0]
@@ -101,11 +95,27 @@ class DecoratorNode(TreeNode):
             if self._watch is not None:
                 self._watch(self, status, RUNNING)
 
-    def _no_child(self) -> NodeStatus:
-        raise LogicError(f"decorator '{self.full_path()}' has no child")
+    def _tick_child(self) -> NodeStatus:
+        child = self._child
+        if child is None:
+            raise LogicError(f"decorator '{self.full_path()}' has no child")
+        return child._run(child)
 
     def _bad_child(self) -> LogicError:
         return LogicError(f"[{self.name}]: A children should not return IDLE")
+
+
+@cache
+def _resetting(inner: Tick) -> Tick:
+    """A tick that makes a completed child IDLE afterwards."""
+
+    def tick(self: DecoratorNode) -> NodeStatus:
+        self._failed_child = None
+        status = inner(self)
+        self._reset_completed_child()
+        return status
+
+    return tick
 
 
 class SelfResettingDecorator(DecoratorNode):

@@ -13,6 +13,8 @@ __all__ = ["Repeat", "RetryUntilSuccessful"]
 
 
 class _Again(SelfResettingDecorator):
+    __slots__ = ("_count", "_limit")
+
     restorable = ("_count",)
     _limit_port: str
     _again: NodeStatus

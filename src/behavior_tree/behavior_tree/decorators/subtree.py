@@ -14,6 +14,8 @@ __all__ = ["SubTreeNode"]
 class SubTreeNode(SelfResettingDecorator):
     """Passes its child's result through. Its conditions see the parent's blackboard."""
 
+    __slots__ = ("_tree_id",)
+
     node_type = NodeType.SUBTREE
 
     @classmethod

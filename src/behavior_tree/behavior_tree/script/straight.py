@@ -7,22 +7,24 @@ code that assumes so and checks it: the moment a check fails, before anything ha
 calls the closures of the statement instead. Hence no rule of the language is decided here, only
 recognised. ``x := x + 1`` becomes::
 
-    def run():
-        nonlocal seen, e0
-        if bb._types.generation is not seen:
+    def run(s):
+        bb = s.bb
+        if bb._types.generation is not s.seen:
             ... find the entries, or leave it all to the closures
+        e0 = s.e0
         t0 = e0.value
         if t0.__class__ is not float and (t0.__class__ is not int or t0 >= E or t0 <= -E):
-            return slow0(bb)
-        t1 = t0 + k1
+            return s.general.statements[0](bb)
+        t1 = t0 + s.k1
         ...
 
-The code belongs to one blackboard and keeps the entries that the names mean there. What a name
-means changes with a removed entry, a new remapping or a new enumerator: all of them change the
-``generation`` that the code looks at first.
+``s`` belongs to one script and one blackboard, and keeps the entries that the names mean there. It
+is one small object: a closure would be a dozen, all over the memory. What a name means changes with
+a removed entry, a new remapping or a new enumerator: all of them change the ``generation`` that the
+code looks at first.
 
-The code consists of the names below and numbered ones; names and literals of the script are
-arguments (``k0``, ``k1``, ...), so no text of a user gets into it. It depends on the shape of the
+The code consists of the names below and numbered ones; names and literals of the script are kept in
+``s`` (``k0``, ``k1``, ...), so no text of a user gets into it. It depends on the shape of the
 script only, and is written once for all scripts of that shape.
 """
 
@@ -32,6 +34,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
+from types import MethodType
 from typing import Any
 
 from behavior_tree.blackboard import Blackboard
@@ -103,15 +106,20 @@ def straight(
     if plan is None:
         return None
     constants = [shape.constant(*slot) for slot in plan.slots]
-    return plan.make(board, fallbacks.whole, fallbacks.truth, *fallbacks.statements, *constants)
+    bound = plan.state()
+    bound.bb, bound.general, bound.seen = board, fallbacks, None
+    for index, constant in enumerate(constants):
+        setattr(bound, f"k{index}", constant)
+    return MethodType(plan.run, bound)
 
 
 @dataclass(frozen=True)
 class _Plan:
     """Code of all scripts of one shape."""
 
-    make: Callable[..., Callable[[], Any]]
-    """Gives the function of a script for its blackboard, fallbacks and constants."""
+    run: Callable[[Any], Any]
+    state: Callable[[], Any]
+    """Makes the argument of ``run``, empty."""
     slots: tuple[Slot, ...]
     """What the constants are; see `_Shape.constant`."""
 
@@ -180,7 +188,7 @@ def _plan(
     code, writer, gains = _Code(shape), _Writer(nan_compares_true), False
     for index, statement in enumerate(statements):
         last = index == len(statements) - 1
-        code.begin(f"slow{index}", last=last, as_test=as_test)
+        code.begin(f"s.general.statements[{index}]", last=last, as_test=as_test)
         written = len(code.lines)
         try:
             _check_size(statement)
@@ -191,22 +199,12 @@ def _plan(
             code.give_up()
     if not gains:
         return None
-    arguments = ["bb", "whole", "truth", *(f"slow{index}" for index in range(len(statements)))]
-    opening = code.opening(as_test)
-    arguments += [f"k{index}" for index in range(len(code.slots))]
-    entries = " = ".join(["seen", *code.entries()])
-    lines = [
-        f"def make({', '.join(arguments)}):",
-        f"    {entries} = None",
-        "    def run():",
-        f"        nonlocal {entries.replace(' = ', ', ')}",
-        *opening,
-        *code.lines,
-        "    return run",
-    ]
+    lines = ["def run(s):", *code.opening(as_test), *code.lines]
     names: dict[str, Any] = dict(_GIVEN)
     exec(compile("\n".join(lines), "<script>", "exec"), names)
-    return _Plan(names["make"], tuple(code.slots))
+    kept = [*code.entries(), *(f"k{index}" for index in range(len(code.slots)))]
+    state = type("_Bound", (), {"__slots__": ("bb", "general", "seen", *kept)})
+    return _Plan(names["run"], state, tuple(code.slots))
 
 
 class _NotStraight(Exception):
@@ -248,7 +246,7 @@ class _Code:
         self._last, self._as_test = last, as_test
         self._indent = _INDENT
         if last:
-            self._slow = f"return truth({slow}(bb))" if as_test else f"return {slow}(bb)"
+            self._slow = f"return s.general.truth({slow}(bb))" if as_test else f"return {slow}(bb)"
         else:
             self.line("while True:")
             self._indent += "    "
@@ -286,7 +284,7 @@ class _Code:
         return self._slot(kind, self._shape.positions[id(node)])
 
     def _slot(self, kind: str, index: int) -> str:
-        return self.slots.setdefault((kind, index), f"k{len(self.slots)}")
+        return self.slots.setdefault((kind, index), f"s.k{len(self.slots)}")
 
     def temporary(self, code: str) -> str:
         name = f"t{self._temporaries}"
@@ -313,15 +311,18 @@ class _Code:
         """Lines before the first statement: find the entries if their names may mean others."""
         self.lines, body = [], self.lines
         self._indent = _INDENT
-        whole = "truth(whole(bb))" if as_test else "whole(bb)"
-        with self.block("if bb._types.generation is not seen:"):
+        whole = "s.general.truth(s.general.whole(bb))" if as_test else "s.general.whole(bb)"
+        self.line("bb = s.bb")
+        with self.block("if bb._types.generation is not s.seen:"):
             for name, variable in self._entries.items():
-                self.line(f"{variable} = bb.entry({self.name(name)})")
+                self.line(f"s.{variable} = {variable} = bb.entry({self.name(name)})")
             missing = [f"{variable} is None" for variable in self._entries.values()]
             missing += [f"{self.name(name)} in bb._types.enums" for name in sorted(self._read)]
             if missing:
                 self.line(f"if {' or '.join(missing)}: return {whole}")
-            self.line("seen = bb._types.generation")
+            self.line("s.seen = bb._types.generation")
+        for variable in self._entries.values():
+            self.line(f"{variable} = s.{variable}")
         self.lines, opening = body, self.lines
         return opening
 
@@ -343,7 +344,7 @@ class _Code:
             self.line(f"return {_as_value(result)}")
 
 
-_INDENT = "        "
+_INDENT = "    "
 _NO_NUMBER = "{0}.__class__ is not float and ({0}.__class__ is not int or {0} >= E or {0} <= -E)"
 
 
@@ -581,6 +582,6 @@ def _as_test(result: _Value) -> str:
     if result.kind == "truth":
         return f"True if {result.code} else False"
     if not result.simple:
-        return f"truth({result.code})"
+        return f"s.general.truth({result.code})"
     real = f"{result.code}.__class__ is float and {result.code} >= 0.0"
-    return f"{result.code} != 0.0 if {real} else truth({result.code})"
+    return f"{result.code} != 0.0 if {real} else s.general.truth({result.code})"

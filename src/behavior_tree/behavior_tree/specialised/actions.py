@@ -7,7 +7,7 @@ from behavior_tree.actions.basic import AlwaysSuccess, ScriptCondition, ScriptNo
 from behavior_tree.actions.blackboard import SetBlackboard
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import NodeExecutionError
-from behavior_tree.fast_tick import Tick, plain_tick, specialises
+from behavior_tree.fast_tick import Tick, gives, plain_tick, specialises
 from behavior_tree.leaf import (
     SimpleActionNode,
     SimpleConditionNode,
@@ -17,7 +17,7 @@ from behavior_tree.leaf import (
 )
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, TreeNode
 
-__all__: list[str] = []
+__all__ = ["call_running"]
 
 
 @specialises(AlwaysSuccess.tick)
@@ -35,6 +35,9 @@ def _fail(self: TreeNode) -> NodeStatus:
     if self._up is not None:
         self._up._failed_child = self
     return FAILURE
+
+
+gives(AlwaysSuccess.tick, lambda node: node._result.name)
 
 
 @specialises(SimpleActionNode.tick)
@@ -86,7 +89,7 @@ def _ask(self: SimpleConditionNode) -> NodeStatus:
 @specialises(StatefulActionNode.tick)
 def _stateful_action(node: StatefulActionNode) -> Tick:
     if type(node).on_running is SimpleStatefulActionNode.on_running:
-        return _call_running
+        return call_running
     return _keep_running
 
 
@@ -102,7 +105,8 @@ def _keep_running(self: StatefulActionNode) -> NodeStatus:
     return self.finish_tick(RUNNING, status)
 
 
-def _call_running(self: SimpleStatefulActionNode) -> NodeStatus:
+def call_running(self: SimpleStatefulActionNode) -> NodeStatus:
+    """Tick of a stateful action made of functions; `parallel` knows what it does."""
     if self.status is not RUNNING:
         return plain_tick(self)
     function = self._running

@@ -10,7 +10,7 @@ from behavior_tree.control.sequence import Sequence
 from behavior_tree.errors import NodeExecutionError
 from behavior_tree.fast_tick import Tick, specialises
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, TreeNode
-from behavior_tree.specialised.in_order import in_order
+from behavior_tree.specialised.in_order import in_order, place_of
 from behavior_tree.specialised.unrolled import unrolled
 
 __all__: list[str] = []
@@ -37,20 +37,20 @@ def _from_the_first(self: Reactive) -> NodeStatus:
     before = self.status
     if before is not RUNNING:
         self.status = RUNNING
-    runs, goes_on = self._runs, self._goes_on
+    children, goes_on = self.children, self._goes_on
     skipped = reached = 0
     try:
-        for run in runs:
-            status = run()
+        for child in children:
+            status = child._run(child)
             if status is goes_on:
                 continue
             if status is SKIPPED:
                 skipped += 1
-                reached = runs.index(run, reached) + 1
+                reached = place_of(child, children, reached) + 1
                 self.halt_child(reached - 1)
                 continue
             if status is RUNNING:
-                _halt_others(self.children, runs.index(run, reached))
+                _halt_others(children, child)
                 self.status = status  # a leaf may have halted the tree
                 return status
             if status is IDLE:
@@ -61,13 +61,13 @@ def _from_the_first(self: Reactive) -> NodeStatus:
             status = goes_on
             if skipped and status is FAILURE:
                 self._note_failures()
-            for child in self.children:
+            for child in children:
                 child.status = IDLE
     except NodeExecutionError:
         raise
     except Exception as error:
         raise self._execution_error(error) from error
-    if skipped and skipped == len(runs):
+    if skipped and skipped == len(children):
         return self._not_stored(before, SKIPPED)
     self.status = status
     if status is FAILURE and self._up is not None:
@@ -75,12 +75,15 @@ def _from_the_first(self: Reactive) -> NodeStatus:
     return status
 
 
-def _halt_others(children: list[TreeNode], running: int) -> None:
+def _halt_others(children: list[TreeNode], running: TreeNode) -> None:
     """Make all children but one IDLE; those before it have completed or been skipped."""
-    for child in children[:running]:
-        child.status = IDLE
-    for child in children[running + 1 :]:
-        if child.status is not IDLE:
+    passed = False
+    for child in children:
+        if child is running:
+            passed = True
+        elif not passed:
+            child.status = IDLE
+        elif child.status is not IDLE:
             if child.status is RUNNING:
                 child.halt_node()
             child.status = IDLE

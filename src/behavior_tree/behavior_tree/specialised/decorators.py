@@ -25,7 +25,8 @@ def _change_result(self: _ResultChanger) -> NodeStatus:
     before = self.status
     if before is not RUNNING:
         self.status = RUNNING
-    status = self._runs[0]()
+    child = self._child
+    status = child._run(child)
     if status is SUCCESS:
         status = self._on_success
         self._failed_child = None
@@ -36,7 +37,7 @@ def _change_result(self: _ResultChanger) -> NodeStatus:
         return status
     else:
         return self._not_stored(before, status)
-    self.children[0].status = IDLE
+    child.status = IDLE
     self.status = status
     if status is FAILURE and self._up is not None:
         self._up._failed_child = self
@@ -52,7 +53,8 @@ def _pass_on(self: SubTreeNode) -> NodeStatus:
     before = self.status
     if before is IDLE:
         self.status = RUNNING
-    status = self._runs[0]()
+    child = self._child
+    status = child._run(child)
     if status is SUCCESS:
         self.status = SUCCESS
     elif status is FAILURE:
@@ -64,7 +66,7 @@ def _pass_on(self: SubTreeNode) -> NodeStatus:
         return status
     else:
         return self._not_stored(before, status)
-    self.children[0].status = IDLE
+    child.status = IDLE
     return status
 
 
@@ -92,10 +94,11 @@ def _start_if(self: Precondition) -> NodeStatus:
             self._reason = f"precondition is false: {self.raw_port('if')}"
             return self.finish_tick(before, otherwise)
     self._child_started = True
-    status = self._runs[0]()
+    child = self._child
+    status = child._run(child)
     if status is SUCCESS or status is FAILURE:
         self._child_started = False
-        self.children[0].status = IDLE
+        child.status = IDLE
     return self.finish_tick(before, status)
 
 
@@ -115,10 +118,10 @@ def _repeat(self: _Again) -> NodeStatus:
     before = self.status
     if before is not RUNNING:
         self.status = RUNNING
-    child, run = self.children[0], self._runs[0]
+    child = self._child
     while True:
         idle = child.status is IDLE
-        status = run()
+        status = child._run(child)
         if status is self._again:
             count += 1
             child.status = IDLE

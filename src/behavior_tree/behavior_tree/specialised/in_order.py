@@ -7,9 +7,9 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.fallback import Fallback
 from behavior_tree.control.sequence import Sequence
 from behavior_tree.errors import NodeExecutionError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, TreeNode
 
-__all__ = ["InOrder", "in_order", "lost_tick", "odd_result"]
+__all__ = ["InOrder", "in_order", "lost_tick", "odd_result", "place_of"]
 
 InOrder = Sequence | Fallback
 
@@ -26,18 +26,18 @@ def in_order(self: InOrder) -> NodeStatus:
 
 def _go_on(self: InOrder, before: NodeStatus) -> NodeStatus:
     """Tick the children from ``_index`` on; the node had status ``before``."""
-    runs, goes_on, index = self._runs, self._goes_on, self._index
-    run = None
+    children, goes_on, index = self.children, self._goes_on, self._index
+    child = None
     try:
-        for run in runs[index:] if index else runs:
-            status = run()
+        for child in children[index:] if index else children:
+            status = child._run(child)
             if status is goes_on:
                 continue
             if status is SKIPPED:
                 self._skipped += 1
                 continue
             if status is RUNNING:
-                self._index = runs.index(run, index)
+                self._index = place_of(child, children, index)
                 if self.status is IDLE:  # a leaf has halted the tree
                     self._index = 0
                     self.status = status
@@ -49,18 +49,18 @@ def _go_on(self: InOrder, before: NodeStatus) -> NodeStatus:
         else:
             status = goes_on
             if self._skipped:  # a skipped child may have been left RUNNING
-                if self._skipped == len(runs):
+                if self._skipped == len(children):
                     status = SKIPPED
                 elif status is FAILURE:
                     self._note_failures()
                 self._skipped = 0
                 self.reset_children()
             else:
-                for child in self.children:
+                for child in children:
                     child.status = IDLE
     except Exception as error:
-        if run is not None:
-            self._index = runs.index(run, index)  # where the next tick goes on
+        if child is not None:
+            self._index = place_of(child, children, index)  # where the next tick goes on
         if isinstance(error, NodeExecutionError):
             raise
         raise self._execution_error(error) from error
@@ -102,3 +102,10 @@ def lost_tick(self: InOrder, error: Exception) -> NodeExecutionError:
     lost = self._execution_error(error)
     lost.__cause__ = error
     return lost
+
+
+def place_of(child: TreeNode, children: list[TreeNode], start: int) -> int:
+    """Position of a child, at ``start`` or behind; by identity, as a node may define equality."""
+    while children[start] is not child:
+        start += 1
+    return start

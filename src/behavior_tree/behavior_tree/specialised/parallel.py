@@ -7,7 +7,9 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.parallel import Parallel, from_end
 from behavior_tree.errors import NodeExecutionError
 from behavior_tree.fast_tick import Tick, specialises
+from behavior_tree.leaf import callback_result
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS
+from behavior_tree.specialised.actions import call_running
 
 __all__: list[str] = []
 
@@ -34,21 +36,34 @@ def _tick_all(self: Parallel) -> NodeStatus:
 
 
 def _tick_children(self: Parallel, need: int, limit: int, *, skipping_helps: bool) -> NodeStatus:
-    """The thresholds are looked at when a child changed something, not after each."""
+    """The thresholds are looked at when a child changed something, not after each. What a Parallel
+    mostly does is to tick actions that go on, so `call_running` is written out here.
+    """
     before = self.status
     if before is not RUNNING:
         self._reason = ""
         self._failed_child = None
         self.status = RUNNING
-    runs, done = self._runs, self._done
-    count, skipped = len(runs), 0
+    children, done = self.children, self._done
+    count, skipped, some_done = len(children), 0, bool(done)
     strict = self._rt.quirks.parallel_all_skipped_succeeds
     successes, failures = self._successes, self._failures
     try:
-        for index, run in enumerate(runs):
-            if index in done:
+        for index, child in enumerate(children):
+            if some_done and index in done:
                 continue
-            status = run()
+            if child._run is call_running and child.status is RUNNING:
+                try:
+                    status = child._running(child)
+                    if status is RUNNING:
+                        continue
+                    status = child.finish_tick(RUNNING, callback_result(child, status))
+                except NodeExecutionError:
+                    raise
+                except Exception as error:
+                    raise child._execution_error(error) from error
+            else:
+                status = child._run(child)
             if status is RUNNING:
                 continue
             if status is SUCCESS:

@@ -11,19 +11,20 @@ two children it reads::
             return in_order(self)
         self.status = RUNNING
         self._skipped = 0
-        runs = self._runs
+        children = self.children
         try:
-            status = runs[0]()
+            child = children[0]
+            status = child._run(child)
             if status is not SUCCESS:
                 if status is not FAILURE:
                     return odd_result(self, 0, status)
                 ...                             # as at the end, with FAILURE and the first child
-            status = runs[1]()
+            child = children[1]
+            status = child._run(child)
             if status is not SUCCESS:
                 ...
         except Exception as error:
             raise lost_tick(self, error)
-        children = self.children
         children[0].status = children[1].status = IDLE
         self.status = SUCCESS
         return SUCCESS
@@ -71,12 +72,13 @@ def unrolled(goes_on: str, ends: str, children: int) -> Tick | None:
         "        return in_order(self)",
         "    self.status = RUNNING",
         "    self._skipped = 0",
-        "    runs = self._runs",
+        "    children = self.children",
         "    try:",
     ]
     for index in range(children):
         lines += [
-            f"        status = runs[{index}]()",
+            f"        child = children[{index}]",
+            "        status = child._run(child)",
             f"        if status is not {goes_on}:",
             f"            if status is not {ends}:",
             f"                return odd_result(self, {index}, status)",
@@ -92,8 +94,7 @@ def unrolled(goes_on: str, ends: str, children: int) -> Tick | None:
 
 def _end(indent: str, result: str, ticked: int) -> list[str]:
     """Code that resets the ticked children and ends the tick with a result."""
-    lines = ["children = self.children"]
-    lines += [f"children[{index}].status = IDLE" for index in range(ticked)]
+    lines = [f"children[{index}].status = IDLE" for index in range(ticked)]
     lines += [f"self.status = {result}"]
     if result == "FAILURE":
         lines += ["if self._up is not None:", "    self._up._failed_child = self"]

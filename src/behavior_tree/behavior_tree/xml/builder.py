@@ -21,7 +21,7 @@ from behavior_tree.errors import (
     XmlProblem,
 )
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
-from behavior_tree.node import Conditions, NodeConfig, TreeNode
+from behavior_tree.node import Conditions, NodeConfig, NodeName, TreeNode
 from behavior_tree.ports import (
     RESERVED_ATTRIBUTES,
     PortInfo,
@@ -94,6 +94,9 @@ class TreeBuilder:
     _problems: list[XmlProblem] = field(default_factory=list)
     _uid: int = 0
     _paths: set[str] = field(default_factory=set)
+    _names: dict[str, NodeName] = field(default_factory=dict)
+    _shared: dict[tuple[object, ...], Conditions] = field(default_factory=dict)
+    """Conditions by blackboard and texts: nodes with the same ones need them once."""
 
     def build(self, tree_id: str, blackboard: Blackboard) -> TreeNode:
         """Root node of the tree.
@@ -164,6 +167,7 @@ class TreeBuilder:
         name = type_id if given is None or (given == "" and not any_name) else given
         label = name if name != type_id else f"{name}::{uid}"
         path = f"{subtree.instance_name}/{label}" if len(place.chain) > 1 else label
+        name = self._names.setdefault(name, NodeName(name))  # shared: many nodes are named alike
         if place.depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
@@ -210,7 +214,8 @@ class TreeBuilder:
                 texts[name] = text
             elif name not in RESERVED_ATTRIBUTES:
                 config.other_attributes[name] = text
-        config.given_ports = dict(texts)
+        if texts:
+            config.given_ports = dict(texts)
         for port in manifest.ports.values():
             default = port.default_text
             if port.name not in texts and default is not None:
@@ -258,9 +263,14 @@ class TreeBuilder:
         }
         if not texts:
             return
-        quirks = self.runtime.quirks
+        config.condition_attributes = texts
+        same = (id(config.blackboard), *texts.items())
+        if same not in self._shared:
+            self._shared[same] = self._bound_conditions(texts, config.blackboard)
+        config.conditions = self._shared[same]
 
-        board = config.blackboard
+    def _bound_conditions(self, texts: dict[str, str], board: Blackboard) -> Conditions:
+        quirks = self.runtime.quirks
 
         def script(name: str) -> Script:
             return compile_script(texts[name], quirks)
@@ -268,8 +278,7 @@ class TreeBuilder:
         def runs(*names: str) -> tuple[Callable[[], Any], ...]:
             return tuple(script(name).bind_run(board) for name in names if name in texts)
 
-        config.condition_attributes = texts
-        config.conditions = Conditions(
+        return Conditions(
             tests=tuple(
                 (script(name).bind_test(board), status, texts[name])
                 for name, status in _BEFORE
