@@ -169,7 +169,19 @@ def test_insertion_brings_the_object_in_along_the_tools_approach(seed: int) -> N
     tool = insertion_pose(target, grasp, back=back, roll=roll)
     held = tool @ np.linalg.inv(grasp)
     assert held[:3, 3] == pytest.approx(target[:3, 3] - back * target[:3, 0], abs=1e-9)
-    assert tool[:3, 2] == pytest.approx(target[:3, 0], abs=1e-9)
     assert np.linalg.det(tool[:3, :3]) == pytest.approx(1.0)
-    upright = insertion_pose(target, grasp, back=back, roll=0.0)
-    assert upright[:3, 0] == pytest.approx(target[:3, 2], abs=1e-9)
+    # One of the object's axes points into the slot, and it is the one nearest to the approach.
+    along = held[:3, :3].T @ target[:3, 0]
+    assert np.sort(np.abs(along)) == pytest.approx([0.0, 0.0, 1.0], abs=1e-7)
+    approach = np.abs(grasp[:3, :3] @ [0.0, 0.0, 1.0])
+    assert np.argmax(np.abs(along)) == np.argmax(approach)
+    assert tool[:3, 2] @ target[:3, 0] == pytest.approx(approach.max(), abs=1e-7)
+
+
+def test_an_object_that_is_held_straight_leaves_the_roll_to_the_caller() -> None:
+    grasp = np.eye(4)
+    grasp[:3, :3] = Rotation.from_euler("zx", [0.7, np.pi]).as_matrix()
+    for roll in (0.0, 0.5):
+        tool = insertion_pose(np.eye(4), grasp, back=0.0, roll=roll)
+        assert tool[:3, 2] == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
+        assert tool[:3, 0] == pytest.approx([0.0, np.sin(roll), np.cos(roll)], abs=1e-9)
