@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import NodeExecutionError
+from behavior_tree.generated import write_function
 
 if TYPE_CHECKING:
     from behavior_tree.node import Conditions, TreeNode
@@ -194,6 +195,6 @@ def _written_out(
         "NodeExecutionError": NodeExecutionError,
         "conditional_tick": conditional_tick,
     }
-    exec(compile("\n".join(lines), "<conditions>", "exec"), made)
-    tick: Tick = made["tick"]
+    title = f"<conditions {tests} {has_while} {after_success} {after_failure} {result}>"
+    tick: Tick = write_function("tick", lines, title, made)
     return tick

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic_ns
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType
@@ -124,7 +125,7 @@ class SimpleActionNode(ActionNodeBase):
         if self.status is IDLE:
             self.status = RUNNING
             if self._watch is not None:
-                self._watch(self, IDLE, RUNNING)
+                self._watch((monotonic_ns(), self, IDLE, RUNNING))
         status = callback_result(self, self._function(self))
         if status is SUCCESS or status is FAILURE:
             self.set_status(status)  # before the post-conditions, which may raise

@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from time import monotonic_ns
 from typing import Any, ClassVar
 
 from py_trees.behaviour import Behaviour
@@ -50,8 +51,10 @@ from behavior_tree.errors import (
     PortError,
 )
 from behavior_tree.fast_tick import Tick, unwatched_tick
+from behavior_tree.journal import Record
 from behavior_tree.ports import PortInfo, as_ports_list, pointer_key
 from behavior_tree.runtime import Runtime
+from behavior_tree.told_tick import told
 
 __all__ = ["Conditions", "NodeConfig", "TreeNode", "select_kernels"]
 
@@ -248,7 +251,7 @@ class TreeNode(_Ticked):
         self._rt = config.runtime
         self._conditions = config.conditions
         self._readers: dict[str, Callable[[Any], Any]] | None = None
-        self._watch: StatusCallback | None = None
+        self._watch: Callable[[Record], None] | None = None
         self._pre_tick: PreTickHook | None = None
         self._post_tick: PostTickHook | None = None
         self._failed_child: TreeNode | None = None
@@ -359,14 +362,21 @@ class TreeNode(_Ticked):
         kind = type(self)
         if self._pre_tick is not None or self._post_tick is not None or self._rt.record is not None:
             return kind._execute_full
-        if self._watch is not None:
+        if self._watch is not None and not self._rt.journaled:
             return kind._execute_plain if self._conditions is None else kind._execute_full
         if self._unwatched is None:
             self._unwatched = self._make_unwatched()
         return self._unwatched
 
     def _make_unwatched(self) -> Tick:
-        return unwatched_tick(self)
+        tick = unwatched_tick(self)
+        if self._watch is None:
+            return tick
+        try:
+            return told(tick)
+        except OSError:  # an installation without sources cannot derive the telling ticks
+            kind = type(self)
+            return kind._execute_plain if self._conditions is None else kind._execute_full
 
     def children_changed(self) -> None:
         """Refresh what a parent caches about its children."""
@@ -391,7 +401,7 @@ class TreeNode(_Ticked):
             ):
                 self.status = status
                 if self._watch is not None:
-                    self._watch(self, current, status)
+                    self._watch((monotonic_ns(), self, current, status))
             else:
                 return self._not_stored(before, status)
         elif status is IDLE:
@@ -458,7 +468,7 @@ class TreeNode(_Ticked):
             if status is not current:
                 self.status = status
                 if self._watch is not None:
-                    self._watch(self, current, status)
+                    self._watch((monotonic_ns(), self, current, status))
         else:
             return self._not_stored(before, status)
         if status is FAILURE and self._up is not None:
@@ -528,7 +538,7 @@ class TreeNode(_Ticked):
         if previous is not status:
             self.status = status
             if self._watch is not None:
-                self._watch(self, previous, status)
+                self._watch((monotonic_ns(), self, previous, status))
 
     def reset_status(self) -> None:
         """Become IDLE."""

@@ -68,6 +68,8 @@ class Runtime:
         self.types = types or TypeRegistry()
         self.record: list[TreeNode] | None = None
         """Nodes ticked in this tick, in order of their start; None while nobody asked."""
+        self.journaled = False
+        """True while changes of status go to a `Journal` and to nobody else."""
         self.tracing = False
         """True while `at_work` is kept up to date."""
         self.at_work: tuple[int, TreeNode | None] = (0, None)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from time import monotonic_ns
+
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
@@ -61,7 +63,7 @@ class ControlNode(TreeNode):
                 else:
                     child.status = IDLE
                     if child._watch is not None:
-                        child._watch(child, status, IDLE)
+                        child._watch((monotonic_ns(), child, status, IDLE))
 
     def _note_failures(self) -> None:
         """Remember, before they are reset, which children have failed, for `failed_children`."""
@@ -86,7 +88,7 @@ class ControlNode(TreeNode):
         if status is not RUNNING:
             self.status = RUNNING
             if self._watch is not None:
-                self._watch(self, status, RUNNING)
+                self._watch((monotonic_ns(), self, status, RUNNING))
 
     def _bad_child(self) -> LogicError:
         return LogicError(f"[{self.name}]: A children should not return IDLE")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from time import monotonic_ns
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
@@ -61,7 +62,7 @@ class DecoratorNode(TreeNode):
             elif status is not IDLE:
                 child.status = IDLE
                 if child._watch is not None:
-                    child._watch(child, status, IDLE)
+                    child._watch((monotonic_ns(), child, status, IDLE))
 
     def halt(self) -> None:
         self.reset_child()
@@ -93,7 +94,7 @@ class DecoratorNode(TreeNode):
         if status is not RUNNING:
             self.status = RUNNING
             if self._watch is not None:
-                self._watch(self, status, RUNNING)
+                self._watch((monotonic_ns(), self, status, RUNNING))
 
     def _tick_child(self) -> NodeStatus:
         child = self._child

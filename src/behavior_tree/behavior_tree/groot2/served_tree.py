@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ServedTree`: what a publisher knows and says of one tree.
 
-The ticking thread writes, the server thread reads. What belongs together is one object that is
-replaced whole (`Structure`), so that a reply never mixes two structures of the tree.
+The thread that drains the journal of the tree writes, the server thread reads. What belongs
+together is one object that is replaced whole (`Structure`), so that a reply never mixes two
+structures of the tree.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable
 
-from behavior_tree.basic_types import NodeStatus
 from behavior_tree.groot2.hooks import HookTable
-from behavior_tree.loggers.btlog import pack_transition
+from behavior_tree.journal import Changes
+from behavior_tree.loggers.btlog import TRANSITION_SIZE, pack_transitions
 from behavior_tree.loggers.document import tree_document
 from behavior_tree.loggers.uid_limit import LARGEST_UID, check_uids
-from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.node import IDLE
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
@@ -50,7 +50,7 @@ class Structure:
 
 
 class ServedTree:
-    """Follows a tree until closed.
+    """Follows a tree until closed, as a `ChangeReader`.
 
     Args:
         tree: must not be ticking now
@@ -60,35 +60,59 @@ class ServedTree:
         BehaviorTreeError: a uid does not fit into the protocol
     """
 
+    completes_runs = False
+
     def __init__(self, tree: Tree, reached: Callable[[int], None]) -> None:
         check_uids(tree, "Groot2Publisher")
         self.tree = tree
-        self.enabled = True
+        self._enabled = True
         self.structure = Structure(tree)
-        self._transitions: deque[bytes] = deque(maxlen=_MAX_TRANSITIONS)
+        self._transitions = b""
         self._recording_since: int | None = None
-        unsubscribe = tree.subscribe_status_change(self._changed)
+        unsubscribe = tree.subscribe_changes(self)
         self._unsubscribe_structure = tree.subscribe_structure_change(self._restructured)
         self.hooks = HookTable(tree, reached, unsubscribe)
 
-    # -- the ticking thread ---------------------------------------------------------------------
+    @property
+    def enabled(self) -> bool:
+        """Whether changes are followed."""
+        return self._enabled
 
-    def _changed(self, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
-        # Called at every change of every node: attributes instead of accessors, they cost a call.
-        if not self.enabled:
+    @enabled.setter
+    def enabled(self, enabled: bool) -> None:
+        self.tree.drain_changes()
+        self._enabled = enabled
+
+    # -- changes, told by whichever thread drains the journal -----------------------------------
+
+    def take(self, changes: Changes) -> None:
+        """Follow changes of status."""
+        if not self._enabled:
             return
-        structure = self.structure
-        uid = node._config.uid
-        offset = structure.offsets.get(uid)
-        if offset is None:
-            return
-        code: int = new._value_
-        structure.states[offset] = code if new is not IDLE else _IDLE_FROM + previous._value_
-        since = self._recording_since
-        if since is not None:
-            self._transitions.append(
-                pack_transition(time.monotonic_ns() // 1000 - since, uid, code)
-            )
+        offsets, states = self.structure.offsets, self.structure.states
+        pairs = zip(changes.previous, changes.new, strict=True)
+        last = dict(zip(changes.nodes, pairs, strict=True))
+        for node, (previous, new) in last.items():
+            offset = offsets.get(node._config.uid)
+            if offset is not None:
+                states[offset] = new._value_ if new is not IDLE else _IDLE_FROM + previous._value_
+        if self._recording_since is not None:
+            self._record(changes, self._recording_since)
+
+    def _record(self, changes: Changes, since: int) -> None:
+        known = self.structure.offsets
+        kept = [
+            index
+            for index, (time, node) in enumerate(zip(changes.times, changes.nodes, strict=True))
+            if time >= since and node._config.uid in known
+        ][-_MAX_TRANSITIONS:]
+        packed = pack_transitions(changes.of(kept), since)
+        self._transitions = (self._transitions + packed)[-_MAX_TRANSITIONS * TRANSITION_SIZE :]
+
+    def settle(self) -> None:
+        """Nothing takes long."""
+
+    # -- edits ----------------------------------------------------------------------------------
 
     def _restructured(self, change: StructureChange) -> None:
         self.hooks.restructure()
@@ -109,20 +133,26 @@ class ServedTree:
         Returns:
             the time from which theirs are counted, since the epoch [us]
         """
-        self._transitions.clear()
-        self._recording_since = time.monotonic_ns() // 1000
+        self.tree.drain_changes()
+        self._transitions = b""
+        self._recording_since = time.monotonic_ns()
         return time.time_ns() // 1000
 
     def stop_recording(self) -> None:
         """Keep no further transitions."""
+        self.tree.drain_changes()
         self._recording_since = None
 
     def take_transitions(self) -> bytes:
         """The transitions kept, 9 bytes each, which are forgotten thereby."""
-        taken = []
-        while self._transitions:
-            taken.append(self._transitions.popleft())
-        return b"".join(taken)
+        self.tree.drain_changes()
+        taken, self._transitions = self._transitions, b""
+        return taken
+
+    def states(self) -> bytes:
+        """Status of all nodes as it is now, 3 bytes each."""
+        self.tree.drain_changes()
+        return bytes(self.structure.states)
 
     def follow_recording(self, other: ServedTree) -> None:
         """Go on with a recording of the tree that was served before, on the same time scale."""

@@ -187,7 +187,7 @@ class Server:
             case b"T":
                 return structure.document
             case b"S":
-                return bytes(structure.states)
+                return served.states()
             case b"B":
                 return pack_blackboards(served.tree, parts[1].decode(errors="replace"))
             case b"D":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`StatusChangeLogger`, the base of all loggers."""
+"""`StatusChangeLogger`, the base of all loggers, and `BatchLogger`, the base of the fast ones."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import atexit
 import logging
 import time
 import weakref
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from behavior_tree.basic_types import NodeStatus
+from behavior_tree.journal import Changes
 from behavior_tree.node import IDLE, TreeNode
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
-__all__ = ["StatusChangeLogger"]
+__all__ = ["BatchLogger", "StatusChangeLogger"]
 
 
 _LOG = logging.getLogger(__name__)
+_STEP = 1_000_000
+"""Smallest disagreement of the two clocks that is a step of the wall clock [ns]."""
 
 
 class StatusChangeLogger:
@@ -38,9 +42,12 @@ class StatusChangeLogger:
         self._enabled = True
         self._idle_too = True
         self._closed = False
-        self._unsubscribe = tree.subscribe_status_change(self._changed)
+        self._unsubscribe = self._subscribe(tree)
         self._unsubscribe_structure = tree.subscribe_structure_change(self._restructured)
         _OPEN.add(self)
+
+    def _subscribe(self, tree: Tree) -> Callable[[], None]:
+        return tree.subscribe_status_change(self._changed)
 
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
         """Take one change.
@@ -113,6 +120,67 @@ class StatusChangeLogger:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class BatchLogger(StatusChangeLogger):
+    """Gets the changes many at once, from any thread, at the latest 10 ms after they happened while
+    the tree is at work. A subclass defines `write` instead of `record`.
+    """
+
+    completes_runs: ClassVar[bool] = False
+    """Whether `write` shall be called as soon as a run of the tree ends."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._drain = tree.drain_changes
+        self._since_epoch = time.time_ns() - time.monotonic_ns()
+        super().__init__(tree)
+
+    def _subscribe(self, tree: Tree) -> Callable[[], None]:
+        return tree.subscribe_changes(self)
+
+    def write(self, changes: Changes) -> None:
+        """Take changes, in order."""
+        raise NotImplementedError(f"{type(self).__name__} defines no write()")
+
+    def settle_down(self) -> None:
+        """Do what takes long, in the thread of the journal, every 10 ms while ticks go on."""
+
+    def epoch_us(self, times: list[int]) -> list[int]:
+        """Wall time since the epoch [us] of monotonic times [ns]; a step of the wall clock counts
+        from the next batch on.
+        """
+        now = time.time_ns() - time.monotonic_ns()
+        if abs(now - self._since_epoch) > _STEP:
+            self._since_epoch = now
+        offset = self._since_epoch
+        return [(each + offset) // 1000 for each in times]
+
+    def take(self, changes: Changes) -> None:
+        """Called by the journal."""
+        if self._enabled:
+            try:
+                self.write(changes if self._idle_too else changes.without_idle())
+            except Exception:  # a full disk must not stop a robot
+                self._failed()
+
+    def settle(self) -> None:
+        """Called by the journal."""
+        if self._enabled:
+            try:
+                self.settle_down()
+            except Exception:
+                self._failed()
+
+    def set_enabled(self, enabled: bool) -> None:
+        self._drain()
+        super().set_enabled(enabled)
+
+    def enable_transition_to_idle(self, enabled: bool) -> None:
+        self._drain()
+        super().enable_transition_to_idle(enabled)
+
+    def flush(self) -> None:
+        self._drain()
 
 
 _OPEN: weakref.WeakSet[StatusChangeLogger] = weakref.WeakSet()

@@ -15,28 +15,37 @@ from __future__ import annotations
 
 import contextlib
 import struct
+import sys
 import time
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.loggers.base import StatusChangeLogger
+from behavior_tree.journal import Changes
+from behavior_tree.loggers.base import BatchLogger
 from behavior_tree.loggers.document import tree_document
 from behavior_tree.loggers.files import cannot_write, create_file
 from behavior_tree.loggers.uid_limit import check_uids
-from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.node import IDLE
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
-__all__ = ["BtLog", "BtLogError", "FileLogger", "Transition", "pack_transition", "read_btlog"]
+__all__ = [
+    "TRANSITION_SIZE",
+    "BtLog",
+    "BtLogError",
+    "FileLogger",
+    "Transition",
+    "pack_transitions",
+    "read_btlog",
+]
 
 _MAGIC = b"BTCPP4-FileLogger2"
 _VERSION = 1
-_RECORD = 9
-_LATEST = 2**48 - 1
-_FLUSH_INTERVAL = 100_000
-"""Longest time that changes are held back while others follow [us]."""
+TRANSITION_SIZE = 9
+"""Bytes of one change."""
 
 
 class BtLogError(BehaviorTreeError):
@@ -64,18 +73,35 @@ class BtLog:
     transitions: tuple[Transition, ...]
 
 
-def pack_transition(microseconds: int, uid: int, status: int) -> bytes:
-    """The 9 bytes of one change, shared by ``.btlog`` and the Groot2 protocol."""
-    elapsed = min(max(microseconds, 0), _LATEST)
-    return (elapsed | uid << 48 | status << 64).to_bytes(_RECORD, "little")
+def pack_transitions(changes: Changes, start: int) -> bytes:
+    """9 bytes for each change, the same in ``.btlog`` and in the Groot2 protocol.
+
+    Args:
+        changes: none of them before ``start``
+        start: from where times are counted, monotonic [ns]
+    """
+    times_and_uids = array(
+        "Q",
+        [
+            (time - start) // 1000 | node._config.uid << 48
+            for time, node in zip(changes.times, changes.nodes, strict=True)
+        ],
+    )
+    if sys.byteorder == "big":
+        times_and_uids.byteswap()
+    words = times_and_uids.tobytes()
+    packed = bytearray(TRANSITION_SIZE * len(times_and_uids))
+    for byte in range(8):
+        packed[byte::TRANSITION_SIZE] = words[byte::8]
+    packed[8::TRANSITION_SIZE] = bytes([status._value_ for status in changes.new])
+    return bytes(packed)
 
 
-class FileLogger(StatusChangeLogger):
+class FileLogger(BatchLogger):
     """Writes a ``.btlog`` file.
 
-    A write costs about as much as the change of status itself. The file is complete whenever a run
-    of the tree ends, and lags at most 0.1 s behind while changes go on; `flush` completes it in
-    between.
+    The file is complete whenever a run of the tree ends, and lags about 10 ms behind in between;
+    `flush` completes it.
 
     The format has room for one tree. An edit of the live tree therefore closes the file and begins
     the next one, ``run.1.btlog`` after ``run.btlog``, with the edited tree and the states that its
@@ -89,6 +115,8 @@ class FileLogger(StatusChangeLogger):
         BtLogError: another extension
         BehaviorTreeError: the file cannot be written, or the tree has uids above 65535
     """
+
+    completes_runs = True
 
     def __init__(self, tree: Tree, filepath: str | Path) -> None:
         path = Path(filepath)
@@ -107,11 +135,11 @@ class FileLogger(StatusChangeLogger):
         xml = tree_document(self._tree).encode()
         self._file = create_file(path, "FileLogger")
         self.paths.append(path)
-        self._root = self._tree.root_node()
-        self._start = self._flushed = time.time_ns() // 1000
+        self._start = time.monotonic_ns()
+        opened = time.time_ns() // 1000
         try:
             self._file.write(_MAGIC + struct.pack("<Bi", _VERSION, len(xml)) + xml)
-            self._file.write(struct.pack("<q", self._start))
+            self._file.write(struct.pack("<q", opened))
             self._file.flush()
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -119,13 +147,10 @@ class FileLogger(StatusChangeLogger):
             raise cannot_write(path, "FileLogger", error) from error
         self._untouched = True
 
-    def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
+    def write(self, changes: Changes) -> None:
         self._untouched = False
-        self._file.write(pack_transition(timestamp - self._start, node._config.uid, new._value_))
-        run_ended = new is IDLE and node is self._root
-        if run_ended or timestamp - self._flushed > _FLUSH_INTERVAL:
-            self._flushed = timestamp
-            self._file.flush()
+        self._file.write(pack_transitions(changes, self._start))
+        self._file.flush()
 
     def restructured(self, change: StructureChange) -> None:
         self._file.close()
@@ -135,13 +160,11 @@ class FileLogger(StatusChangeLogger):
         else:
             path = first.with_name(f"{first.stem}.{len(self.paths)}.btlog")
         self._begin(path)
-        for node in self._tree.nodes():
-            if node.status is not IDLE:
-                self._file.write(pack_transition(0, node.uid(), node.status.value))
-
-    def flush(self) -> None:
-        if not self._file.closed:
-            self._file.flush()
+        nodes = [node for node in self._tree.nodes() if node.status is not IDLE]
+        states = [node.status for node in nodes]
+        times = [self._start] * len(nodes)
+        self._file.write(pack_transitions(Changes(times, nodes, states, states, 0), self._start))
+        self._file.flush()
 
     def finish(self) -> None:
         self._file.close()
@@ -184,7 +207,7 @@ def _transitions(
     data: bytes, position: int, start: int, filepath: str | Path
 ) -> tuple[Transition, ...]:
     found = []
-    for offset in range(position, len(data) - _RECORD + 1, _RECORD):
+    for offset in range(position, len(data) - TRANSITION_SIZE + 1, TRANSITION_SIZE):
         uid, status = struct.unpack_from("<HB", data, offset + 6)
         if status > NodeStatus.SKIPPED.value:
             raise BtLogError(f"{filepath}: byte {offset + 8} is {status}, which is no status")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
-from behavior_tree.loggers.base import StatusChangeLogger
-from behavior_tree.node import FAILURE, IDLE, SUCCESS, TreeNode
+from behavior_tree.journal import Changes
+from behavior_tree.loggers.base import BatchLogger
+from behavior_tree.node import FAILURE, IDLE, SUCCESS
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
@@ -32,7 +33,7 @@ class NodeStatistics:
     """Time of the last change, since the epoch [us]; 0 before the first."""
 
 
-class TreeObserver(StatusChangeLogger):
+class TreeObserver(BatchLogger):
     """Counts status changes by node.
 
     Follows edits of the live tree: nodes that left are no longer shown, and count on if an undo
@@ -64,19 +65,21 @@ class TreeObserver(StatusChangeLogger):
             self._statistics.setdefault(node.uid(), NodeStatistics())
         self._present = {node.uid() for node in self._tree.nodes()}
 
-    def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
-        statistics = self._statistics[node.uid()]
-        statistics.current_status = new
-        statistics.last_timestamp = timestamp
-        if new is IDLE:
-            return
-        statistics.transitions_count += 1
-        if new is SUCCESS:
-            statistics.success_count += 1
-            statistics.last_result = new
-        elif new is FAILURE:
-            statistics.failure_count += 1
-            statistics.last_result = new
+    def write(self, changes: Changes) -> None:
+        times, all_statistics = self.epoch_us(changes.times), self._statistics
+        for timestamp, node, new in zip(times, changes.nodes, changes.new, strict=True):
+            statistics = all_statistics[node._config.uid]
+            statistics.current_status = new
+            statistics.last_timestamp = timestamp
+            if new is IDLE:
+                continue
+            statistics.transitions_count += 1
+            if new is SUCCESS:
+                statistics.success_count += 1
+                statistics.last_result = new
+            elif new is FAILURE:
+                statistics.failure_count += 1
+                statistics.last_result = new
 
     def get_statistics(self, node: str | int) -> NodeStatistics:
         """Statistics of one node.
@@ -87,6 +90,7 @@ class TreeObserver(StatusChangeLogger):
         Raises:
             KeyError: no such node
         """
+        self._drain()
         uid = self._paths.get(node) if isinstance(node, str) else node
         if uid is None or uid not in self._present:
             raise KeyError(f"no node {node!r} in the observed tree; paths: {list(self._paths)}")
@@ -94,6 +98,7 @@ class TreeObserver(StatusChangeLogger):
 
     def statistics(self) -> dict[int, NodeStatistics]:
         """Statistics of all nodes by uid."""
+        self._drain()
         return {uid: each for uid, each in self._statistics.items() if uid in self._present}
 
     def path_to_uid(self) -> dict[str, int]:
@@ -102,5 +107,6 @@ class TreeObserver(StatusChangeLogger):
 
     def reset_statistics(self) -> None:
         """Count from zero again."""
+        self._drain()
         for uid in self._statistics:
             self._statistics[uid] = NodeStatistics()

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.loggers.base import StatusChangeLogger
+from behavior_tree.journal import Changes
+from behavior_tree.loggers.base import BatchLogger
 from behavior_tree.loggers.document import tree_document
 from behavior_tree.loggers.files import cannot_write
 from behavior_tree.node import RUNNING, TreeNode
@@ -29,26 +32,33 @@ _SCHEMA = (
     "date TEXT NOT NULL, xml_tree TEXT NOT NULL)",
 )
 _TABLES = ("Transitions", "Nodes", "Definitions")
-_BATCH = 1000
-_INTERVAL = 1_000_000
-"""Longest time that changes are held back while others follow [us]."""
+_INTERVAL = 0.1
+"""Time between two transactions while changes go on [s]."""
+_MOST = 100_000
+"""Rows after which the ticking thread writes them itself, should the other not get to it."""
+_SIZES = (1024, 32, 1)
+"""Rows per statement: each gives other threads a turn, which may then keep Python for 5 ms."""
+_INSERTS = {
+    size: "INSERT INTO Transitions VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?)"] * size)
+    for size in _SIZES
+}
 
 _PATIENCE = 5
 """Longest wait for a lock outside of ticks [s]."""
 _MAX_HELD = 1_000_000
 """Changes that are kept at most while the database is locked."""
 
+_Row = tuple[int, int, int, int, int, str]
 ExtraData = Callable[[int, TreeNode, NodeStatus, NodeStatus], str]
 """From time [us], node, previous and new status to the text of ``extra_data``."""
 
 
-class SqliteLogger(StatusChangeLogger):
+class SqliteLogger(BatchLogger):
     """Writes a session to a database.
 
-    Changes are collected and written in batches, at least once a second while changes go on; a
-    batch takes a few milliseconds of the ticking thread. While another program has locked the
-    database, they are kept for the next batch. An edit of the live tree begins another session,
-    with the edited tree.
+    Changes are written every 0.1 s by a thread, one transaction each time; `flush` writes the rest.
+    While another program has locked the database, they are kept for the next time. An edit of the
+    live tree begins another session, with the edited tree.
 
     Args:
         tree: the tree
@@ -67,7 +77,9 @@ class SqliteLogger(StatusChangeLogger):
             )
         self._tree = tree
         self._path = path
-        self._rows: list[tuple[int, int, int, int, int, str]] = []
+        self._rows: list[_Row] = []
+        self._adding = threading.Lock()
+        self._storing = threading.RLock()
         self._started: dict[int, int] = {}
         self._extra: ExtraData | None = None
         try:
@@ -80,7 +92,7 @@ class SqliteLogger(StatusChangeLogger):
         except sqlite3.Error as error:
             raise cannot_write(path, "SqliteLogger", error) from error
         self._last: int = last or 0
-        self._written = time.time_ns() // 1000
+        self._stored = time.monotonic()
         super().__init__(tree)
 
     def _open_session(self, append: bool) -> int:
@@ -100,47 +112,91 @@ class SqliteLogger(StatusChangeLogger):
         return session
 
     def set_additional_callback(self, callback: ExtraData | None) -> None:
-        """Fill the column ``extra_data`` with what ``callback`` returns for each change."""
+        """Fill the column ``extra_data`` with what ``callback`` returns for each change; it is
+        called within the tick, at the change.
+        """
+        self._unsubscribe()
         self._extra = callback
+        if callback is None:
+            self._unsubscribe = self._tree.subscribe_changes(self)
+        else:
+            self._unsubscribe = self._tree.subscribe_status_change(self._changed)
 
     def record(self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus) -> None:
-        self._last = timestamp = max(timestamp, self._last + 1)  # the time is the key of the row
-        uid = node.uid()
+        """With a callback for ``extra_data``."""
+        extra = self._extra(timestamp, node, previous, new) if self._extra is not None else ""
+        with self._adding:
+            self._rows.append(self._row(timestamp, node, previous, new, extra))
+        self.settle_down()
+
+    def write(self, changes: Changes) -> None:
+        times = self.epoch_us(changes.times)
+        rows = zip(times, changes.nodes, changes.previous, changes.new, strict=True)
+        with self._adding:
+            self._rows.extend([self._row(*row, "") for row in rows])
+        if len(self._rows) > _MOST:
+            self._store()
+
+    def _row(
+        self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus, extra: str
+    ) -> _Row:
+        if timestamp <= self._last:  # the time is the key of the row
+            timestamp = self._last + 1
+        self._last = timestamp
+        uid = node._config.uid
         duration = 0
         if new is RUNNING:
             self._started[uid] = timestamp
         elif previous is RUNNING:
             duration = timestamp - self._started.pop(uid, timestamp)
-        extra = self._extra(timestamp, node, previous, new) if self._extra is not None else ""
-        self._rows.append((timestamp, self._session, uid, duration, new.value, extra))
-        if len(self._rows) >= _BATCH or timestamp - self._written > _INTERVAL:
-            self._written = timestamp
-            self.flush()
+        return (timestamp, self._session, uid, duration, new._value_, extra)
+
+    def settle_down(self) -> None:
+        if time.monotonic() - self._stored > _INTERVAL:
+            self._store()
+
+    def _store(self) -> None:
+        with self._storing:
+            with self._adding:
+                rows, self._rows = self._rows, []
+            try:
+                if rows:
+                    self._insert(rows)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or len(rows) > _MAX_HELD:
+                    raise
+                with self._adding:
+                    self._rows = rows + self._rows
+            finally:
+                self._stored = time.monotonic()
+
+    def _insert(self, rows: list[_Row]) -> None:
+        begin = 0
+        with self._database as database:
+            for size in _SIZES:
+                while begin + size <= len(rows):
+                    part = rows[begin : begin + size]
+                    database.execute(_INSERTS[size], list(chain.from_iterable(part)))
+                    begin += size
 
     def restructured(self, change: StructureChange) -> None:
-        self.flush()
-        self._database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
-        self._session = self._open_session(append=True)
-        self._database.execute("PRAGMA busy_timeout = 0")
+        with self._storing:
+            self._store()
+            self._database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
+            self._session = self._open_session(append=True)
+            self._database.execute("PRAGMA busy_timeout = 0")
 
     def flush(self) -> None:
-        rows, self._rows = self._rows, []
-        if not rows:
-            return
-        try:
-            with self._database as database:
-                database.executemany("INSERT INTO Transitions VALUES (?, ?, ?, ?, ?, ?)", rows)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or len(rows) > _MAX_HELD:
-                raise
-            self._rows = rows + self._rows
+        super().flush()
+        self._store()
 
     def finish(self) -> None:
-        try:
-            self._database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
-            self.flush()
-        finally:
-            self._database.close()
+        with self._storing:
+            try:
+                self._database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
+                self._store()
+            finally:
+                self._database.close()
 
     def __str__(self) -> str:
         return f"SqliteLogger({self._path})"

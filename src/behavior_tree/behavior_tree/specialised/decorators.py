@@ -56,17 +56,17 @@ def _pass_on(self: SubTreeNode) -> NodeStatus:
     child = self._child
     status = child._run(child)
     if status is SUCCESS:
+        child.status = IDLE
         self.status = SUCCESS
     elif status is FAILURE:
+        child.status = IDLE
         self.status = FAILURE
         if self._up is not None:
             self._up._failed_child = self
     elif status is RUNNING:
         self.status = RUNNING
-        return status
     else:
         return self._not_stored(before, status)
-    child.status = IDLE
     return status
 
 

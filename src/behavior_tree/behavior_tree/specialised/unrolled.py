@@ -36,6 +36,7 @@ from functools import cache
 from typing import Any
 
 from behavior_tree.fast_tick import Tick
+from behavior_tree.generated import write_function
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS
 from behavior_tree.specialised.in_order import in_order, lost_tick, odd_result
 
@@ -86,9 +87,7 @@ def unrolled(goes_on: str, ends: str, children: int) -> Tick | None:
         ]
     lines += ["    except Exception as error:", "        raise lost_tick(self, error)"]
     lines += _end("    ", goes_on, children)
-    names = dict(_NAMES)
-    exec(compile("\n".join(lines), f"<{children} children, {goes_on}>", "exec"), names)
-    tick: Tick = names["tick"]
+    tick: Tick = write_function("tick", lines, f"<{children} children, {goes_on}>", _NAMES)
     return tick
 
 

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of status that a journal keeps for its readers are those that a callback would see."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+from conformance_kit import Generator
+from test_restore_random import World
+
+from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
+from behavior_tree.journal import Changes
+
+RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
+
+
+class Reader:
+    completes_runs = False
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, str, str]] = []
+        self.times: list[int] = []
+        self.threads: list[int] = []
+
+    def take(self, changes: Changes) -> None:
+        self.times += changes.times
+        self.threads.append(changes.thread)
+        for node, old, new in zip(changes.nodes, changes.previous, changes.new, strict=True):
+            self.told(node.uid(), old.name, new.name)
+
+    def told(self, *change) -> None:
+        self.seen.append(change)
+
+    def settle(self) -> None:
+        pass
+
+
+class Events(list):
+    """Whoever adds to it finds the changes so far in it."""
+
+    def __init__(self, tree) -> None:
+        super().__init__()
+        self._tree = tree
+
+    def append(self, event) -> None:
+        self._tree.drain_changes()
+        super().append(event)
+
+
+class ReadWorld(World):
+    def watch(self) -> None:
+        self.events = Events(self.tree)
+        reader = Reader()
+        reader.told = lambda *change: list.append(self.events, change)
+        self.tree.subscribe_changes(reader)
+
+
+@pytest.mark.parametrize("compat", [None, "4.8"])
+@pytest.mark.parametrize("block", range(3))
+def test_random_trees_tell_the_journal_what_they_tell_callbacks(block, compat) -> None:
+    for seed in range(block * 60, (block + 1) * 60):
+        case = Generator(seed).case()
+        try:
+            told, read = World(case, compat), ReadWorld(case, compat)
+        except LoadError:
+            continue
+        for step in case.steps:
+            if not told.step(*step):
+                assert not read.step(*step)
+                break
+            assert read.step(*step)
+        read.tree.drain_changes()
+        assert list(read.events) == told.events, f"seed {seed}"
+
+
+def tree_of(body, factory=None):
+    text = f'<root BTCPP_format="4"><BehaviorTree ID="Main">{body}</BehaviorTree></root>'
+    return (factory or BehaviorTreeFactory()).create_tree_from_text(text)
+
+
+def until(predicate, timeout=10.0) -> None:
+    deadline = time.monotonic() + timeout
+    while not predicate():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def test_a_leaf_that_blocks_holds_nothing_back() -> None:
+    """What came before it reaches the readers while it blocks, again and again in one tick."""
+    factory = BehaviorTreeFactory()
+    reader = Reader()
+    counts = []
+
+    def block(node):
+        before = len(reader.seen)
+        until(lambda: len(reader.seen) > before)
+        counts.append(len(reader.seen))
+        return SUCCESS
+
+    factory.register_simple_action("Block", block)
+    tree = tree_of("<Sequence><Block/><Block/></Sequence>", factory)
+    tree.subscribe_changes(reader)
+    assert tree.tick_exactly_once() is SUCCESS
+    assert counts == [2, 4]
+
+
+def test_readers_get_what_happens_while_they_are_there() -> None:
+    tree = tree_of("<Sequence><AlwaysSuccess/></Sequence>")
+    first, second = Reader(), Reader()
+    end_first = tree.subscribe_changes(first)
+    tree.tick_exactly_once()
+    end_second = tree.subscribe_changes(second)
+    tree.tick_exactly_once()
+    end_first()
+    tree.tick_exactly_once()
+    end_second()
+    tree.tick_exactly_once()
+    assert len(first.seen) == len(second.seen) == 10
+    assert first.seen[:5] == [
+        (1, "IDLE", "RUNNING"),
+        (2, "IDLE", "SUCCESS"),
+        (2, "SUCCESS", "IDLE"),
+        (1, "RUNNING", "SUCCESS"),
+        (1, "SUCCESS", "IDLE"),
+    ]
+    assert first.times == sorted(first.times)
+
+
+def test_callbacks_and_readers_together() -> None:
+    tree = tree_of("<Fallback><AlwaysFailure/><Inverter><AlwaysFailure/></Inverter></Fallback>")
+    reader, seen = Reader(), []
+    tree.subscribe_changes(reader)
+    tree.tick_exactly_once()
+    end = tree.subscribe_status_change(
+        lambda node, old, new: seen.append((node.uid(), old.name, new.name))
+    )
+    tree.tick_exactly_once()
+    end()
+    tree.tick_exactly_once()
+    tree.drain_changes()
+    third = len(reader.seen) // 3
+    assert reader.seen == seen * 3
+    assert len(seen) == third
+
+
+def test_each_change_has_the_thread_that_made_it() -> None:
+    tree = tree_of("<Delay delay_msec='100000'><AlwaysSuccess/></Delay>")
+    reader, threads = Reader(), []
+    tree.subscribe_changes(reader)
+
+    def halt() -> None:
+        threads.append(threading.get_native_id())
+        tree.halt_tree()
+
+    assert tree.tick_exactly_once() is RUNNING
+    other = threading.Thread(target=halt)
+    other.start()
+    other.join()
+    tree.drain_changes()
+    assert reader.threads == [threading.get_native_id(), *threads]
+
+
+def test_neither_the_thread_nor_the_journal_outlives_the_tree() -> None:
+    tree = tree_of("<AlwaysSuccess/>")
+    tree.subscribe_changes(Reader())
+    thread = tree._journal._thread
+    gone = weakref.ref(tree)
+    del tree
+    gc.collect()
+    assert gone() is None
+    thread.join(timeout=5.0)
+    assert not thread.is_alive()
+
+
+def test_without_the_text_of_a_tick_the_general_one_tells(monkeypatch) -> None:
+    """As in an installation of compiled files only."""
+
+    def no_text(function):
+        raise OSError("no source")
+
+    monkeypatch.setattr("behavior_tree.node.told", no_text)
+    tree = tree_of("<Sequence><AlwaysSuccess _onSuccess='x := 1'/></Sequence>")
+    reader = Reader()
+    tree.subscribe_changes(reader)
+    assert tree.tick_exactly_once() is SUCCESS
+    tree.drain_changes()
+    assert len(reader.seen) == 5
