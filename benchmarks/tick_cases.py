@@ -43,8 +43,6 @@ class Case:
     make: Callable[[], Behaviour]
     result: str
     """Status that each tick gives."""
-    gain: float
-    """Factor by which we have to beat py_trees."""
 
 
 def register_leaves(module: Any, factory: Any) -> None:
@@ -299,15 +297,13 @@ class Family:
     make: Callable[[int], Part]
     """A tree of about so many nodes."""
     result: str = "SUCCESS"
-    gain: float = 20.0
-    """Factor by which we have to beat py_trees."""
 
     def case(self, nodes: int) -> Case:
         """The tree of about so many nodes."""
         part = self.make(nodes)
         main = f'<BehaviorTree ID="Main">{part.xml}</BehaviorTree>'
         xml = f'<root BTCPP_format="4" main_tree_to_execute="Main">{main}{part.trees}</root>'
-        return Case(f"{self.name} {nodes}", xml, part.nodes, part.make, self.result, self.gain)
+        return Case(f"{self.name} {nodes}", xml, part.nodes, part.make, self.result)
 
 
 FAMILIES = [
@@ -324,8 +320,7 @@ FAMILIES = [
     Family("decorated", _decorated),
     Family("decorator chains", _decorator_chains),
     Family("parallel", _parallel_wide),
-    # py_trees does nothing here but call each child: what it is slow at is beginning and ending.
-    Family("parallel running", _parallel_running, "RUNNING", gain=10.0),
+    Family("parallel running", _parallel_running, "RUNNING"),
     Family("callbacks", _callbacks),
     Family("subtrees", _subtrees),
 ]

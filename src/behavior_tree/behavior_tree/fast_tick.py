@@ -72,8 +72,9 @@ def plain_tick(self: TreeNode) -> NodeStatus:
     if before is not RUNNING:
         self._reason = ""
         self._failed_child = None
+    body = self._body  # apart from the call: Python finds an attribute faster than a method
     try:
-        status = self._body(self)
+        status = body(self)
     except NodeExecutionError:
         raise
     except Exception as error:
@@ -143,7 +144,7 @@ def _written_out(
 
     ``result`` is the name of the only result that the body gives, if it does nothing else.
     """
-    body = f"status = {result or 'self._body(self)'}"
+    tick_body = ["status = " + result] if result else ["body = self._body", "status = body(self)"]
     names = [f"{part}{index}" for index in range(tests) for part in ("test", "imposed")]
     names += ["test_while"] if has_while else []
     names += [f"success{index}" for index in range(after_success)]
@@ -171,9 +172,9 @@ def _written_out(
         lines += [f"        {word} not test_while():", "            status = SKIPPED"]
         word = "elif"
     if word == "if":
-        lines += [f"        {body}"]
+        lines += ["        " + line for line in tick_body]
     else:
-        lines += ["        else:", f"            {body}"]
+        lines += ["        else:", *("            " + line for line in tick_body)]
     lines += ["        if status is SUCCESS:"]
     lines += [f"            success{index}()" for index in range(after_success)]
     lines += ["            self.status = SUCCESS", "            return SUCCESS"]

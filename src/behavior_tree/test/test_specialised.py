@@ -3,7 +3,7 @@
 
 import pytest
 
-from behavior_tree import BehaviorTreeFactory, NodeStatus
+from behavior_tree import BehaviorTreeFactory, NodeConfig, NodeExecutionError, NodeStatus
 from behavior_tree.control import Sequence
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
@@ -122,3 +122,74 @@ def test_a_new_remapping_moves_the_names_of_a_script():
     inner.add_subtree_remapping("x", "y")
     tree.tick_exactly_once()
     assert outer.get("y") == 5
+
+
+@pytest.mark.parametrize("bad", [ValueError("lost"), None])
+def test_an_error_of_a_running_child_names_the_child_not_its_parallel(bad):
+    def go_on(node):
+        if bad is not None:
+            raise bad
+        return "nonsense"
+
+    factory = BehaviorTreeFactory()
+    factory.register_simple_stateful_action("Move", lambda node: RUNNING, go_on)
+    tree = tree_of('<Parallel><Move name="a"/><Move name="b"/></Parallel>', factory)
+    assert tree.tick_exactly_once() is RUNNING
+    with pytest.raises(NodeExecutionError) as caught:
+        tree.tick_exactly_once()
+    assert caught.value.path == "a"
+
+
+def test_children_of_a_parallel_that_went_on_complete_one_by_one():
+    left = {"a": 2, "b": 3}
+
+    def go_on(node):
+        left[node.name()] -= 1
+        return RUNNING if left[node.name()] else SUCCESS
+
+    factory = BehaviorTreeFactory()
+    factory.register_simple_stateful_action("Move", lambda node: RUNNING, go_on)
+    tree = tree_of('<Parallel><Move name="a"/><Move name="b"/></Parallel>', factory)
+    results = [tree.tick_exactly_once() for _ in range(4)]
+    assert results == [RUNNING, RUNNING, RUNNING, SUCCESS]
+    assert left == {"a": 0, "b": 0}
+    assert all(node.status is NodeStatus.IDLE for node in tree.nodes())
+
+
+def test_same_conditions_are_shared_on_one_blackboard_only():
+    factory = BehaviorTreeFactory()
+    factory.register_behavior_tree_from_text(
+        '<root BTCPP_format="4">'
+        '<BehaviorTree ID="In"><AlwaysSuccess _onSuccess="x := 2"/></BehaviorTree>'
+        '<BehaviorTree ID="Main"><Sequence><AlwaysSuccess _onSuccess="x := 1"/>'
+        '<AlwaysSuccess _onSuccess="x := 1"/><AlwaysSuccess _onSuccess="x := 2"/>'
+        '<SubTree ID="In" name="in"/></Sequence></BehaviorTree></root>'
+    )
+    tree = factory.create_tree("Main")
+    one, same, other = tree.root_node().children[:3]
+    inner = tree.node_by_path("in").children[0]
+    assert one._conditions is same._conditions
+    assert len({id(each._conditions) for each in (one, other, inner)}) == 3
+    assert tree.tick_exactly_once() is SUCCESS
+    assert [each.blackboard.get("x") for each in tree.subtrees] == [2, 2]
+
+
+@pytest.mark.parametrize("result", ["Success", "Failure"])
+def test_conditions_of_a_leaf_that_always_gives_the_same(result):
+    post = '_onSuccess="said := 1" _onFailure="said := 2"'
+    tree = tree_of(f'<Always{result} _skipIf="stop" {post}/>')
+    board = tree.root_blackboard()
+    board.set("stop", False)
+    assert tree.tick_exactly_once() is NodeStatus[result.upper()]
+    assert board.get("said") == (1 if result == "Success" else 2)
+    board.set("stop", True)
+    assert tree.tick_exactly_once() is NodeStatus.SKIPPED
+
+
+def test_dictionaries_of_a_config_are_made_once_and_belong_to_it():
+    one, other = NodeConfig(), NodeConfig()
+    one.input_ports["a"] = "1"
+    assert one.input_ports == {"a": "1"}
+    assert other.input_ports == {}
+    given = {"b": "2"}
+    assert NodeConfig(output_ports=given).output_ports is given

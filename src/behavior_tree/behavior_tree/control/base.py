@@ -41,7 +41,8 @@ class ControlNode(TreeNode):
     def tick_child(self, index: int) -> NodeStatus:
         """Tick one child."""
         child = self.children[index]
-        return child._run(child)
+        run = child._run
+        return run(child)
 
     def halt_child(self, index: int) -> None:
         """Halt a child if it runs, and make it IDLE."""

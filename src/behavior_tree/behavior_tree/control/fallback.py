@@ -36,7 +36,8 @@ class Fallback(ControlNode):
         count = len(children)
         while self._index < count:
             child = children[self._index]
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is FAILURE:
                 self._index += 1
             elif status is RUNNING:
@@ -88,7 +89,8 @@ class AsyncFallback(Fallback):
         while self._index < count:
             child = children[self._index]
             before = child.status
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is FAILURE:
                 self._index += 1
                 if before is IDLE and self._index < count:

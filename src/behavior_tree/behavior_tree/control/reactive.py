@@ -22,7 +22,8 @@ class _Reactive(ControlNode):
         goes_on, ends = self._goes_on, self._ends
         all_skipped, any_skipped = True, False
         for index, child in enumerate(self.children):
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is goes_on:
                 all_skipped = False
             elif status is RUNNING:

@@ -36,7 +36,8 @@ class Sequence(ControlNode):
         count = len(children)
         while self._index < count:
             child = children[self._index]
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is SUCCESS:
                 self._index += 1
             elif status is RUNNING:
@@ -83,7 +84,8 @@ class AsyncSequence(Sequence):
         while self._index < count:
             child = children[self._index]
             before = child.status
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is SUCCESS:
                 self._index += 1
                 if before is IDLE and self._index < count:

@@ -100,7 +100,8 @@ class DecoratorNode(TreeNode):
         child = self._child
         if child is None:
             raise LogicError(f"decorator '{self.full_path()}' has no child")
-        return child._run(child)
+        run = child._run
+        return run(child)
 
     def _bad_child(self) -> LogicError:
         return LogicError(f"[{self.name}]: A children should not return IDLE")

@@ -9,10 +9,16 @@ through all its ancestors; plain calls are what makes these trees 20 to 90 times
 
 Three kinds of code take part:
 
-* functions in the modules here, one per kind of node, bound to the node
+* functions in the modules here, one per kind of node, called with the node
 * `unrolled` and `behavior_tree.fast_tick` write functions for a number of children and for the
   pre- and post-conditions that a node has, once for all nodes of that shape
 * `behavior_tree.script.straight` writes functions for scripts, once per shape of script
+
+None of it is made per node. A tree of 10 000 nodes does not fit into the inner caches of a
+processor, and there a tick costs what memory it touches, not what it computes: that is why the
+parts of a node that every tick needs lie side by side (`behavior_tree.node`), why a script keeps
+what it needs in one object, and why nodes with the same conditions on the same blackboard share
+them.
 
 All of it is made of fixed pieces of code and numbered names; text of a user is only ever data.
 

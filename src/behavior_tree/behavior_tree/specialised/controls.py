@@ -41,7 +41,8 @@ def _from_the_first(self: Reactive) -> NodeStatus:
     skipped = reached = 0
     try:
         for child in children:
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is goes_on:
                 continue
             if status is SKIPPED:
@@ -55,7 +56,11 @@ def _from_the_first(self: Reactive) -> NodeStatus:
                 return status
             if status is IDLE:
                 raise self._bad_child()
-            self.reset_children()
+            for other in children:
+                if other.status is not IDLE:
+                    if other.status is RUNNING:
+                        other.halt_node()
+                    other.status = IDLE
             break
         else:
             status = goes_on

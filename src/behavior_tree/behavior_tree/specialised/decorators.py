@@ -26,7 +26,8 @@ def _change_result(self: _ResultChanger) -> NodeStatus:
     if before is not RUNNING:
         self.status = RUNNING
     child = self._child
-    status = child._run(child)
+    run = child._run
+    status = run(child)
     if status is SUCCESS:
         status = self._on_success
         self._failed_child = None
@@ -54,7 +55,8 @@ def _pass_on(self: SubTreeNode) -> NodeStatus:
     if before is IDLE:
         self.status = RUNNING
     child = self._child
-    status = child._run(child)
+    run = child._run
+    status = run(child)
     if status is SUCCESS:
         child.status = IDLE
         self.status = SUCCESS
@@ -95,7 +97,8 @@ def _start_if(self: Precondition) -> NodeStatus:
             return self.finish_tick(before, otherwise)
     self._child_started = True
     child = self._child
-    status = child._run(child)
+    run = child._run
+    status = run(child)
     if status is SUCCESS or status is FAILURE:
         self._child_started = False
         child.status = IDLE
@@ -121,7 +124,8 @@ def _repeat(self: _Again) -> NodeStatus:
     child = self._child
     while True:
         idle = child.status is IDLE
-        status = child._run(child)
+        run = child._run
+        status = run(child)
         if status is self._again:
             count += 1
             child.status = IDLE

@@ -30,7 +30,8 @@ def _go_on(self: InOrder, before: NodeStatus) -> NodeStatus:
     child = None
     try:
         for child in children[index:] if index else children:
-            status = child._run(child)
+            run = child._run
+            status = run(child)
             if status is goes_on:
                 continue
             if status is SKIPPED:

@@ -48,14 +48,16 @@ def _tick_children(self: Parallel, need: int, limit: int, *, skipping_helps: boo
     count, skipped, some_done = len(children), 0, bool(done)
     strict = self._rt.quirks.parallel_all_skipped_succeeds
     successes, failures = self._successes, self._failures
+    running, calls_function = RUNNING, call_running  # local names are faster
     try:
         for index, child in enumerate(children):
             if some_done and index in done:
                 continue
-            if child._run is call_running and child.status is RUNNING:
+            if child._run is calls_function and child.status is running:
                 try:
-                    status = child._running(child)
-                    if status is RUNNING:
+                    run = child._running
+                    status = run(child)
+                    if status is running:
                         continue
                     status = child.finish_tick(RUNNING, callback_result(child, status))
                 except NodeExecutionError:
@@ -63,7 +65,8 @@ def _tick_children(self: Parallel, need: int, limit: int, *, skipping_helps: boo
                 except Exception as error:
                     raise child._execution_error(error) from error
             else:
-                status = child._run(child)
+                run = child._run
+                status = run(child)
             if status is RUNNING:
                 continue
             if status is SUCCESS:
