@@ -230,7 +230,8 @@ def tree_maker(xml: str) -> Callable[[], Any]:
 
 def run_loading(nodes: int, rounds: int, limits: Limits) -> tuple[bool, dict[str, float]]:
     """Measure and print load time and memory."""
-    good, figures = True, {}
+    good = True
+    figures: dict[str, float] = {}
     for name, xml in (("plain", plain_document(nodes)), ("rich", rich_document(nodes))):
         seconds, count = load_time(xml, rounds)
         size = memory_per_node(tree_maker(xml), count)
