@@ -30,12 +30,10 @@ __all__ = ["told"]
 
 _PACKAGES = ("behavior_tree.specialised.", "behavior_tree.fast_tick")
 _REPORT = """
-_node = NODE
-_new = STATUS
-_was = _node.status
-if _was is not _new:
-    _node.status = _new
-    _node._watch((_now(), _node, _was, _new))
+_was = {node}.status
+if _was is not {new}:
+    {node}.status = {new}
+    {node}._watch((_now(), {node}, _was, {new}))
 """
 
 
@@ -83,9 +81,15 @@ class _Teller(ast.NodeTransformer):
             raise SyntaxError(f"line {node.lineno}: a status is stored along with something else")
         (target,) = stored
         assert isinstance(target, ast.Attribute)
-        parts = {"NODE": target.value, "STATUS": node.value}
-        report = _Filler(parts).visit(ast.parse(_REPORT)).body
-        return [ast.copy_location(each, node) for each in report]
+        parts = {"node": target.value, "new": node.value}
+        names = {part: value.id for part, value in parts.items() if isinstance(value, ast.Name)}
+        code: list[ast.stmt] = [
+            ast.Assign([ast.Name(f"_{part}", ast.Store())], value)
+            for part, value in parts.items()
+            if part not in names
+        ]
+        code += ast.parse(_REPORT.format(**{"node": "_node", "new": "_new", **names})).body
+        return [ast.copy_location(each, node) for each in code]
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
@@ -94,14 +98,6 @@ class _Teller(ast.NodeTransformer):
             called = ast.copy_location(ast.Name("finish_tick", ast.Load()), function)
             return ast.copy_location(ast.Call(called, [function.value, *node.args], []), node)
         return node
-
-
-class _Filler(ast.NodeTransformer):
-    def __init__(self, parts: dict[str, ast.expr]) -> None:
-        self._parts = parts
-
-    def visit_Name(self, node: ast.Name) -> Any:
-        return self._parts.get(node.id, node)
 
 
 def _is_status(target: ast.expr) -> bool:

@@ -90,12 +90,16 @@ class ServedTree:
         if not self._enabled:
             return
         offsets, states = self.structure.offsets, self.structure.states
-        pairs = zip(changes.previous, changes.new, strict=True)
-        last = dict(zip(changes.nodes, pairs, strict=True))
-        for node, (previous, new) in last.items():
+        last = dict(zip(changes.nodes, range(len(changes.nodes)), strict=True))
+        for node, index in last.items():
             offset = offsets.get(node._config.uid)
             if offset is not None:
-                states[offset] = new._value_ if new is not IDLE else _IDLE_FROM + previous._value_
+                status = changes.new[index]
+                states[offset] = (
+                    _IDLE_FROM + changes.previous[index]._value_
+                    if status is IDLE
+                    else status._value_
+                )
         if self._recording_since is not None:
             self._record(changes, self._recording_since)
 
