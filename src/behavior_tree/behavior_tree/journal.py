@@ -13,9 +13,11 @@ many at once, in order and with the time of each. Readers are told
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from behavior_tree.basic_types import NodeStatus
@@ -86,7 +88,9 @@ class Journal:
         self._draining = threading.RLock()
         self._thread_id = threading.get_native_id()
         self._at_work = self._awake = False
-        self._wake, self._stop = threading.Event(), threading.Event()
+        # Not an Event: the end of the journal may be noticed by the garbage collector, in a thread
+        # that is just using it.
+        self._wake: SimpleQueue[bool] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     @property
@@ -100,8 +104,8 @@ class Journal:
             self.drain()
             self._readers = (*self._readers, reader)
         if self._thread is None:
-            itself = weakref.ref(self, _end_of(self._wake, self._stop))
-            arguments = (itself, self._wake, self._stop)
+            wake = self._wake
+            arguments = (weakref.ref(self, lambda _: wake.put(False)), wake)
             self._thread = threading.Thread(
                 target=_work, args=arguments, name="tree-journal", daemon=True
             )
@@ -118,7 +122,7 @@ class Journal:
         self._at_work = True
         if not self._awake:
             self._awake = True
-            self._wake.set()
+            self._wake.put(True)
         thread = threading.get_native_id()
         if thread != self._thread_id:
             self.drain()
@@ -147,8 +151,7 @@ class Journal:
 
     def close(self) -> None:
         """End the thread."""
-        self._stop.set()
-        self._wake.set()
+        self._wake.put(False)
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
 
@@ -160,24 +163,13 @@ class Journal:
             reader.settle()
         if self._at_work:
             self._awake = True
-            self._wake.set()
+            self._wake.put(True)
 
 
-def _end_of(wake: threading.Event, stop: threading.Event) -> Callable[[object], None]:
-    def end(_: object) -> None:
-        stop.set()
-        wake.set()
-
-    return end
-
-
-def _work(journal: weakref.ref[Journal], wake: threading.Event, stop: threading.Event) -> None:
+def _work(journal: weakref.ref[Journal], wake: SimpleQueue[bool]) -> None:
     """The thread; it keeps neither the journal nor the tree alive."""
-    while not stop.is_set():
-        wake.wait()
-        wake.clear()
-        if stop.wait(_INTERVAL):
-            return
+    while wake.get():
+        time.sleep(_INTERVAL)
         alive = journal()
         if alive is None:
             return
