@@ -2,11 +2,6 @@
 """The base's node with the simulated base: goals, wrong goals, cancel, block, loss."""
 
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -15,93 +10,37 @@ rclpy = pytest.importorskip("rclpy")
 from behavior_msgs.action import MoveBase, Wait  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from ros_rig import RosRig  # noqa: E402
 
 from behavior_ros import QOS_SENSOR  # noqa: E402
 
 DOMAIN = 36
-NODES = {
-    "base": "behavior_skills.base_node:BaseNode:=max_linear_velocity=1.0",
-    "wait": "behavior_skills.wait_node:WaitNode",
-    "driver": "behavior_sim.base_driver:BaseDriverNode",
+DRIVER = "behavior_sim.base_driver:BaseDriverNode"
+PROCESSES = {
+    "base": ["behavior_skills.base_node:BaseNode:=max_linear_velocity=1.0"],
+    "wait": ["behavior_skills.wait_node:WaitNode"],
+    "driver": [DRIVER],
 }
 
 
-class Rig:
-    """The base's two processes and a client."""
+class Rig(RosRig):
+    """The base's processes, a client, and the odometry."""
 
     def __init__(self):
-        self.processes = {}
-        for name in NODES:
-            self.launch(name)
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        self.node = rclpy.create_node("client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.move = ActionClient(self.node, MoveBase, "/move_base")
-        self.wait = ActionClient(self.node, Wait, "/wait")
+        super().__init__(DOMAIN, PROCESSES, {"/move_base": MoveBase, "/wait": Wait})
         self.odometry = None
-        self.remaining = []
         self.node.create_subscription(Odometry, "/odom", self._keep, QOS_SENSOR)
-
-    def launch(self, name, extra=""):
-        command = [sys.executable, "-m", "behavior_ros.host", "--node", NODES[name] + extra]
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}
-        self.processes[name] = subprocess.Popen(command, env=environment)
 
     def _keep(self, message):
         self.odometry = message
 
     def await_start(self):
-        self.until(
-            lambda: (
-                self.move.server_is_ready()
-                and self.wait.server_is_ready()
-                and self.odometry is not None
-            ),
-            40.0,
-        )
+        self.await_servers()
+        self.until(lambda: self.odometry is not None)
 
-    def until(self, condition, timeout=30.0):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def start(self, client, goal):
-        self.remaining = []
-        sent = client.send_goal_async(
-            goal,
-            feedback_callback=lambda message: self.remaining.append(
-                getattr(message.feedback, "distance_remaining", 0.0)
-            ),
-        )
-        self.until(sent.done)
-        return sent.result()
-
-    def result(self, handle):
-        future = handle.get_result_async()
-        self.until(future.done)
-        return future.result().result
-
-    def run(self, client, goal):
-        handle = self.start(client, goal)
-        assert handle.accepted
-        return self.result(handle)
-
-    def close(self):
-        for process in self.processes.values():
-            process.send_signal(signal.SIGINT)
-        for process in self.processes.values():
-            try:
-                process.wait(10.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+    @property
+    def remaining(self):
+        return [feedback.distance_remaining for feedback in self.feedback]
 
 
 @pytest.fixture(scope="module")
@@ -128,23 +67,23 @@ def to(x, y, yaw=0.0, frame="odom", **keys):
 
 @pytest.mark.timeout(90)
 def test_to_a_pose_and_back_in_the_base_frame(rig):
-    done = rig.run(rig.move, to(0.8, 0.3, 1.0))
+    done = rig.run("/move_base", to(0.8, 0.3, 1.0))
     assert done.code == 0, done.message
     at = done.pose.pose.position
     assert math.hypot(at.x - 0.8, at.y - 0.3) < 0.05
     assert rig.remaining[0] > rig.remaining[-1]
     straight = MoveBase.Goal(mode=MoveBase.Goal.STRAIGHT, distance=-0.3)
-    assert rig.run(rig.move, straight).code == 0
+    assert rig.run("/move_base", straight).code == 0
     turn = MoveBase.Goal(mode=MoveBase.Goal.TURN, angle=-1.0)
-    assert rig.run(rig.move, turn).code == 0
-    assert rig.run(rig.move, to(0.2, 0.0, frame="base_link", any_yaw=True)).code == 0
+    assert rig.run("/move_base", turn).code == 0
+    assert rig.run("/move_base", to(0.2, 0.0, frame="base_link", any_yaw=True)).code == 0
 
 
 @pytest.mark.timeout(60)
 def test_along_a_path(rig):
     goal = MoveBase.Goal(mode=MoveBase.Goal.PATH, any_yaw=True)
     goal.path.poses = [pose(0.5, 0.0), pose(1.0, 0.2), pose(1.2, 0.6)]
-    done = rig.run(rig.move, goal)
+    done = rig.run("/move_base", goal)
     assert done.code == 0, done.message
     assert done.pose.pose.position.y == pytest.approx(0.6, abs=0.05)
 
@@ -152,27 +91,27 @@ def test_along_a_path(rig):
 @pytest.mark.timeout(60)
 def test_wrong_goals_end_with_their_codes(rig):
     result = MoveBase.Result
-    assert rig.run(rig.move, to(math.nan, 0)).code == result.INVALID_REQUEST
-    assert rig.run(rig.move, to(1, 0, frame="nowhere")).code == result.UNKNOWN_FRAME
-    assert rig.run(rig.move, to(1, 0, max_linear_velocity=-1.0)).code == result.INVALID_REQUEST
-    assert rig.run(rig.move, MoveBase.Goal(mode=9)).code == result.INVALID_REQUEST
-    assert rig.run(rig.move, MoveBase.Goal(mode=1)).code == result.INVALID_REQUEST
-    slow = rig.run(rig.move, to(5, 5, timeout=0.3))
+    assert rig.run("/move_base", to(math.nan, 0)).code == result.INVALID_REQUEST
+    assert rig.run("/move_base", to(1, 0, frame="nowhere")).code == result.UNKNOWN_FRAME
+    assert rig.run("/move_base", to(1, 0, max_linear_velocity=-1.0)).code == result.INVALID_REQUEST
+    assert rig.run("/move_base", MoveBase.Goal(mode=9)).code == result.INVALID_REQUEST
+    assert rig.run("/move_base", MoveBase.Goal(mode=1)).code == result.INVALID_REQUEST
+    slow = rig.run("/move_base", to(5, 5, timeout=0.3))
     assert slow.code == result.TIMED_OUT, slow.message
-    assert rig.run(rig.wait, Wait.Goal(duration=-1.0)).code == Wait.Result.INVALID_REQUEST
+    assert rig.run("/wait", Wait.Goal(duration=-1.0)).code == Wait.Result.INVALID_REQUEST
 
 
 @pytest.mark.timeout(60)
 def test_wait_and_cancel(rig):
-    done = rig.run(rig.wait, Wait.Goal(duration=0.3))
+    done = rig.run("/wait", Wait.Goal(duration=0.3))
     assert done.code == 0
     assert done.waited == pytest.approx(0.3, abs=0.15)
-    handle = rig.start(rig.wait, Wait.Goal(duration=60.0))
+    handle = rig.start("/wait", Wait.Goal(duration=60.0))
     handle.cancel_goal_async()
     assert rig.result(handle).code == Wait.Result.CANCELED
-    handle = rig.start(rig.move, to(8.0, 0.0))
+    handle = rig.start("/move_base", to(8.0, 0.0))
     rig.until(lambda: rig.odometry.twist.twist.linear.x > 0.2)
-    assert not rig.start(rig.move, to(0.0, 0.0)).accepted
+    assert not rig.start("/move_base", to(0.0, 0.0)).accepted
     handle.cancel_goal_async()
     assert rig.result(handle).code == MoveBase.Result.CANCELED
     rig.until(lambda: abs(rig.odometry.twist.twist.linear.x) < 1e-3)
@@ -180,12 +119,12 @@ def test_wait_and_cancel(rig):
 
 @pytest.mark.timeout(90)
 def test_a_lost_and_a_blocked_base(rig):
-    handle = rig.start(rig.move, to(8.0, 0.0))
+    handle = rig.start("/move_base", to(8.0, 0.0))
     rig.until(lambda: rig.odometry.twist.twist.linear.x > 0.2)
     rig.processes["driver"].kill()
     assert rig.result(handle).code == MoveBase.Result.SERVER_LOST
     rig.odometry = None
-    rig.launch("driver", ":=blocked=true")
+    rig.launch("driver", [f"{DRIVER}:=blocked=true"])
     rig.until(lambda: rig.odometry is not None)
-    result = rig.run(rig.move, to(2.0, 0.0))
+    result = rig.run("/move_base", to(2.0, 0.0))
     assert result.code == MoveBase.Result.BLOCKED, result.message

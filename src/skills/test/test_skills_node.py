@@ -2,11 +2,6 @@
 """The node with the simulated world: pick a block, place it on another; wrong goals; cancel."""
 
 import importlib.util
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,89 +15,48 @@ if any(importlib.util.find_spec(name) is None for name in needed):
 
 from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw  # noqa: E402
 from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from ros_rig import RosRig  # noqa: E402
 
 from behavior_ros import QOS_LATCHED  # noqa: E402
 
 DOMAIN = 35
 EDGE = 0.0515
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
-HOSTED = [
-    ["behavior_sim.node:SimulationNode:=speed=4.0:=seed=1"],
-    [
+PROCESSES = {
+    "simulation": ["behavior_sim.node:SimulationNode:=speed=4.0:=seed=1"],
+    "skills": [
         "behavior_skills.node:SkillsNode:=use_sim_time=true",
         "behavior_skills.robot_state_publisher:RobotStatePublisher:=use_sim_time=true",
         f"behavior_scene.node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
     ],
-]
+}
+ACTIONS = {
+    "/pick": Pick,
+    "/place": Place,
+    "/move_arm": MoveArm,
+    "/gripper": MoveGripper,
+    "/screw": Screw,
+}
 
 
-class Rig:
-    """Processes of the stack and a client."""
+class Rig(RosRig):
+    """The stack's processes, a client, and the scene as it is published."""
 
     def __init__(self):
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}
-        self.processes = []
-        for nodes in HOSTED:
-            arguments = [part for node in nodes for part in ("--node", node)]
-            command = [sys.executable, "-m", "behavior_ros.host", *arguments]
-            self.processes.append(subprocess.Popen(command, env=environment))
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        self.node = rclpy.create_node("client", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
+        super().__init__(DOMAIN, PROCESSES, ACTIONS)
         self.scene = {}
-        self.phases = []
         self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
-        types = {"/pick": Pick, "/place": Place, "/move_arm": MoveArm, "/gripper": MoveGripper}
-        types["/screw"] = Screw
-        self.clients = {name: ActionClient(self.node, kind, name) for name, kind in types.items()}
 
     def await_stack(self):
-        for client in self.clients.values():
-            self.until(client.server_is_ready, 60.0)
+        self.await_servers()
         self.until(lambda: len(self.scene) == 4, 60.0)
 
     def _keep(self, message):
         self.scene = {thing.name: thing for thing in message.objects}
 
-    def until(self, condition, timeout=30.0):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def start(self, name, goal):
-        self.phases = []
-        sent = self.clients[name].send_goal_async(
-            goal, feedback_callback=lambda message: self.phases.append(message.feedback.phase)
-        )
-        self.until(sent.done)
-        return sent.result()
-
-    def result(self, handle, timeout=60.0):
-        future = handle.get_result_async()
-        self.until(future.done, timeout)
-        return future.result().result
-
-    def run(self, name, goal):
-        handle = self.start(name, goal)
-        assert handle.accepted
-        return self.result(handle)
-
-    def close(self):
-        for process in self.processes:
-            process.send_signal(signal.SIGINT)
-        for process in self.processes:
-            try:
-                process.wait(10.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        rclpy.shutdown(context=self.context)
+    @property
+    def phases(self):
+        return [feedback.phase for feedback in self.feedback]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in processes of their own, and a client of their actions."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+
+
+class RosRig:
+    """Processes and a client in one ROS domain; always `close` it."""
+
+    def __init__(self, domain, processes, actions):
+        """`processes`: node descriptions by process name; `actions`: types by action name."""
+        self.domain, self.processes = domain, {}
+        for name, nodes in processes.items():
+            self.launch(name, nodes)
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = rclpy.create_node("client", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.clients = {name: ActionClient(self.node, kind, name) for name, kind in actions.items()}
+        self.feedback = []
+
+    def launch(self, name, nodes):
+        """Start a process with nodes, as `behavior_ros.host` takes them."""
+        arguments = [part for node in nodes for part in ("--node", node)]
+        command = [sys.executable, "-m", "behavior_ros.host", *arguments]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(self.domain)}
+        self.processes[name] = subprocess.Popen(command, env=environment)
+
+    def await_servers(self):
+        for client in self.clients.values():
+            self.until(client.server_is_ready, 60.0)
+
+    def until(self, condition, timeout=30.0):
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, "not within the time"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def start(self, name, goal):
+        self.feedback = []
+        sent = self.clients[name].send_goal_async(
+            goal, feedback_callback=lambda message: self.feedback.append(message.feedback)
+        )
+        self.until(sent.done)
+        return sent.result()
+
+    def result(self, handle, timeout=60.0):
+        future = handle.get_result_async()
+        self.until(future.done, timeout)
+        return future.result().result
+
+    def run(self, name, goal):
+        handle = self.start(name, goal)
+        assert handle.accepted
+        return self.result(handle)
+
+    def close(self):
+        """Stop the processes and the client."""
+        for process in self.processes.values():
+            process.send_signal(signal.SIGINT)
+        for process in self.processes.values():
+            try:
+                process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self.executor.shutdown(timeout_sec=1.0)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
