@@ -171,12 +171,13 @@ class SceneNode(Node):  # type: ignore[misc] # rclpy has no type information
     def _on_query(
         self, request: QueryScene.Request, response: QueryScene.Response
     ) -> QueryScene.Response:
+        asked = request.question
         try:
-            question = Question(request.question)
+            question = Question(asked.question)
         except ValueError:
             response.code = BAD_QUESTION
             response.message = (
-                f"Question {request.question} is not answered here; ask one of "
+                f"Question {asked.question} is not answered here; ask one of "
                 f"{[f'{known.name}={known.value}' for known in Question]}."
             )
             return response
@@ -189,17 +190,17 @@ class SceneNode(Node):  # type: ignore[misc] # rclpy has no type information
             result = answer(
                 context,
                 question,
-                request.object,
-                reference=request.reference,
-                minimum=request.minimum,
-                maximum=request.maximum,
-                since=seconds(request.since),
+                asked.object,
+                reference=asked.reference,
+                minimum=asked.minimum,
+                maximum=asked.maximum,
+                since=seconds(asked.since),
             )
         except UnknownObjectError as error:
             response.code, response.message = UNKNOWN_OBJECT, self._unknown_object(error.args[0])
             return response
         response.code, response.message = SUCCESS, "ok"
-        response.answer, response.value = bool(result.answer), float(result.value)
+        response.answer.answer, response.answer.value = bool(result.answer), float(result.value)
         return response
 
     def _unknown_object(self, name: str) -> str:

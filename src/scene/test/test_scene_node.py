@@ -11,7 +11,7 @@ rclpy = pytest.importorskip("rclpy")
 pytest.importorskip("behavior_msgs.msg")
 pytest.importorskip("vision_msgs.msg")
 
-from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
+from behavior_msgs.msg import SceneObject, SceneObjectArray, SceneQuestion  # noqa: E402
 from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import TransformStamped  # noqa: E402
@@ -161,15 +161,13 @@ def test_attach_freeze_and_query(rig):
         == 0
     )
     rig.until(lambda: rig.object().state == SceneObject.ATTACHED)
-    held = rig.call(
-        QueryScene, "/scene/query", question=QueryScene.Request.HELD, object="blue_block"
-    )
-    assert held.answer
+    question = SceneQuestion(question=SceneQuestion.HELD, object="blue_block")
+    assert rig.call(QueryScene, "/scene/query", question=question).answer.answer
     assert rig.call(AttachObject, "/scene/attach", name="blue_block", attach=False).code == 0
     assert rig.call(FreezeObjects, "/scene/freeze", names=["blue_block"], freeze=True).code == 0
     rig.until(lambda: rig.object().state == SceneObject.FROZEN)
     assert rig.call(FreezeObjects, "/scene/freeze", names=["cat"], freeze=True).code == 101
-    refused = rig.call(QueryScene, "/scene/query", question=9, object="blue_block")
+    refused = rig.call(QueryScene, "/scene/query", question=SceneQuestion(question=99))
     assert refused.code == 102
 
 
