@@ -85,6 +85,9 @@ def object_message(thing: SceneObject) -> SceneObjectMsg:
         confidence=thing.confidence,
         last_seen=to_time(thing.last_seen),
         attached_link=thing.attached_link,
+        kind=thing.kind,
+        sources=list(thing.sources),
+        text=thing.text,
     )
     x, y, z = thing.velocity
     message.velocity.linear = Vector3(x=x, y=y, z=z)

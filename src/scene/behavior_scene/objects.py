@@ -46,6 +46,12 @@ class SceneObject:
     last_seen: float
     """Stamp of the newest detection [s]."""
     attached_link: str = ""
+    kind: str = "detected"
+    """How it comes about: "detected", or how it is derived ("approach", "hybrid", ...)."""
+    sources: tuple[str, ...] = ()
+    """Tracks, objects and frames that it is computed from."""
+    text: str = ""
+    """Why it is stale, lost or cannot be computed; empty: nothing to say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
 from behavior_scene.node import SceneNode  # noqa: E402
 
-DOMAIN = 34
+DOMAIN = 62
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
 
 
@@ -141,7 +141,7 @@ def test_bad_input_is_counted_and_never_stops_the_node(rig):
     }
     for count, detection in enumerate(bad.values(), start=1):
         rig.see(**detection)
-        rig.until(lambda count=count: rig.node._scene.defects.total() == count)
+        rig.until(lambda count=count: rig.node.host.scene.defects.total() == count)
     rig.until(lambda: set(bad) <= set(rig.diagnostics))
     rig.see()
     rig.until(lambda: rig.object() is not None)

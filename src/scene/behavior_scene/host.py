@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parts of the scene node share: the scene, the frames, and when it is shown.
+
+The node is a composition: each part gets the host, declares its own parameters and interfaces, and
+looks at the scene in the executor's thread only. A part that shows something calls
+:meth:`SceneHost.on_snapshot`; a part that changes the scene calls :meth:`SceneHost.publish`
+afterwards and answers then, so that everybody who listens gets the change before the answer, or
+can wait for its revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.time import Time
+
+from behavior_ros import (
+    ParameterSpec,
+    TransformError,
+    create_transform_buffer,
+    declare_all,
+    to_time,
+)
+from behavior_scene.detections import Array
+from behavior_scene.library import LibraryError, ObjectLibrary, load_library
+from behavior_scene.objects import Snapshot
+from behavior_scene.scene import Scene, SceneParameters
+
+_DEFAULTS = SceneParameters()
+PARAMETERS = [
+    ParameterSpec("frame", "world", "fixed frame of all objects"),
+    ParameterSpec("library", "", "YAML file of the object library; empty: accept every class"),
+    ParameterSpec(
+        "stale_after", _DEFAULTS.stale_after, "[s] unseen for longer: STALE", range=(0.05, 3600.0)
+    ),
+    ParameterSpec(
+        "lost_after", _DEFAULTS.lost_after, "[s] unseen for longer: LOST", range=(0.05, 3600.0)
+    ),
+    ParameterSpec(
+        "attached_tolerance",
+        _DEFAULTS.attached_tolerance,
+        "[m] a held object seen further from the hand than this has left it",
+        range=(0.001, 1.0),
+    ),
+    ParameterSpec(
+        "maximum_age", _DEFAULTS.maximum_age, "[s] older images are refused", range=(0.01, 60.0)
+    ),
+    ParameterSpec("publish_rate", 15.0, "[Hz] at most", range=(0.1, 100.0)),
+    ParameterSpec("idle_period", 0.5, "[s] publish at least this often", range=(0.05, 10.0)),
+]
+
+
+PointsProvider = Callable[[], tuple[Array, float] | None]
+"""The newest cloud: points in the fixed frame (N x 3) [m] and their stamp [s]; None: none yet."""
+
+
+class SceneHost:
+    """The scene of one node; see the module's text."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        values = declare_all(node, PARAMETERS)
+        self.frame: str = values["frame"]
+        """Fixed frame of all objects."""
+        self.points: PointsProvider = lambda: None
+        """What objects that are found in points look at; the part that receives clouds sets it."""
+        self._period = 1.0 / values["publish_rate"]
+        self._idle_period: float = values["idle_period"]
+        self._published = -np.inf
+        self._listeners: list[Callable[[Snapshot], None]] = []
+        self._identity = np.eye(4)
+        self._transforms = create_transform_buffer(node)
+        self.scene = Scene(
+            self._library(values["library"]),
+            self.link_pose,
+            SceneParameters(
+                stale_after=values["stale_after"],
+                lost_after=values["lost_after"],
+                attached_tolerance=values["attached_tolerance"],
+                maximum_age=values["maximum_age"],
+            ),
+        )
+        node.create_timer(self._idle_period, self._on_idle)
+
+    def now(self) -> float:
+        """Node time [s]."""
+        return float(self.node.get_clock().now().nanoseconds) * 1e-9
+
+    def on_snapshot(self, listener: Callable[[Snapshot], None]) -> None:
+        """Have `listener` called with every snapshot that is published."""
+        self._listeners.append(listener)
+
+    def snapshot(self) -> Snapshot:
+        """All objects now."""
+        return self.scene.snapshot(self.now())
+
+    def publish(self) -> int:
+        """Publish the scene as it is now; returns the revision of what was published."""
+        snapshot = self.snapshot()
+        self._published = snapshot.stamp
+        for listener in self._listeners:
+            listener(snapshot)
+        return snapshot.revision
+
+    def publish_soon(self) -> None:
+        """Publish the scene unless it was published within the period of `publish_rate`."""
+        if self.now() - self._published >= 0.9 * self._period:
+            self.publish()
+
+    def _on_idle(self) -> None:
+        now = self.now()
+        if now - self._published >= self._idle_period or now < self._published:
+            self.publish()
+
+    def detector_pose(self, frame: str, stamp: float) -> Array | None:
+        """Pose of a detector's frame at a time, or None; the fixed frame costs no lookup."""
+        if frame == self.frame:
+            return self._identity
+        return self.link_pose(frame, stamp) if np.isfinite(stamp) else None
+
+    def link_pose(self, link: str, stamp: float | None) -> Array | None:
+        """world_T_link at a time [s] (None: newest), or None."""
+        time = Time.from_msg(to_time(stamp)) if stamp else None
+        try:
+            matrix: Array = self._transforms.lookup_matrix(self.frame, link, time)
+        except TransformError:
+            return None
+        return matrix
+
+    def unknown_object(self, name: str) -> str:
+        """What to say when there is no object of this name."""
+        known = sorted(self.snapshot().objects)
+        return f"Object '{name}' is not in the scene. Known are {known}; see that it is in view."
+
+    def unknown_link(self, link: str) -> str:
+        """What to say when the pose of a link is not known."""
+        return (
+            f"The pose of link '{link}' in '{self.frame}' is not known. Give a frame "
+            "that is on /tf and see that the robot_state_publisher runs."
+        )
+
+    def _library(self, path: str) -> ObjectLibrary:
+        if not path:
+            return ObjectLibrary()
+        try:
+            return load_library(path)
+        except LibraryError as error:
+            self._log_error(f"{error} Going on without it: every class is accepted.")
+            return ObjectLibrary()
+
+    def _log_error(self, text: str) -> None:
+        logger: Any = self.node.get_logger()
+        logger.error(text)
