@@ -33,13 +33,28 @@ from behavior_tree import BehaviorTreeError, LoadError, NodeExecutionError, Node
 
 
 class Ticked(Protocol):
-    """What takes part in every tick; managers do."""
+    """What takes part in every tick and follows the missions; managers do."""
 
     def pre_tick(self, now: float) -> None:
         """Before the tree's tick."""
 
     def post_tick(self, now: float) -> None:
         """After the tree's tick."""
+
+    def mission_started(self, request: MissionRequest) -> None:
+        """A mission's tree is ticked from now on."""
+
+    def mission_paused(self) -> None:
+        """The running mission was paused."""
+
+    def mission_resumed(self) -> None:
+        """The paused mission goes on."""
+
+    def mission_ended(self, code: Code) -> None:
+        """The mission has ended."""
+
+    def failure(self) -> tuple[Code, str] | None:
+        """Why the running mission failed, if this one knows better than the tree."""
 
 
 class Listener(Protocol):
@@ -196,8 +211,12 @@ class ExecutorCore:
         if kind is Kind.PAUSE:
             mission = self.queue.pause(action_id, self._now())
             self._halt()
+            for manager in self._managers:
+                manager.mission_paused()
         else:
             mission = self.queue.resume(action_id, self._now())
+            for manager in self._managers:
+                manager.mission_resumed()
         self._lost_since, mission.text = None, ""
         self._listener.mission_changed(mission)
         return mission
@@ -218,6 +237,8 @@ class ExecutorCore:
             self._end(mission, Code.INVALID_TREE, f"{entry.path}: {error}")
         else:
             mission.advance(State.RUNNING, self._now())
+            for manager in self._managers:
+                manager.mission_started(mission.request)
             self._listener.tree_loaded(mission, self._run)
             self._listener.mission_changed(mission)
         return mission
@@ -243,7 +264,9 @@ class ExecutorCore:
         if status is NodeStatus.SUCCESS:
             self._end(mission, Code.SUCCESS, run.activity().detail or "done")
         elif status is NodeStatus.FAILURE and self._lost_since is None:
-            self._end(mission, Code.TREE_FAILED, run.failure_text())
+            told = (manager.failure() for manager in self._managers)
+            code, text = next((why for why in told if why), (Code.TREE_FAILED, ""))
+            self._end(mission, code, text or run.failure_text())
         elif status is NodeStatus.SKIPPED:
             self._end(mission, Code.TREE_FAILED, "every node of the tree was skipped")
         elif mission.elapsed(self._now()) > self.settings.mission_timeout:
@@ -276,6 +299,8 @@ class ExecutorCore:
     def _close(self, mission: Mission) -> None:
         """Halt the tree of a mission that has ended, and tell of it."""
         self._halt()
+        for manager in self._managers:
+            manager.mission_ended(mission.code)
         self._lost_since = None
         self._count(mission)
         # With the tree still at hand, so that the last report tells how far it came.

@@ -2,8 +2,8 @@
 """Managers: what connects trees with one side of the world.
 
 A manager brings tree nodes, keeps its inputs in message caches, and takes part in every tick:
-before it, so that all nodes see one consistent state, and after it, to publish. Managers live on
-the executor's node, because every further node costs a callback per ``/clock`` message.
+before it, so that all nodes see one consistent state, and after it, to publish. A manager uses the
+executor's node, or a node of its own in the same process (:class:`ManagerNode`).
 
 A package adds a manager by an entry point in the group ``behavior_executor.managers``::
 
@@ -20,6 +20,8 @@ from importlib.metadata import entry_points
 
 from rclpy.node import Node
 
+from behavior_executor.missions import Code, MissionRequest
+from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_tree import BehaviorTreeFactory
 
@@ -52,6 +54,25 @@ class BehaviorManager:
 
     def post_tick(self, now: float) -> None:
         """After every tick."""
+
+    def mission_started(self, request: MissionRequest) -> None:
+        """A mission, or the next step of a sequence, starts; its tree is ticked from now on."""
+
+    def mission_paused(self) -> None:
+        """The running mission was paused; its tree was halted."""
+
+    def mission_resumed(self) -> None:
+        """The paused mission goes on; its tree starts at the root."""
+
+    def mission_ended(self, code: Code) -> None:
+        """The mission, or a step of a sequence, has ended; its tree was halted."""
+
+    def failure(self) -> tuple[Code, str] | None:
+        """Why the running mission failed, if this manager knows better than the tree."""
+        return None
+
+    def describe(self, report: Report) -> None:
+        """Add to what clients are told of the running mission."""
 
     def metrics(self) -> list[Metric]:
         """What the manager measures about itself."""

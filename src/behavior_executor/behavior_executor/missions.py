@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 
+from behavior_executor.navigation.poses import FramedPose
+
 
 class Kind(IntEnum):
     """What a mission action asks for (``MissionAction.type``)."""
@@ -66,6 +68,11 @@ class Code(IntEnum):
     TREE_FAILED = 110
     TREE_ERROR = 111
     SERVER_LOST = 112
+    NO_ROUTE = 120
+    PLANNER_FAILED = 121
+    MAP_FAILED = 122
+    GOAL_FRAME_LOST = 123
+    LOCALIZATION_LOST = 124
     CANCELED_BY_CLIENT = 130
     REPLACED = 131
     TIMED_OUT = 132
@@ -119,6 +126,14 @@ class MissionRequest:
     """0..255; among waiting missions the higher one runs first."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Values for the tree's blackboard, as text."""
+    goal: FramedPose | None = None
+    """NAVIGATE_TO_POSE: where to."""
+    route: tuple[FramedPose, ...] = ()
+    """FOLLOW_ROUTE: along what, the goal last."""
+    map_id: str = ""
+    """LOAD_MAP: which map."""
+    steps: tuple[MissionRequest, ...] = ()
+    """SEQUENCE: what to do in order; their identifiers are the mission's with ``#1``, ``#2``..."""
 
 
 @dataclass

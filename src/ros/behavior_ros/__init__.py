@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thin layer on rclpy: everything the suite's nodes have in common."""
 
+from behavior_ros.companions import register_companion, with_companions
 from behavior_ros.conversions import (
     matrix_to_pose,
     matrix_to_transform,
@@ -67,6 +68,7 @@ __all__ = [
     "matrix_to_pose",
     "matrix_to_transform",
     "pose_to_matrix",
+    "register_companion",
     "register_ros_nodes",
     "ros_node_manifests",
     "run",
@@ -75,4 +77,5 @@ __all__ = [
     "to_nanoseconds",
     "to_time",
     "transform_to_matrix",
+    "with_companions",
 ]

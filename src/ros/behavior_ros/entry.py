@@ -25,6 +25,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from behavior_ros.closing import closables
+from behavior_ros.companions import with_companions
 from behavior_ros.parameters import ParameterError
 
 _GRACE = 1.5
@@ -55,7 +56,7 @@ def run(factories: Sequence[Callable[[], Node]], args: Sequence[str] | None = No
         with _StopSignals() as stop:
             return _run(factories, nodes, stop)
     finally:
-        for node in nodes:
+        for node in with_companions(nodes):
             _destroy(node)
         rclpy.try_shutdown()
 
@@ -78,7 +79,7 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
     gc.collect()
     gc.freeze()
     executor = SingleThreadedExecutor()
-    for node in nodes:
+    for node in with_companions(nodes):
         executor.add_node(node)
     stop.wake = lambda: executor.create_task(_nothing)
     try:
@@ -103,7 +104,7 @@ def _nothing() -> None:
 def _close(nodes: Sequence[Node], executor: SingleThreadedExecutor, stop: _StopSignals) -> None:
     """Let everything registered end, until the grace is over or a second signal comes."""
     deadline = time.monotonic() + _GRACE
-    waiting = closables(nodes)
+    waiting = closables(with_companions(nodes))
     for closable in waiting:
         closable.begin_close()
     while stop.count < 2 and time.monotonic() < deadline:

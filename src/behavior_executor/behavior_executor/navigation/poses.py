@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Poses in the plane."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pose2D:
+    """A pose in the plane; of which frame, its owner says."""
+
+    x: float = 0.0
+    """[m]"""
+    y: float = 0.0
+    """[m]"""
+    yaw: float = 0.0
+    """[rad] from the frame's x axis, counterclockwise."""
+
+    def __matmul__(self, other: Pose2D) -> Pose2D:
+        """`other`, given in the frame of this pose, in the frame that this pose is given in."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return Pose2D(
+            self.x + c * other.x - s * other.y,
+            self.y + s * other.x + c * other.y,
+            wrapped(self.yaw + other.yaw),
+        )
+
+    def inverse(self) -> Pose2D:
+        """The frame that this pose is given in, as seen from this pose."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return Pose2D(-c * self.x - s * self.y, s * self.x - c * self.y, wrapped(-self.yaw))
+
+    def distance(self, other: Pose2D) -> float:
+        """Distance of the positions [m]."""
+        return math.hypot(self.x - other.x, self.y - other.y)
+
+    def turn(self, other: Pose2D) -> float:
+        """Smallest angle between the headings [rad], 0..pi."""
+        return abs(wrapped(other.yaw - self.yaw))
+
+
+@dataclass(frozen=True, slots=True)
+class FramedPose:
+    """A pose with the name of its frame."""
+
+    frame: str
+    pose: Pose2D
+
+
+def wrapped(angle: float) -> float:
+    """The same direction in -pi..pi [rad]."""
+    return math.remainder(angle, math.tau)
