@@ -21,6 +21,9 @@ TYPE_HASHES = {
         "e17c0e644eccf14bea84a0a93e0977182872c2eb7873ca6694900059b46dbc84"
     ),
     "tf2_msgs/msg/TFMessage": "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087",
+    "vision_msgs/msg/Detection2DArray": (
+        "214274120007f4a683866481336b70310268cfa107aebe9d594a6acf75bda968"
+    ),
     "vision_msgs/msg/Detection3DArray": (
         "793f5eab9595ac1c0da07873cc859db42eae51f0ee76056db8562515d830e018"
     ),

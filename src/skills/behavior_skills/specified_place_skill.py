@@ -38,7 +38,6 @@ from behavior_skills.interfaces import (
 )
 from behavior_skills.orientations import NoOrientation, OrientationReport, sample_orientations
 from behavior_skills.placement import (
-    CommandKind,
     OrientedBox,
     PlacedState,
     Placement,
@@ -46,8 +45,8 @@ from behavior_skills.placement import (
     PlaceSpecification,
     Reach,
     intersection_volume,
-    place_commands,
     placed,
+    post_place_pose,
     sample_placements,
     select_placement,
 )
@@ -442,16 +441,15 @@ class SpecifiedPlaceSkill:
     # ------------------------------------------------------------------ release, retreat, verify
 
     def _put(self, held: HeldObject, way: Way) -> float:
-        """Open as the specification's commands say, and go back; returns when it was let go."""
+        """Open, wait as the specification says, and go back; returns when it was let go."""
         self.runtime.feedback("release", 0.65)
-        commands = place_commands(self.specification, way.placement, held.name)
         opening = min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
         released_at = self._grip.release(held, opening)
-        steps = sum(c.kind is CommandKind.OPEN and c.pose is way.placement.place for c in commands)
-        wait_for(self.runtime, lambda: False, max(0, steps - 1) * COMMAND_PERIOD)
-        last = commands[-1]
-        if self.specification.post_place_vector is not None and last.pose is not None:
-            self._retreat(held, last.pose, opening)
+        waits = max(0, self.specification.gripper_change_steps - 1)
+        wait_for(self.runtime, lambda: False, waits * COMMAND_PERIOD)
+        vector = self.specification.post_place_vector
+        if vector is not None:
+            self._retreat(held, post_place_pose(way.placement.place, np.asarray(vector)), opening)
         self._grip.open_wide()
         return released_at
 

@@ -2,8 +2,8 @@
 """Where and how to put an object down, by the place skill's specification.
 
 Pure mathematics without ROS and without a planner: poses over, in and beside a container
-(`poses`), which of them to take (`selection`), what to do in which order (`commands`), and whether
-it worked (`success`). The specification itself, as YAML, is `specification`.
+(`poses`), which of them to take (`selection`), and whether it worked (`success`). The specification
+itself, as YAML, is `specification`.
 """
 
 from behavior_skills.placement.boxes import (
@@ -12,7 +12,6 @@ from behavior_skills.placement.boxes import (
     intersection_over_union,
     intersection_volume,
 )
-from behavior_skills.placement.commands import Command, CommandKind, place_commands
 from behavior_skills.placement.poses import (
     Placement,
     PlaceScene,
@@ -24,8 +23,6 @@ from behavior_skills.placement.specification import PlaceSpecification
 from behavior_skills.placement.success import PlacedState, placed
 
 __all__ = [
-    "Command",
-    "CommandKind",
     "OrientedBox",
     "PlaceScene",
     "PlaceSpecification",
@@ -35,7 +32,6 @@ __all__ = [
     "containment",
     "intersection_over_union",
     "intersection_volume",
-    "place_commands",
     "placed",
     "post_place_pose",
     "sample_placements",
