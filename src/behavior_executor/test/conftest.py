@@ -42,7 +42,7 @@ class Spinner:
                 done.set()
 
         self.executor.create_task(call)
-        assert done.wait(5.0), "the executor is blocked"
+        assert done.wait(20.0), "the executor is blocked"
         return box[0]
 
     def _spin(self) -> None:
@@ -62,7 +62,7 @@ class Spinner:
         assert self.error is None, f"a callback raised {self.error!r}"
 
 
-def until(predicate: Callable, timeout: float = 10.0, what: str = "condition") -> object:
+def until(predicate: Callable, timeout: float = 30.0, what: str = "condition") -> object:
     """Wait until a predicate holds, and fail after the timeout."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:

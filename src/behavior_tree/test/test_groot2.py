@@ -62,7 +62,7 @@ def rig():
 
 
 def eventually(condition) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < deadline, "timed out"
         time.sleep(0.005)

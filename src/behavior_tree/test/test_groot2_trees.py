@@ -66,14 +66,14 @@ def test_next_free_pair_is_taken_and_found(ports) -> None:
     with socket_at(ports[1] + 1), Groot2Publisher(tree_of("<Run/>"), ports, name="left") as left:
         with Groot2Publisher(tree_of("<Run/>", tree_id="Other"), ports) as right:
             assert (left.port, right.port) == (ports[0], ports[2])
-            assert discover(ports, timeout=0.3) == [
+            assert discover(ports, timeout=2.0) == [
                 LiveTree(left.port, "Main", "left", os.getpid()),
                 LiveTree(right.port, "Other", "", os.getpid()),
             ]
             with pytest.raises(Groot2Error, match="port=None") as caught:
                 Groot2Publisher(tree_of("<Run/>"), ports)
             assert all(str(port) in str(caught.value) for port in ports)
-        assert [tree.port for tree in discover(ports, timeout=0.3)] == [left.port]
+        assert [tree.port for tree in discover(ports, timeout=2.0)] == [left.port]
     assert discover(ports, timeout=0.1) == []
 
 
@@ -120,10 +120,10 @@ def test_discovery_is_no_heartbeat_and_no_hint_to_others(ports) -> None:
         ticking.start()
         assert client.reached() == 2
         now[0] = 4.99
-        assert discover(ports, timeout=0.3)
+        assert discover(ports, timeout=2.0)
         assert ticking.is_alive()
         now[0] = 5.0  # on this clock the last request of a monitor came 5 s ago
-        ticking.join(5)
+        ticking.join(20)
         assert not ticking.is_alive()
         assert client.raw([b"\x02?abcd"]) == [b"error", b"Request not recognized"]
         assert client.raw([b"\x02?abcd", b"x"]) == [b"error", b"Request not recognized"]
@@ -138,7 +138,7 @@ def test_something_else_at_the_port(ports) -> None:
     answer = threading.Thread(target=lambda: (other.recv_multipart(), other.send(b"hello")))
     answer.start()
     assert discover(ports, timeout=0.3) == []
-    answer.join(5)
+    answer.join(20)
     context.destroy(linger=0)
 
 
@@ -175,7 +175,7 @@ def test_a_blocked_tree_goes_on_when_another_is_served(ports) -> None:
         ticking.start()
         assert client.reached() == 2
         publisher.serve(tree_of("<Run/>"))
-        ticking.join(5)
+        ticking.join(20)
         assert not ticking.is_alive()
 
 

@@ -76,7 +76,7 @@ class Spinner:
         self.executor.add_node(node)
         return node
 
-    def do(self, function, *args, timeout=5.0):
+    def do(self, function, *args, timeout=20.0):
         """Call a function in the executor's thread and return what it returns."""
         done = threading.Event()
         box = []
@@ -103,7 +103,7 @@ class Spinner:
         self.executor.shutdown(timeout_sec=0.0)
 
 
-def until(predicate, timeout=5.0, what="condition"):
+def until(predicate, timeout=20.0, what="condition"):
     """Wait until a predicate holds, and fail after the timeout."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:

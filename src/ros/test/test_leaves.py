@@ -122,7 +122,7 @@ class Tree:
     def halt(self, leaf):
         self.spinner.do(leaf.halt_node)
 
-    def run(self, leaf, timeout=5.0):
+    def run(self, leaf, timeout=20.0):
         """Tick until the end, return status and reason."""
         deadline = time.monotonic() + timeout
         while (status := self.tick(leaf)) is RUNNING:
@@ -311,7 +311,7 @@ class TestActionLeaf:
 
         def decide(goal):
             asked.set()
-            assert accept.wait(5.0)
+            assert accept.wait(20.0)
             return GoalResponse.ACCEPT
 
         async def execute(handle):
@@ -352,7 +352,7 @@ class TestActionLeaf:
         def execute(context):
             overlap.append(len(servers.started) - len(servers.ended))
             if len(servers.started) == 1:
-                context.cancelled.wait(5.0)
+                context.cancelled.wait(20.0)
                 time.sleep(0.2)  # the robot takes a moment to stop
             return succeed(context)
 
@@ -370,7 +370,7 @@ class TestActionLeaf:
 
         def hold(context):
             with arm:
-                context.cancelled.wait(5.0)
+                context.cancelled.wait(20.0)
                 time.sleep(0.2)
                 context.check_cancelled()
 

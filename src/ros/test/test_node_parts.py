@@ -113,7 +113,7 @@ def test_message_cache(spinner):
     assert cache.latest().data == 1
     assert cache.consume_new().data == 1
     assert cache.consume_new() is None
-    until(lambda: not cache.fresh(), timeout=1.0)
+    until(lambda: not cache.fresh())
     assert cache.latest() is None
     assert cache.newest().data == 1
     assert [m.data for m in heard] == [1]
@@ -142,7 +142,7 @@ def test_diagnostics(spinner):
     diagnostics.set(WARN, "slow")
     until(lambda: heard[-1].status[0].level == WARN)
     count = len(heard)
-    until(lambda: len(heard) > count, timeout=2.0, what="the periodic report")
+    until(lambda: len(heard) > count, what="the periodic report")
 
 
 def stamped(parent, child, x, second):

@@ -56,7 +56,7 @@ def test_stepper_stays_within_the_lead_of_its_follower():
     stepper = Stepper(advance, speed=0.0, hold=lead.wait)
     stepper.start()
     try:
-        assert waiting.wait(5.0)
+        assert waiting.wait(20.0)
         # One chunk beyond the limit is what makes it wait; requests are still served.
         assert stepper.call(lambda: times[-1]) == 1.25
         lead.follow(10.0)
