@@ -81,7 +81,10 @@ def feedback_message(progress: Progress) -> MissionFeedback:
         skill=progress.skill,
         phase=progress.phase,
         detail=progress.detail,
-        distance_remaining=-1.0,
+        distance_remaining=progress.distance_remaining,
+        planner_mode=progress.planner_mode,
+        reroutes=progress.reroutes,
+        autonomy=progress.autonomy,
     )
 
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from behavior_executor.missions import Code, Mission, State
+from behavior_executor.report import Report
 from behavior_executor.tree_run import Activity
 
 
@@ -27,6 +28,14 @@ class Progress:
     skill: str
     phase: str
     detail: str
+    distance_remaining: float = -1.0
+    """[m] along the route; -1: not driving."""
+    planner_mode: int = 0
+    """One of PlannerOperationMode."""
+    reroutes: int = 0
+    """Routes requested after the first one."""
+    autonomy: int = 0
+    """One of AutonomyLevel."""
 
     @property
     def event(self) -> tuple[object, ...]:
@@ -40,30 +49,42 @@ class Progress:
             self.skill,
             self.phase,
             self.detail,
+            self.planner_mode,
+            self.reroutes,
+            self.autonomy,
         )
 
 
-def progress_of(mission: Mission, activity: Activity, now: float) -> Progress:
+def progress_of(
+    mission: Mission, activity: Activity, now: float, report: Report | None = None
+) -> Progress:
     """Compose the state of a mission.
 
     Args:
         mission: the mission.
         activity: what its tree does; empty for one that does not run.
         now: node time [s].
+        report: what the managers add; what the tree tells of itself goes before it.
     """
     done = mission.state is State.FINISHED
+    report = report or Report()
+    progress = activity.progress if activity.progress >= 0.0 else report.progress
     return Progress(
         action_id=mission.action_id,
         name=mission.request.name,
         state=mission.state,
         code=mission.code,
         text=mission.text,
-        progress=1.0 if done else activity.progress,
+        progress=1.0 if done else progress,
         elapsed=mission.elapsed(now),
         active_path=activity.active_path,
         skill=activity.skill,
         phase=activity.phase,
-        detail=activity.detail,
+        detail=activity.detail or report.detail,
+        distance_remaining=report.distance_remaining,
+        planner_mode=report.planner_mode,
+        reroutes=report.reroutes,
+        autonomy=report.autonomy,
     )
 
 

@@ -46,6 +46,7 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+from behavior_executor.report import Report
 from behavior_executor.tree_document import tree_document
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_ros import (
@@ -331,11 +332,21 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         """Publish a mission's state if it changed, or if its period is over."""
         is_current = mission is self.core.queue.current
         progress = progress_of(
-            mission, self.core.activity if is_current else Activity(), self._now()
+            mission,
+            self.core.activity if is_current else Activity(),
+            self._now(),
+            self._described() if is_current else None,
         )
         gate = self._gates.setdefault(mission.action_id, FeedbackGate())
         if gate.lets_through(progress, time.monotonic()):
             self._publish(progress)
+
+    def _described(self) -> Report:
+        """What the managers tell of the running mission."""
+        report = Report()
+        for manager in self.managers:
+            manager.describe(report)
+        return report
 
     def _publish(self, progress: Progress) -> None:
         message = feedback_message(progress)

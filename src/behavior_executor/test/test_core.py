@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The executor without ROS, on small trees."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+from behavior_executor.report import Report
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus, TreeNode
 
@@ -376,3 +378,17 @@ def test_feedback_gate_lets_changes_and_periods_through() -> None:
     changed = progress_of(mission, Activity(active_path="x"), 0.0)
     assert gate.lets_through(changed, 10.26)
     assert not gate.lets_through(changed, 10.3)
+
+
+def test_managers_add_to_what_clients_are_told() -> None:
+    mission = Mission(MissionRequest("1", Kind.NAVIGATE_TO_POSE), 0.0)
+    report = Report(0.5, "half way", 12.5, planner_mode=2, reroutes=1, autonomy=3)
+    told = progress_of(mission, Activity(), 0.0, report)
+    assert (told.progress, told.detail, told.distance_remaining) == (0.5, "half way", 12.5)
+    assert (told.planner_mode, told.reroutes, told.autonomy) == (2, 1, 3)
+    own = progress_of(mission, Activity(progress=0.25, detail="mine"), 0.0, report)
+    assert (own.progress, own.detail) == (0.25, "mine")
+    gate = FeedbackGate(period=1.0)
+    assert gate.lets_through(told, 0.0)
+    assert not gate.lets_through(replace(told, distance_remaining=12.0), 0.1)
+    assert gate.lets_through(replace(told, planner_mode=0), 0.2)
