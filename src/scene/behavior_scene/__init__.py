@@ -5,7 +5,13 @@ Everything exported here is free of ROS; `behavior_scene.node` is the node aroun
 `behavior_scene.conversion` the only place that knows messages.
 """
 
-from behavior_scene.detections import Defect, Detection, checked_detection
+from behavior_scene.detections import (
+    Defect,
+    Detection,
+    checked_detection,
+    checked_detections,
+)
+from behavior_scene.intake import Intake, IntakeParameters
 from behavior_scene.library import (
     LibraryError,
     ObjectClass,
@@ -25,6 +31,8 @@ __all__ = [
     "Context",
     "Defect",
     "Detection",
+    "Intake",
+    "IntakeParameters",
     "LibraryError",
     "ObjectClass",
     "ObjectLibrary",
@@ -42,6 +50,7 @@ __all__ = [
     "UnknownObjectError",
     "answer",
     "checked_detection",
+    "checked_detections",
     "library_from_dict",
     "load_library",
 ]

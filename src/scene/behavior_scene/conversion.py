@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 
 from behavior_msgs.msg import SceneObject as SceneObjectMsg
 from behavior_msgs.msg import SceneObjectArray
 from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
-from vision_msgs.msg import Detection3D, Detection3DArray
+from vision_msgs.msg import Detection3DArray, ObjectHypothesisWithPose
 from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
-from behavior_scene.detections import Array, Defect, Detection, checked_detection
+from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.library import Shape
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 
@@ -31,39 +32,73 @@ _OPACITY = {ObjectState.STALE: 0.5, ObjectState.LOST: 0.15}
 
 
 def detections_from(
-    message: Detection3DArray, frame_pose: FramePose
-) -> Iterator[Detection | Defect]:
+    message: Detection3DArray,
+    frame_pose: FramePose,
+    *,
+    detector: str = "",
+    limit: int | None = None,
+) -> list[Detection | Defect]:
     """One detection, or the reason why there is none, for each entry of the message.
 
     A detection may carry its own frame and stamp; where it does not, the array's count.
+
+    Args:
+        message: of a detector.
+        frame_pose: world_T_frame at a time.
+        detector: name of the detector.
+        limit: of more entries the most confident are looked at, the others are too many.
     """
+    entries = list(message.detections)
+    best = [max(e.results, key=_score, default=None) for e in entries]
+    chosen = _most_confident(best, limit)
+    found: list[Detection | Defect] = [Defect.TOO_MANY] * (len(entries) - len(chosen))
     array_stamp = seconds(message.header.stamp)
-    for entry in message.detections:
-        frame = entry.header.frame_id or message.header.frame_id
-        stamp = seconds(entry.header.stamp) or array_stamp
-        world_T_frame = frame_pose(frame, stamp)
+    world_T_frames: dict[tuple[str, float], Array | None] = {}
+    results: list[ObjectHypothesisWithPose] = []
+    stamps, poses, sizes = [], [], []
+    for index in chosen:
+        header = entries[index].header
+        stamp = seconds(header.stamp) or array_stamp
+        at = (header.frame_id or message.header.frame_id, stamp)
+        if at not in world_T_frames:
+            world_T_frames[at] = frame_pose(*at)
+        world_T_frame, result = world_T_frames[at], best[index]
         if world_T_frame is None:
-            yield Defect.UNKNOWN_FRAME
-        elif not entry.results:
-            yield Defect.NO_CLASS
+            found.append(Defect.UNKNOWN_FRAME)
+        elif result is None:
+            found.append(Defect.NO_CLASS)
         else:
-            yield _detection(entry, stamp, world_T_frame)
-
-
-def _detection(entry: Detection3D, stamp: float, world_T_frame: Array) -> Detection | Defect:
-    best = max(entry.results, key=lambda result: result.hypothesis.score)
-    position, turn = best.pose.pose.position, best.pose.pose.orientation
-    size = entry.bbox.size
-    return checked_detection(
-        class_id=best.hypothesis.class_id,
-        stamp=stamp,
-        confidence=best.hypothesis.score,
-        position=(position.x, position.y, position.z),
-        quaternion=(turn.x, turn.y, turn.z, turn.w),
-        world_T_frame=world_T_frame,
-        size=(size.x, size.y, size.z),
-        covariance=best.pose.covariance,
+            results.append(result)
+            stamps.append(stamp)
+            poses.append(world_T_frame)
+            sizes.append(entries[index].bbox.size)
+    placed = [result.pose.pose for result in results]
+    return found + checked_detections(
+        class_ids=[result.hypothesis.class_id for result in results],
+        stamps=stamps,
+        confidences=[result.hypothesis.score for result in results],
+        positions=[(p.position.x, p.position.y, p.position.z) for p in placed],
+        quaternions=[
+            (p.orientation.x, p.orientation.y, p.orientation.z, p.orientation.w) for p in placed
+        ],
+        world_T_frames=poses,
+        sizes=[(size.x, size.y, size.z) for size in sizes],
+        covariances=[result.pose.covariance for result in results],
+        detector=detector,
     )
+
+
+def _score(result: ObjectHypothesisWithPose) -> float:
+    score = float(result.hypothesis.score)
+    return score if math.isfinite(score) else 0.0
+
+
+def _most_confident(best: list[ObjectHypothesisWithPose | None], limit: int | None) -> list[int]:
+    """Indices of the entries to look at, in the order of the message."""
+    if limit is None or len(best) <= limit:
+        return list(range(len(best)))
+    scores = [_score(result) if result is not None else -1.0 for result in best]
+    return sorted(sorted(range(len(best)), key=lambda index: (-scores[index], index))[:limit])
 
 
 def shape_message(shape: Shape) -> SolidPrimitive:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a detector saw at one instant: immutable, checked on entry, expressed in the world frame.
 
-A detector may send anything. :func:`checked_detection` turns the raw numbers into a
-:class:`Detection` or says in one word (:class:`Defect`) why it cannot be used, so that the caller
-counts it and goes on.
+A detector may send anything. :func:`checked_detections` turns the raw numbers of one message into
+:class:`Detection` objects, or says in one word (:class:`Defect`) why one cannot be used, so that
+the caller counts it and goes on. It never raises. All of a message are checked together: one by
+one, 200 would cost a third of the time between two images.
 """
 
 from __future__ import annotations
@@ -14,21 +15,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
 QUATERNION_NORM_TOLERANCE = 0.01
 """Quaternions whose norm differs from 1 by more than this are refused, others are normalised."""
+FARTHEST = 1e6
+"""[m] what lies beyond, or is larger, is no measurement: squares of it would swamp all others."""
+LARGEST_VARIANCE = 1e6
+"""[m^2] or [rad^2]; a detector that knows less than this knows nothing."""
+_ASYMMETRY = 1e-6
+"""Part of the largest variance by which a covariance may miss symmetry or definiteness: float32."""
 
 
 class Defect(enum.Enum):
     """Why a detection was not used; the value is the key on the diagnostics."""
 
     NOT_FINITE = "not_finite"
+    TOO_FAR = "too_far"
     BAD_QUATERNION = "bad_quaternion"
     BAD_SIZE = "bad_size"
+    BAD_COVARIANCE = "bad_covariance"
+    BAD_POINTS = "bad_points"
     NO_CLASS = "no_class"
     UNKNOWN_CLASS = "unknown_class"
     LOW_CONFIDENCE = "low_confidence"
@@ -36,6 +45,65 @@ class Defect(enum.Enum):
     FROM_THE_FUTURE = "from_the_future"
     FROM_THE_PAST = "from_the_past"
     TOO_MANY = "too_many"
+
+    @property
+    def explanation(self) -> str:
+        """What it means and how to mend it, for people."""
+        return _EXPLANATIONS[self]
+
+
+_EXPLANATIONS = {
+    Defect.NOT_FINITE: (
+        "A number of the detection is NaN, infinite or missing. Let the detector leave out what it "
+        "could not measure, e.g. pixels without depth."
+    ),
+    Defect.TOO_FAR: (
+        f"The position is more than {FARTHEST:.0e} m off. See that the detector reports metres."
+    ),
+    Defect.BAD_QUATERNION: (
+        "The norm of the orientation is not 1. A detector that knows no orientation must send "
+        "x=0 y=0 z=0 w=1; see also that the order is x, y, z, w."
+    ),
+    Defect.BAD_SIZE: (
+        "An edge of the bounding box is negative or absurdly long. Send edge lengths in metres, "
+        "zeros when they are not known."
+    ),
+    Defect.BAD_COVARIANCE: (
+        "The covariance is not 36 finite numbers that form a symmetric, positive semidefinite "
+        "matrix. Send zeros (or -1 as the first number) when it is not known."
+    ),
+    Defect.BAD_POINTS: "The points of the detection are not N x 3 numbers [m].",
+    Defect.NO_CLASS: (
+        "The detection has no hypothesis, or one without a name. Fill in "
+        "results[].hypothesis.class_id."
+    ),
+    Defect.UNKNOWN_CLASS: (
+        "The class is not in the object library. Add it there, set accept_unlisted: true in the "
+        "library, or let the detector ignore the class."
+    ),
+    Defect.LOW_CONFIDENCE: (
+        "The detection was too unsure to be taken for a new thing and continues no known one. This "
+        "is normal for detectors with a low threshold; if real things are missed, lower the "
+        "acceptance_confidence of their class."
+    ),
+    Defect.UNKNOWN_FRAME: (
+        "The pose of the detection's frame at the time of the image is not known. See that its "
+        "frame_id is on /tf and that the robot's and the camera's transforms are published."
+    ),
+    Defect.FROM_THE_FUTURE: (
+        "The stamp is ahead of the scene's clock. Synchronise the clocks of the computers, and see "
+        "that use_sim_time is the same for the detector and the scene."
+    ),
+    Defect.FROM_THE_PAST: (
+        "The image is older than maximum_age, or older than one that the same detector sent "
+        "before. See that it stamps with the time of the image, that one detector per topic "
+        "publishes, and that the computer keeps up."
+    ),
+    Defect.TOO_MANY: (
+        "More detections in one image, or more things followed at once, than the scene looks at; "
+        "the most confident were used. Raise the detector's thresholds or maximum_detections."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +122,12 @@ class Detection:
     """Edge lengths of the bounding box [m]; zeros: the detector does not know."""
     covariance: tuple[float, ...]
     """36 numbers, row-major x y z roll pitch yaw in the world frame; all 0: unknown."""
+    detector: str = ""
+    """Who saw it."""
+    points: Array | None = None
+    """Nx3, read-only: the points of the cloud that belong to it, in the world frame [m]."""
+    mask_pixels: int = 0
+    """Size of its mask in the image [pixels]; 0: unknown."""
 
 
 def frozen(matrix: NDArray[Any]) -> Array:
@@ -61,19 +135,6 @@ def frozen(matrix: NDArray[Any]) -> Array:
     copy = np.array(matrix, dtype=np.float64)
     copy.flags.writeable = False
     return copy
-
-
-def pose_matrix(position: Sequence[float], quaternion: Sequence[float]) -> Array | Defect:
-    """4x4 matrix of a position [m] and a quaternion (x, y, z, w), or the defect of the numbers."""
-    numbers = np.array([*position, *quaternion], dtype=np.float64)
-    if not np.all(np.isfinite(numbers)):
-        return Defect.NOT_FINITE
-    if abs(float(np.linalg.norm(numbers[3:])) - 1.0) > QUATERNION_NORM_TOLERANCE:
-        return Defect.BAD_QUATERNION
-    matrix = np.eye(4)
-    matrix[:3, :3] = Rotation.from_quat(numbers[3:]).as_matrix()
-    matrix[:3, 3] = numbers[:3]
-    return matrix
 
 
 def checked_detection(
@@ -86,8 +147,11 @@ def checked_detection(
     world_T_frame: Array,
     size: Sequence[float] = (0.0, 0.0, 0.0),
     covariance: Sequence[float] = (),
+    detector: str = "",
+    points: ArrayLike | None = None,
+    mask_pixels: int = 0,
 ) -> Detection | Defect:
-    """Build a detection from the raw numbers of a detector.
+    """Build one detection from the raw numbers of a detector.
 
     Args:
         class_id: what the detector calls the object; empty is a defect.
@@ -97,35 +161,178 @@ def checked_detection(
         quaternion: x, y, z, w in the detector's frame.
         world_T_frame: 4x4 pose of the detector's frame in the world.
         size: edge lengths of the bounding box [m]; zeros: unknown.
-        covariance: 36 numbers in the detector's frame; empty or of another length: unknown.
+        covariance: 36 numbers in the detector's frame; empty, all zero or -1 first: unknown.
+        detector: who saw it.
+        points: Nx3 of the cloud, in the detector's frame [m]; rows with NaN are left out.
+        mask_pixels: size of the mask in the image.
 
     Returns:
         The detection, or why it cannot be used.
     """
-    if not class_id:
-        return Defect.NO_CLASS
-    if not (np.all(np.isfinite([stamp, confidence])) and np.all(np.isfinite(size))):
-        return Defect.NOT_FINITE
-    if min(size) < 0.0:
-        return Defect.BAD_SIZE
-    frame_T_object = pose_matrix(position, quaternion)
-    if isinstance(frame_T_object, Defect):
-        return frame_T_object
-    return Detection(
-        class_id=class_id,
-        stamp=float(stamp),
-        confidence=float(np.clip(confidence, 0.0, 1.0)),
-        world_T_object=frozen(world_T_frame @ frame_T_object),
-        size=(float(size[0]), float(size[1]), float(size[2])),
-        covariance=_rotated_covariance(covariance, world_T_frame[:3, :3]),
+    (result,) = checked_detections(
+        class_ids=[class_id],
+        stamps=[stamp],
+        confidences=[confidence],
+        positions=[position],
+        quaternions=[quaternion],
+        world_T_frames=[world_T_frame],
+        sizes=[size],
+        covariances=[covariance],
+        detector=detector,
+        points=[points],
+        mask_pixels=[mask_pixels],
     )
+    return result
 
 
-def _rotated_covariance(covariance: Sequence[float], world_R_frame: Array) -> tuple[float, ...]:
-    values = np.asarray(covariance, dtype=np.float64)
-    if values.size != 36 or not np.all(np.isfinite(values)):
-        return (0.0,) * 36
-    rotation = np.zeros((6, 6))
-    rotation[:3, :3] = rotation[3:, 3:] = world_R_frame
-    turned = rotation @ values.reshape(6, 6) @ rotation.T
-    return tuple(turned.ravel().tolist())
+def checked_detections(
+    *,
+    class_ids: Sequence[str],
+    stamps: Sequence[float],
+    confidences: Sequence[float],
+    positions: Sequence[Sequence[float]],
+    quaternions: Sequence[Sequence[float]],
+    world_T_frames: Sequence[Array],
+    sizes: Sequence[Sequence[float]],
+    covariances: Sequence[Sequence[float]],
+    detector: str = "",
+    points: Sequence[ArrayLike | None] | None = None,
+    mask_pixels: Sequence[int] | None = None,
+) -> list[Detection | Defect]:
+    """Build the detections of one message; entry i of every argument belongs to detection i.
+
+    Meaning and units of the entries as in :func:`checked_detection`.
+
+    Returns:
+        For each entry the detection, or why it cannot be used.
+    """
+    count = len(class_ids)
+    numbers = np.hstack(
+        [
+            _rows(stamps, count, 1),
+            _rows(confidences, count, 1),
+            _rows(positions, count, 3),
+            _rows(quaternions, count, 4),
+            _rows(sizes, count, 3),
+        ]
+    )
+    position, quaternion, size = numbers[:, 2:5], numbers[:, 5:9], numbers[:, 9:12]
+    world_T_frame = _rows(world_T_frames, count, 16).reshape(count, 4, 4)
+    covariance, known, bad_covariance = _covariances(covariances, count)
+    with np.errstate(all="ignore"):  # defective rows may overflow; they are not used
+        norm = np.linalg.norm(quaternion, axis=1)
+        poses = np.empty((count, 4, 4))
+        poses[:] = world_T_frame @ _pose_matrices(position, quaternion / norm[:, None])
+        turned = _rotated(covariance, world_T_frame[:, :3, :3])
+        checks = (
+            (Defect.NO_CLASS, np.array([not name for name in class_ids], dtype=bool)),
+            (Defect.NOT_FINITE, ~np.isfinite(numbers).all(axis=1)),
+            (Defect.UNKNOWN_FRAME, ~np.isfinite(world_T_frame).all(axis=(1, 2))),
+            (Defect.TOO_FAR, ~(np.abs(poses[:, :3, 3]).max(axis=1, initial=0.0) <= FARTHEST)),
+            (Defect.BAD_QUATERNION, ~(np.abs(norm - 1.0) <= QUATERNION_NORM_TOLERANCE)),
+            (Defect.BAD_SIZE, ~((size >= 0.0) & (size <= FARTHEST)).all(axis=1)),
+            (Defect.BAD_COVARIANCE, bad_covariance),
+        )
+    defects: list[Defect | None] = [None] * count
+    for defect, bad in reversed(checks):  # the first of the list is told
+        for index in np.flatnonzero(bad):
+            defects[index] = defect
+    poses.flags.writeable = False
+    unknown = (0.0,) * 36
+    found: list[Detection | Defect] = []
+    rows = zip(numbers[:, 0].tolist(), np.clip(numbers[:, 1], 0.0, 1.0).tolist(), strict=True)
+    for i, (stamp, confidence) in enumerate(rows):
+        cloud = None if points is None else _cloud(points[i], world_T_frame[i])
+        defect = defects[i] or (cloud if isinstance(cloud, Defect) else None)
+        if defect is not None or isinstance(cloud, Defect):
+            found.append(defect or Defect.BAD_POINTS)
+            continue
+        found.append(
+            Detection(
+                class_id=class_ids[i],
+                stamp=stamp,
+                confidence=confidence,
+                world_T_object=poses[i],
+                size=tuple(size[i].tolist()),
+                covariance=tuple(turned[i].ravel().tolist()) if known[i] else unknown,
+                detector=detector,
+                points=cloud,
+                mask_pixels=0 if mask_pixels is None else int(mask_pixels[i]),
+            )
+        )
+    return found
+
+
+def _rows(values: Sequence[Any], count: int, width: int) -> Array:
+    """`values` as count x width numbers; a row that does not fit is NaN."""
+    try:
+        return np.asarray(values, dtype=np.float64).reshape(count, width)
+    except (TypeError, ValueError, OverflowError):
+        rows = np.full((count, width), np.nan)
+        for index, value in enumerate(values):
+            try:
+                rows[index] = np.asarray(value, dtype=np.float64).reshape(width)
+            except (TypeError, ValueError, OverflowError):
+                continue
+        return rows
+
+
+def _pose_matrices(position: Array, quaternion: Array) -> Array:
+    """Nx4x4 of Nx3 positions and Nx4 unit quaternions (x, y, z, w)."""
+    x, y, z, w = quaternion.T
+    matrices = np.zeros((len(position), 4, 4))
+    matrices[:, 0, 0] = 1.0 - 2.0 * (y * y + z * z)
+    matrices[:, 0, 1] = 2.0 * (x * y - z * w)
+    matrices[:, 0, 2] = 2.0 * (x * z + y * w)
+    matrices[:, 1, 0] = 2.0 * (x * y + z * w)
+    matrices[:, 1, 1] = 1.0 - 2.0 * (x * x + z * z)
+    matrices[:, 1, 2] = 2.0 * (y * z - x * w)
+    matrices[:, 2, 0] = 2.0 * (x * z - y * w)
+    matrices[:, 2, 1] = 2.0 * (y * z + x * w)
+    matrices[:, 2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    matrices[:, :3, 3] = position
+    matrices[:, 3, 3] = 1.0
+    return matrices
+
+
+def _covariances(
+    values: Sequence[Sequence[float]], count: int
+) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Nx6x6 covariances, which of them are known, and which are none."""
+    told = np.array([np.size(row) > 0 for row in values], dtype=bool)
+    matrices = np.zeros((count, 36))
+    if told.any():
+        rows = [row for row, is_told in zip(values, told, strict=True) if is_told]
+        matrices[told] = _rows(rows, len(rows), 36)
+    known = told & (matrices != 0.0).any(axis=1) & (matrices[:, 0] != -1.0)
+    matrices[~known] = 0.0
+    bad = known & ~(np.abs(matrices) <= LARGEST_VARIANCE).all(axis=1)
+    matrices[bad] = 0.0
+    square = matrices.reshape(count, 6, 6)
+    check = np.flatnonzero(known & ~bad)
+    if check.size:
+        some = square[check]
+        slack = _ASYMMETRY * np.abs(some).max(axis=(1, 2))
+        skew = np.abs(some - some.transpose(0, 2, 1)).max(axis=(1, 2))
+        square[check] = some = 0.5 * (some + some.transpose(0, 2, 1))
+        bad[check] = (skew > slack) | (np.linalg.eigvalsh(some)[:, 0] < -slack)
+    return square, known, bad
+
+
+def _rotated(covariance: Array, world_R_frame: Array) -> Array:
+    turn = np.zeros((len(covariance), 6, 6))
+    turn[:, :3, :3] = turn[:, 3:, 3:] = world_R_frame
+    return np.asarray(turn @ covariance @ turn.transpose(0, 2, 1))
+
+
+def _cloud(points: ArrayLike | None, world_T_frame: Array) -> Array | Defect | None:
+    if points is None:
+        return None
+    try:
+        cloud = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return Defect.BAD_POINTS
+    if cloud.ndim != 2 or cloud.shape[1] != 3:
+        return Defect.BAD_POINTS
+    cloud = cloud[np.isfinite(cloud).all(axis=1)]
+    return frozen(cloud @ world_T_frame[:3, :3].T + world_T_frame[:3, 3])

@@ -25,4 +25,10 @@ class Health:
             if refused
             else f"{len(states)} objects"
         )
-        self._diagnostics.set(level, message, accepted=scene.accepted, **refused, **states)
+        explained = {
+            f"{defect.value}: what it means": f"{defect.explanation} Newest case: {example}."
+            for defect, example in scene.intake.examples.items()
+        }
+        self._diagnostics.set(
+            level, message, accepted=scene.accepted, **refused, **explained, **states
+        )

@@ -15,6 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from behavior_scene.detections import Array, Defect, Detection, frozen
+from behavior_scene.intake import Intake, IntakeParameters
 from behavior_scene.library import ObjectLibrary, Shape
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.tracker import Track, Tracker
@@ -82,38 +83,53 @@ class Scene:
         self, library: ObjectLibrary, link_pose: LinkPose, parameters: SceneParameters | None = None
     ) -> None:
         self.parameters = parameters or SceneParameters()
-        self.defects: Counter[Defect] = Counter()
-        """How many detections could not be used, and why."""
-        self.accepted = 0
-        self._library = library
+        self.intake = Intake(
+            library,
+            IntakeParameters(
+                maximum_age=self.parameters.maximum_age,
+                future_tolerance=self.parameters.future_tolerance,
+                maximum_detections=self.parameters.maximum_detections,
+            ),
+        )
+        """Lets detections in and counts the others."""
         self._link_pose = link_pose
-        self._tracker = Tracker(library)
+        self.tracker = Tracker(library)
+        """Follows what the detectors see; `configure` changes its parameters."""
         self._records: dict[str, _Record] = {}
         self._revision = 0
-        self._newest_stamp = -np.inf
 
-    def update(self, detections: Iterable[Detection | Defect], stamp: float, now: float) -> bool:
+    @property
+    def defects(self) -> Counter[Defect]:
+        """How many detections could not be used, and why."""
+        return self.intake.defects
+
+    @property
+    def accepted(self) -> int:
+        """How many detections were let in."""
+        return self.intake.accepted
+
+    def update(
+        self,
+        detections: Iterable[Detection | Defect],
+        stamp: float,
+        now: float,
+        detector: str = "",
+    ) -> bool:
         """Take in the detections of one image.
 
         Args:
             detections: of the image; defects among them are counted.
-            stamp: time of the image [s]; images must arrive in order.
+            stamp: time of the image [s]; the images of one detector must arrive in order.
             now: current time [s].
+            detector: who sent it.
 
         Returns:
             True when the image was used, False when its stamp was refused (counted in `defects`).
         """
-        group = list(detections)
-        defect = self._stamp_defect(stamp, now)
-        if defect is not None:
-            self.defects[defect] += max(len(group), 1)
+        usable = self.intake.admit(detections, detector=detector, stamp=stamp, now=now)
+        if usable is None:
             return False
-        self._newest_stamp = stamp
-        usable = [
-            d for d in self._limited(group) if self._usable(d, now) and isinstance(d, Detection)
-        ]
-        self.accepted += len(usable)
-        for track in self._tracker.update(usable, self._held_poses()):
+        for track in self.tracker.update(usable, self._held_poses()):
             self._records.setdefault(track.name, _Record(track))
         for record in self._records.values():
             self._note_detection(record, stamp)
@@ -153,7 +169,7 @@ class Scene:
         """
         record = self._record(name)
         if record.link:
-            record.track.world_T_object = frozen(self._pose(record))
+            record.track.place(self._pose(record))
             record.link, record.link_T_object = "", None
             self._revision += 1
 
@@ -188,40 +204,6 @@ class Scene:
                 break
             pose = known
         return pose
-
-    def _stamp_defect(self, stamp: float, now: float) -> Defect | None:
-        if not np.isfinite(stamp):
-            return Defect.NOT_FINITE
-        if stamp > now + self.parameters.future_tolerance:
-            return Defect.FROM_THE_FUTURE
-        if stamp < now - self.parameters.maximum_age or stamp < self._newest_stamp:
-            return Defect.FROM_THE_PAST
-        return None
-
-    def _limited(self, group: list[Detection | Defect]) -> list[Detection | Defect]:
-        surplus = len(group) - self.parameters.maximum_detections
-        if surplus > 0:
-            self.defects[Defect.TOO_MANY] += surplus
-            return group[: self.parameters.maximum_detections]
-        return group
-
-    def _usable(self, detection: Detection | Defect, now: float) -> bool:
-        defect = detection if isinstance(detection, Defect) else self._defect(detection, now)
-        if defect is not None:
-            self.defects[defect] += 1
-        return defect is None
-
-    def _defect(self, detection: Detection, now: float) -> Defect | None:
-        object_class = self._library.get(detection.class_id)
-        if object_class is None:
-            return Defect.UNKNOWN_CLASS
-        if detection.confidence < object_class.acceptance_confidence:
-            return Defect.LOW_CONFIDENCE
-        if detection.stamp > now + self.parameters.future_tolerance:
-            return Defect.FROM_THE_FUTURE
-        if detection.stamp < now - self.parameters.maximum_age:
-            return Defect.FROM_THE_PAST
-        return None
 
     def _complete_attachment(self, record: _Record) -> None:
         """Find how an attached object sits in its link, from the newest image that tells.

@@ -64,6 +64,11 @@ class Track:
         self.velocity = np.zeros(3)
         self.confidence = detection.confidence
 
+    def place(self, world_T_object: Array) -> None:
+        """Say where the object is, better than its detections tell, and that it rests there."""
+        self.world_T_object = frozen(world_T_object)
+        self.velocity = np.zeros(3)
+
 
 class Tracker:
     """All tracks of a scene; see the module's text for the rules."""

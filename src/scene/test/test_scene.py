@@ -176,7 +176,7 @@ def test_images_with_a_bad_stamp_are_refused_and_counted(stamp, defect):
 
 
 def test_defective_detections_are_counted_and_the_rest_is_used():
-    scene = Scene(LIBRARY, lambda link, stamp: None, SceneParameters(maximum_detections=6))
+    scene = Scene(LIBRARY, lambda link, stamp: None, SceneParameters(maximum_detections=1))
     good = detection("blue", (0.5, 0, 0), 1.0)
     scene.update(
         [
