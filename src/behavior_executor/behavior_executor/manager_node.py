@@ -7,15 +7,32 @@ of its own would cost a callback per ``/clock`` message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from rclpy.clock import Clock
+from behavior_msgs.msg import Metrics
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from behavior_executor.conversion import metrics_message
 from behavior_executor.manager import BehaviorManager
 from behavior_executor.navigation.state import NavigationState
-from behavior_ros import ParameterSpec, declare_all, register_companion
+from behavior_executor.statistics import Distribution, Metric
+from behavior_ros import (
+    OK,
+    QOS_EVENT_LOG,
+    QOS_SENSOR,
+    WARN,
+    AgeSince,
+    DiagnosticsPublisher,
+    MessageCache,
+    ParameterSpec,
+    TransformBuffer,
+    create_transform_buffer,
+    declare_all,
+    register_companion,
+)
 
 
 class ManagerNode(Node):  # type: ignore[misc]
@@ -44,7 +61,10 @@ class ManagerNode(Node):  # type: ignore[misc]
 
 
 class NavigationManager(BehaviorManager):
-    """Base of the managers that share what they know of the navigation."""
+    """Base of the managers that share what they know of the navigation.
+
+    Once a second of steady time it publishes the manager's metrics and diagnostics.
+    """
 
     def __init__(self, node: Node, parameters: Iterable[ParameterSpec] = ()) -> None:
         """Make the manager's node and declare its parameters.
@@ -57,9 +77,130 @@ class NavigationManager(BehaviorManager):
         self.state = navigation_state(node)
         self.manager_node = ManagerNode(self.name, node)
         self.values: dict[str, Any] = declare_all(self.manager_node, parameters)
+        self.inputs: dict[str, MessageCache[Any]] = {}
+        self._diagnostics = DiagnosticsPublisher(self.manager_node, "manager")
+        self._metrics = self.manager_node.create_publisher(
+            Metrics, "/behavior/metrics", QOS_EVENT_LOG
+        )
+        self.steady_timer(1.0, self._report)
+        navigation_managers(node).append(self)
+
+    def health(self) -> tuple[bytes, str]:
+        """Level and sentence for the diagnostics: a warning while there is a problem."""
+        problem = self.problem()
+        return (WARN, problem) if problem else (OK, "works")
+
+    def input(
+        self,
+        name: str,
+        message_type: Any,
+        *,
+        age_since: AgeSince = AgeSince.STAMP,
+        qos: Any = QOS_SENSOR,
+        callback: Callable[[Any], None] | None = None,
+    ) -> MessageCache[Any]:
+        """A cache for an input that was declared by :func:`input_parameters`."""
+        cache: MessageCache[Any] = MessageCache(
+            self.manager_node,
+            message_type,
+            self.values[f"{name}.rx_message"],
+            max_age=self.values[f"{name}.max_timeout"],
+            qos=qos,
+            callback=callback,
+            age_since=age_since,
+        )
+        self.inputs[name] = cache
+        return cache
+
+    def input_metrics(self) -> list[Metric]:
+        """For each input: messages taken in and left out, and the age of the newest one."""
+        metrics = []
+        for name, cache in self.inputs.items():
+            age = cache.age()
+            metrics += [
+                Metric(f"{name}_messages", "", float(cache.sequence), is_counter=True),
+                Metric(f"{name}_late", "", float(cache.late), is_counter=True),
+                Metric(f"{name}_duplicates", "", float(cache.duplicates), is_counter=True),
+                Metric(f"{name}_age", "s", age if math.isfinite(age) else -1.0),
+            ]
+        return metrics
+
+    def metrics(self) -> list[Metric]:
+        """Those of the inputs."""
+        return self.input_metrics()
+
+    def steady_timer(self, period: float, callback: Callable[[], None]) -> Any:
+        """Call something every `period` seconds of steady time, node time standing still or not."""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        return self.manager_node.create_timer(period, callback, clock=steady)
+
+    def stamp(self) -> Any:
+        """Node time now, as a message."""
+        return self.manager_node.get_clock().now().to_msg()
+
+    def _report(self) -> None:
+        metrics = self.metrics()
+        message = metrics_message(self.manager_node.get_name(), metrics)
+        message.header.stamp = self.stamp()
+        self._metrics.publish(message)
+        level, text = self.health()
+        figures = {m.name: m.value for m in metrics if not isinstance(m.value, Distribution)}
+        self._diagnostics.set(level, text, **figures)
+
+
+def input_parameters(
+    name: str, topic: str, max_timeout: float, what: str
+) -> tuple[ParameterSpec, ParameterSpec]:
+    """Parameters of an input: its topic, and for how long a message of it counts.
+
+    Args:
+        name: of the input, prefix of both parameters.
+        topic: default of ``rx_message``.
+        max_timeout: default [s].
+        what: a noun for the descriptions, like "verdicts of the localizer".
+    """
+    return (
+        ParameterSpec(f"{name}.rx_message", topic, f"topic of {what}", read_only=True),
+        ParameterSpec(
+            f"{name}.max_timeout",
+            max_timeout,
+            f"[s] age up to which {what} count; .inf: always",
+            range=(1e-3, math.inf),
+            read_only=True,
+        ),
+    )
+
+
+def pose_tree_parameter() -> ParameterSpec:
+    """The parameter ``pose_tree`` of every manager that looks up transforms."""
+    return ParameterSpec(
+        "pose_tree",
+        "/tf",
+        "topic of moving transforms; static ones come on <pose_tree>_static",
+        read_only=True,
+    )
+
+
+def pose_tree(node: Node, topic: str) -> TransformBuffer:
+    """The transforms of an executor: one buffer for all managers that name the same topic.
+
+    Args:
+        node: the executor's node.
+        topic: value of the parameter ``pose_tree``.
+    """
+    trees: dict[str, TransformBuffer] = vars(node).setdefault("_pose_trees", {})
+    if topic not in trees:
+        trees[topic] = create_transform_buffer(node, topic)
+    return trees[topic]
 
 
 def navigation_state(node: Node) -> NavigationState:
     """The state that all managers of an executor share."""
     state: NavigationState = vars(node).setdefault("_navigation_state", NavigationState())
     return state
+
+
+def navigation_managers(node: Node) -> list[NavigationManager]:
+    """The navigation managers of an executor, in their order."""
+    managers: list[NavigationManager] = vars(node).setdefault("_navigation_managers", [])
+    return managers

@@ -38,6 +38,7 @@ from behavior_executor.conversion import (
 from behavior_executor.core import ExecutorCore, Settings
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of
 from behavior_executor.manager import BehaviorManager, load_manager_class
+from behavior_executor.manager_node import NavigationManager
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     CONTROL_KINDS,
@@ -363,7 +364,9 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
             self._tell(mission)
 
     def _report_health(self) -> None:
-        metrics = [*self.core.metrics(), *(m for each in self.managers for m in each.metrics())]
+        # Managers with nodes of their own publish theirs themselves.
+        guests = [each for each in self.managers if not isinstance(each, NavigationManager)]
+        metrics = [*self.core.metrics(), *(m for each in guests for m in each.metrics())]
         message = metrics_message(self.get_name(), metrics)
         message.header.stamp = self.get_clock().now().to_msg()
         self._metrics.publish(message)

@@ -18,7 +18,8 @@ from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, Wa
 from behavior_ros.goal_exchange import End, GoalOutcome
 from behavior_ros.goal_runner import GoalRunner, RemoteGoal
 from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
-from behavior_ros.message_cache import MessageCache
+from behavior_ros.message_cache import AgeSince, MessageCache
+from behavior_ros.newest_entry import NewestEntry
 from behavior_ros.node_models import NodeModel, load_node_models
 from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
 from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR
@@ -41,6 +42,7 @@ __all__ = [
     "QOS_SENSOR",
     "STALE",
     "WARN",
+    "AgeSince",
     "DiagnosticsPublisher",
     "End",
     "GoalCancelled",
@@ -48,6 +50,7 @@ __all__ = [
     "GoalOutcome",
     "GoalRunner",
     "MessageCache",
+    "NewestEntry",
     "NodeModel",
     "ParameterError",
     "ParameterSpec",

@@ -25,15 +25,16 @@ class BuiltinTransformBuffer:
     Args:
         node: receives the transforms
         cache_time: [s] for which samples of moving transforms are kept
+        topic: of moving transforms; static ones come on ``<topic>_static``
     """
 
-    def __init__(self, node: Node, cache_time: float = 10.0) -> None:
+    def __init__(self, node: Node, cache_time: float = 10.0, *, topic: str = "/tf") -> None:
         self.tree = TransformTree(cache_time)
         self._logger = node.get_logger()
         self._subscriptions = [
-            node.create_subscription(TFMessage, "/tf", self._receive, QOS_TRANSFORMS),
+            node.create_subscription(TFMessage, topic, self._receive, QOS_TRANSFORMS),
             node.create_subscription(
-                TFMessage, "/tf_static", self._receive_static, QOS_STATIC_TRANSFORMS
+                TFMessage, f"{topic}_static", self._receive_static, QOS_STATIC_TRANSFORMS
             ),
         ]
         # As in tf2: after a jump back in time (the simulation was restarted) old samples only harm.

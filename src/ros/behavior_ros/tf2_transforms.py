@@ -19,9 +19,13 @@ from behavior_ros.transform_tree import TransformError
 class Tf2TransformBuffer:
     """A ``tf2_ros.Buffer`` with its listener on the given node."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, topic: str = "/tf") -> None:
         self._buffer = tf2_ros.Buffer()
-        self._listener = tf2_ros.TransformListener(self._buffer, node, spin_thread=False)
+        # Only newer distributions can be told the topics.
+        topics = {"tf_topic": topic, "tf_static_topic": f"{topic}_static"}
+        self._listener = tf2_ros.TransformListener(
+            self._buffer, node, spin_thread=False, **({} if topic == "/tf" else topics)
+        )
 
     def lookup_transform(
         self, target: str, source: str, time: Any | None = None

@@ -75,15 +75,20 @@ def implementation(node: Node) -> str:
     return wanted
 
 
-def create_transform_buffer(node: Node) -> TransformBuffer:
-    """Return a buffer that listens to ``/tf`` and ``/tf_static`` through the node."""
+def create_transform_buffer(node: Node, topic: str = "/tf") -> TransformBuffer:
+    """Return a buffer that listens to ``/tf`` and ``/tf_static`` through the node.
+
+    Args:
+        node: receives the transforms
+        topic: another name for ``/tf``
+    """
     chosen = implementation(node)
     node.get_logger().info(f"transforms: {chosen}")
     if chosen == "builtin":
-        return BuiltinTransformBuffer(node)
+        return BuiltinTransformBuffer(node, topic=topic)
     from behavior_ros.tf2_transforms import Tf2TransformBuffer
 
-    return Tf2TransformBuffer(node)
+    return Tf2TransformBuffer(node, topic=topic)
 
 
 def create_transform_broadcaster(node: Node) -> TransformBroadcaster:

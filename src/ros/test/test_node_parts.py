@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from conftest import until
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import PointStamped, TransformStamped
 from rclpy.parameter import Parameter
-from std_msgs.msg import Int32
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Header, Int32
 
 from behavior_ros import (
     OK,
     QOS_COMMAND,
     WARN,
+    AgeSince,
     DiagnosticsPublisher,
     MessageCache,
     ParameterError,
@@ -121,9 +123,82 @@ def test_message_cache(spinner):
     assert cache.newest() is None
 
 
-def test_message_cache_refuses_a_bad_age(spinner):
-    with pytest.raises(ValueError, match="/n is 0 s"):
-        MessageCache(spinner.node("cache"), Int32, "/n", max_age=0)
+@pytest.mark.parametrize("wrong", [0, -1.0, float("nan")])
+def test_message_cache_refuses_a_bad_age(spinner, wrong):
+    with pytest.raises(ValueError, match=f"/n is {wrong} s"):
+        MessageCache(spinner.node("cache"), Int32, "/n", max_age=wrong)
+
+
+def simulated_time(spinner, name):
+    """Return a node on simulated time, and what sets it [s]."""
+    node = spinner.node(name, parameter_overrides=[Parameter("use_sim_time", value=True)])
+    clock = node.create_publisher(Clock, "/clock", 10)
+    until(lambda: clock.get_subscription_count() >= 1)
+
+    def set_time(now):
+        clock.publish(Clock(clock=to_time(now)))
+        until(lambda: node.get_clock().now().nanoseconds == round(now * 1e9))
+
+    return node, set_time
+
+
+def publish_point(publisher, stamp):
+    header = Header(stamp=to_time(stamp))
+    publisher.publish(PointStamped(header=header))
+
+
+def test_message_cache_by_stamps(spinner):
+    node, set_time = simulated_time(spinner, "stamps")
+    heard = []
+    cache = spinner.do(
+        lambda: MessageCache(
+            node,
+            PointStamped,
+            "/stamps",
+            max_age=1.0,
+            qos=QOS_COMMAND,
+            age_since=AgeSince.STAMP,
+            callback=heard.append,
+        )
+    )
+    publisher = node.create_publisher(PointStamped, "/stamps", QOS_COMMAND)
+    until(lambda: publisher.get_subscription_count() == 1)
+    set_time(100.0)
+    for stamp in (99.5, 99.2, 99.5, 99.75):
+        publish_point(publisher, stamp)
+    until(lambda: cache.sequence == 2)
+    until(lambda: (cache.late, cache.duplicates) == (1, 1))
+    assert len(heard) == 2
+    assert cache.age() == 0.25
+    set_time(100.75)
+    assert cache.fresh()
+    set_time(100.76)
+    assert not cache.fresh()
+    set_time(5.0)
+    until(lambda: cache.newest() is None)
+    assert cache.consume_new() is None
+    publish_point(publisher, 5.0)
+    until(lambda: cache.fresh())
+    spinner.do(cache.destroy)
+    until(lambda: publisher.get_subscription_count() == 0)
+
+
+def test_heartbeats_age_in_steady_time(spinner):
+    node, set_time = simulated_time(spinner, "heartbeats")
+    cache = spinner.do(
+        lambda: MessageCache(
+            node, Int32, "/beat", max_age=0.05, qos=QOS_COMMAND, age_since=AgeSince.HEARTBEAT
+        )
+    )
+    publisher = node.create_publisher(Int32, "/beat", QOS_COMMAND)
+    until(lambda: publisher.get_subscription_count() == 1)
+    set_time(100.0)
+    publisher.publish(Int32(data=1))
+    until(lambda: cache.sequence == 1)
+    # Simulated time stands still and then jumps back: neither makes it younger nor forgets it.
+    until(lambda: not cache.fresh(), timeout=20.0)
+    set_time(5.0)
+    assert cache.newest().data == 1
 
 
 def test_diagnostics(spinner):
