@@ -4,41 +4,49 @@
 ``load_robot`` reads a robot file; ``create_planner`` gives a :class:`MotionPlanner` for it, whose
 ``scene`` holds the surroundings. Poses are 4x4 matrices in the robot's base frame; lengths in
 metres, angles in radians.
+
+Names are imported when they are first used: who wants shapes does not load the planners.
 """
 
-from behavior_motion.checks import pose_matrix
-from behavior_motion.collision import CollisionWorld
-from behavior_motion.commands import ApproachParams, MotionCommand
-from behavior_motion.embedded import EmbeddedPlanner
-from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
-from behavior_motion.factory import create_planner
-from behavior_motion.options import IkOptions, IkPreference, OrientationConstraint, PlanOptions
-from behavior_motion.planner import (
-    CollisionReport,
-    DistanceReport,
-    IkResult,
-    MotionPlanner,
-    Plan,
-    PlanRequest,
-    RequestKind,
-)
-from behavior_motion.robot import GripperConfig, RobotModel, load_robot
-from behavior_motion.scene import AttachedObject, PlanningScene
-from behavior_motion.servo import Servo, ServoOptions, ServoStatus, ServoStep
-from behavior_motion.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    HalfSpace,
-    HeightField,
-    Mesh,
-    Plane,
-    PointCloud,
-    Shape,
-    Sphere,
-)
-from behavior_motion.timing import JointLimits, point_to_point, stop_trajectory, time_straight
-from behavior_motion.trajectory import Trajectory
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from behavior_motion.checks import pose_matrix
+    from behavior_motion.collision import CollisionWorld
+    from behavior_motion.commands import ApproachParams, MotionCommand
+    from behavior_motion.embedded import EmbeddedPlanner
+    from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
+    from behavior_motion.factory import create_planner
+    from behavior_motion.options import IkOptions, IkPreference, OrientationConstraint, PlanOptions
+    from behavior_motion.planner import (
+        CollisionReport,
+        DistanceReport,
+        IkResult,
+        MotionPlanner,
+        Plan,
+        PlanRequest,
+        RequestKind,
+    )
+    from behavior_motion.robot import GripperConfig, RobotModel, load_robot
+    from behavior_motion.scene import AttachedObject, PlanningScene
+    from behavior_motion.servo import Servo, ServoOptions, ServoStatus, ServoStep
+    from behavior_motion.shapes import (
+        Box,
+        Capsule,
+        Cylinder,
+        HalfSpace,
+        HeightField,
+        Mesh,
+        Plane,
+        PointCloud,
+        Shape,
+        Sphere,
+    )
+    from behavior_motion.timing import JointLimits, point_to_point, stop_trajectory, time_straight
+    from behavior_motion.trajectory import Trajectory
 
 __all__ = [
     "ApproachParams",
@@ -86,3 +94,54 @@ __all__ = [
     "stop_trajectory",
     "time_straight",
 ]
+
+_HOMES = {
+    "checks": ("pose_matrix",),
+    "collision": ("CollisionWorld",),
+    "commands": ("ApproachParams", "MotionCommand"),
+    "embedded": ("EmbeddedPlanner",),
+    "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
+    "factory": ("create_planner",),
+    "options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
+    "planner": (
+        "CollisionReport",
+        "DistanceReport",
+        "IkResult",
+        "MotionPlanner",
+        "Plan",
+        "PlanRequest",
+        "RequestKind",
+    ),
+    "robot": ("GripperConfig", "RobotModel", "load_robot"),
+    "scene": ("AttachedObject", "PlanningScene"),
+    "servo": ("Servo", "ServoOptions", "ServoStatus", "ServoStep"),
+    "shapes": (
+        "Box",
+        "Capsule",
+        "Cylinder",
+        "HalfSpace",
+        "HeightField",
+        "Mesh",
+        "Plane",
+        "PointCloud",
+        "Shape",
+        "Sphere",
+    ),
+    "timing": ("JointLimits", "point_to_point", "stop_trajectory", "time_straight"),
+    "trajectory": ("Trajectory",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the package on its first use."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the names of the package."""
+    return sorted({*globals(), *__all__})
