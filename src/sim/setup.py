@@ -24,6 +24,7 @@ setup(
     entry_points={
         "console_scripts": [
             "base_driver_node = behavior_sim.base_driver:main",
+            "camera_node = behavior_sim.camera_node:main",
             "simulation_node = behavior_sim.node:main",
         ]
     },

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import yaml
 
+from behavior_sim.camera_config import CameraConfig, CameraNoise
+
 _T = TypeVar("_T")
 Vector = tuple[float, ...]
 
@@ -240,6 +242,7 @@ class WorldConfig:
     view: ViewConfig
     fixtures: Mapping[str, FixtureConfig] = field(default_factory=dict)
     doors: Mapping[str, DoorConfig] = field(default_factory=dict)
+    cameras: Mapping[str, CameraConfig] = field(default_factory=dict)
     timestep: float = 0.002
     """Of the physics [s]."""
     text: str = field(default="", compare=False, repr=False)
@@ -322,6 +325,40 @@ def _door(data: Any, where: str) -> DoorConfig:
     return door
 
 
+def parse_noise(data: Any, where: str) -> CameraNoise:
+    """A camera's noise of the mapping `data`.
+
+    Raises:
+        WorldError: names what is unknown or out of bounds.
+    """
+    noise = _build(CameraNoise, data, where)
+    if trouble := noise.problem():
+        raise WorldError(f"{where}.{trouble}")
+    return noise
+
+
+def replaced_noise(config: WorldConfig, changes: Any, where: str) -> dict[str, CameraNoise]:
+    """The noise of each camera of a world, with the values of the mapping `changes` replaced.
+
+    Raises:
+        WorldError: names what is unknown or out of bounds.
+    """
+    if not isinstance(changes, Mapping):
+        raise WorldError(f"{where}: expected a mapping, got {changes!r}")
+    return {
+        name: parse_noise({**dataclasses.asdict(camera.noise), **changes}, where)
+        for name, camera in config.cameras.items()
+    }
+
+
+def _camera(data: Any, where: str) -> CameraConfig:
+    noise = data.get("noise", {}) if isinstance(data, Mapping) else {}
+    camera = _build(CameraConfig, data, where, noise=parse_noise(noise, f"{where}.noise"))
+    if trouble := camera.problem():
+        raise WorldError(f"{where}.{trouble}")
+    return camera
+
+
 def _layouts(
     data: Mapping[str, Any], objects: Mapping[str, ObjectConfig], where: str
 ) -> dict[str, dict[str, Placement]]:
@@ -364,6 +401,10 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         name: _door(value, f"{source}: doors.{name}")
         for name, value in data.get("doors", {}).items()
     }
+    cameras = {
+        name: _camera(value, f"{source}: cameras.{name}")
+        for name, value in data.get("cameras", {}).items()
+    }
     return _build(
         WorldConfig,
         data,
@@ -372,6 +413,7 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         objects=objects,
         fixtures=fixtures,
         doors=doors,
+        cameras=cameras,
         layouts=_layouts(data.get("layouts", {}), objects, f"{source}: layouts"),
         view=_build(ViewConfig, data.get("view"), f"{source}: view"),
         text=yaml.safe_dump(data, sort_keys=False),

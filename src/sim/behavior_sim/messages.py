@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Between ROS messages and what the simulation works with; nothing else here knows messages.
 
+Those of cameras are in :mod:`behavior_sim.camera_messages`.
+
 Messages that are published often are made once and filled again: building one costs more than
 sending it.
 """
@@ -106,6 +108,19 @@ class JointStateMessage:
         ):
             target[:] = array("d", [*arm, *fingers])
         return message
+
+
+class StateMessage:
+    """All of MuJoCo's generalised positions, enough to draw the world."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.message = JointState(name=names)
+
+    def fill(self, simulation: Simulation, nanoseconds: int) -> JointState:
+        """The message for now."""
+        fill_time(self.message.header.stamp, nanoseconds)
+        self.message.position = array("d", simulation.world.data.qpos.tobytes())
+        return self.message
 
 
 class ObjectsMessage:

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
+from behavior_sim.camera_config import CameraConfig
 from behavior_sim.collada import load_collada
 from behavior_sim.config import (
     ArmConfig,
@@ -24,6 +25,7 @@ from behavior_sim.config import (
     ObjectConfig,
     RobotConfig,
     WorldConfig,
+    WorldError,
 )
 from behavior_sim.door import add_door
 from behavior_sim.resources import resolve
@@ -158,6 +160,26 @@ def _add_fixture(spec: Any, name: str, config: FixtureConfig) -> None:
         _contact(geom, config.friction)
 
 
+def _add_camera(spec: Any, name: str, config: CameraConfig) -> None:
+    parent = spec.worldbody if config.parent == "world" else spec.body(config.parent)
+    if parent is None:
+        raise WorldError(
+            f"cameras.{name}.parent: the robot has no link {config.parent!r}; there are world, "
+            + ", ".join(body.name for body in spec.bodies if body.name != "world")
+        )
+    # MuJoCo's cameras look along -z with y up.
+    turn = config.optical_turn @ np.diag([1.0, -1.0, -1.0])
+    quaternion = np.zeros(4)
+    mujoco.mju_mat2Quat(quaternion, turn.ravel())
+    parent.add_camera(
+        name=name,
+        pos=list(config.position),
+        quat=quaternion,
+        fovy=float(np.rad2deg(config.fov)),
+        resolution=[config.width, config.height],
+    )
+
+
 def _add_surroundings(spec: Any) -> None:
     """Ground, lights and sky."""
     spec.add_texture(
@@ -264,6 +286,7 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
 
     Raises:
         FileNotFoundError: the robot's model files are not installed.
+        WorldError: a camera hangs on a link that the robot does not have.
     """
     robot = config.robot
     spec = _robot_spec(robot)
@@ -290,8 +313,22 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
         _add_fixture(spec, name, fixture)
     for name, door in config.doors.items():
         add_door(spec, name, door, _contact)
+    for name, camera in config.cameras.items():
+        _add_camera(spec, name, camera)
     if visuals:
         _add_visuals(spec, robot)
     spec.visual.global_.offwidth = 1920
     spec.visual.global_.offheight = 1440
     return spec.compile()
+
+
+def coordinate_names(model: Any) -> list[str]:
+    """Names of MuJoCo's generalised positions (nq): a joint's, or NAME/x ... NAME/qz."""
+    names: list[str] = []
+    for index in range(model.njnt):
+        joint = model.joint(index)
+        if joint.type[0] == mujoco.mjtJoint.mjJNT_FREE:
+            names += [f"{joint.name}/{part}" for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]
+        else:
+            names.append(joint.name)
+    return names

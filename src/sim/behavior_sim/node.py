@@ -44,6 +44,7 @@ from behavior_sim.detection import DetectorConfig
 from behavior_sim.goals import Goal
 from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
+from behavior_sim.model import coordinate_names
 from behavior_sim.recording import Recorder, RecordingError
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
@@ -72,7 +73,17 @@ PARAMETERS = [
     ParameterSpec(
         "joint_state_rate", 50.0, "Of /joint_states [Hz].", range=(1.0, 500.0), read_only=True
     ),
+    ParameterSpec(
+        "ground_truth_detections", True, "Whether /detections tells the truth, with noise."
+    ),
     ParameterSpec("camera_rate", 10.0, "Of /detections [Hz].", range=(0.1, 100.0), read_only=True),
+    ParameterSpec(
+        "state_rate",
+        50.0,
+        "Of /simulation/state, which cameras draw, while somebody listens [Hz].",
+        range=(0.1, 100.0),
+        read_only=True,
+    ),
     ParameterSpec(
         "position_noise", 0.001, "Standard deviation of detections [m].", range=(0.0, 1.0)
     ),
@@ -175,16 +186,20 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._objects_publisher = self.create_publisher(
             SceneObjectArray, "/simulation/objects", newest
         )
+        self._state_publisher = self.create_publisher(JointState, "/simulation/state", newest)
         self._clock_message = Clock()
         self._joints_message = messages.JointStateMessage(config)
         self._detections_message = messages.DetectionsMessage(self._simulation.world.things)
         self._objects_message = messages.ObjectsMessage(
             self._simulation.world.things, config.robot.gripper.link
         )
+        self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
+        self._truthful = values["ground_truth_detections"]
         rates = {
             "clock": values["clock_rate"],
             "joints": values["joint_state_rate"],
             "camera": values["camera_rate"],
+            "state": values["state_rate"],
             "objects": OBJECTS_RATE,
             "feedback": FEEDBACK_RATE,
         }
@@ -235,7 +250,9 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._clock_publisher.publish(self._clock_message)
         if due["joints"](steps):
             self._joints_publisher.publish(self._joints_message.fill(simulation, nanoseconds))
-        if due["camera"](steps):
+        if due["state"](steps) and self._state_publisher.get_subscription_count():
+            self._state_publisher.publish(self._state_message.fill(simulation, nanoseconds))
+        if due["camera"](steps) and self._truthful:
             simulation.detector.capture(simulation.time, simulation.world.thing_poses())
         for frame in simulation.detector.due(simulation.time):
             self._detections_publisher.publish(
@@ -349,6 +366,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
             self._lead.limit = changed["max_lead"]
+        if "ground_truth_detections" in changed:
+            self._truthful = changed["ground_truth_detections"]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
         if changed.keys() & _DETECTOR.keys():
