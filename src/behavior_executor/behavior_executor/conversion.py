@@ -6,32 +6,42 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 
 from behavior_msgs.msg import Metric as MetricMsg
 from behavior_msgs.msg import Metrics as MetricsMsg
 from behavior_msgs.msg import (
     MissionAction,
     MissionFeedback,
+    MissionRecord,
+    MissionStep,
     SceneObject,
     SceneObjectArray,
     TreeStatus,
 )
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped
+from nav_msgs.msg import Path
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_executor.feedback import Progress
 from behavior_executor.missions import (
     CONTROL_KINDS,
+    STEP_KINDS,
     Code,
     Kind,
+    Mission,
     MissionError,
     MissionRequest,
     Policy,
 )
+from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of, yaw_of
 from behavior_executor.statistics import Distribution, Metric
 from behavior_executor.tree_run import Activity, TreeRun
-from behavior_ros import seconds
+from behavior_ros import seconds, to_time
+
+QUATERNION_TOLERANCE = 0.01
+"""How far the length of an orientation may be from 1; clients round."""
 
 
 def request_from(message: MissionAction) -> MissionRequest:
@@ -41,30 +51,103 @@ def request_from(message: MissionAction) -> MissionRequest:
         MissionError: INVALID_REQUEST, with everything that is malformed.
     """
     problems: list[str] = []
-    kinds = {int(kind) for kind in Kind}
     policies = {int(policy) for policy in Policy}
-    if message.type not in kinds:
-        problems.append(f"type {message.type} is none of {sorted(kinds)}")
     if message.policy not in policies:
         problems.append(f"policy {message.policy} is none of {sorted(policies)}")
-    if message.type == Kind.RUN_BEHAVIOR and not message.name.strip():
+    kind = _kind(message.type, frozenset(Kind), problems)
+    action_id = message.action_id
+    if kind not in CONTROL_KINDS and not action_id:
+        action_id = uuid.uuid4().hex[:12]
+    steps: list[MissionRequest] = []
+    if kind is Kind.SEQUENCE:
+        if not message.steps:
+            problems.append("steps is empty: a sequence has at least one")
+        if message.parameters:
+            problems.append("a sequence has no parameters of its own: give them to its steps")
+        for number, step in enumerate(message.steps, 1):
+            found: list[str] = []
+            step_kind = _kind(step.type, STEP_KINDS, found)
+            steps.append(_part(step, step_kind, f"{action_id}#{number}", found))
+            problems += [f"step {number}: {text}" for text in found]
+    request = _part(message, kind, action_id, problems)
+    if problems:
+        raise MissionError(Code.INVALID_REQUEST, "malformed mission: " + "; ".join(problems))
+    return replace(
+        request, policy=Policy(message.policy), priority=message.priority, steps=tuple(steps)
+    )
+
+
+def _kind(number: int, allowed: frozenset[Kind], problems: list[str]) -> Kind | None:
+    if number in allowed:
+        return Kind(number)
+    known = ", ".join(f"{int(kind)} ({kind.name})" for kind in sorted(allowed))
+    problems.append(f"type {number} is none of {known}")
+    return None
+
+
+def _part(
+    message: MissionAction | MissionStep, kind: Kind | None, action_id: str, problems: list[str]
+) -> MissionRequest:
+    """What a mission action and a step of a sequence have in common."""
+    name = message.name.strip()
+    if kind is Kind.RUN_BEHAVIOR and not name:
         problems.append("name is empty: give the name of a mission")
+    if kind is Kind.LOAD_MAP and not message.map_id.strip():
+        problems.append("map_id is empty: give the name of a map or tile")
+    goal: FramedPose | None = None
+    route: tuple[FramedPose, ...] = ()
+    if kind is Kind.NAVIGATE_TO_POSE:
+        goal = _framed(message.goal.header.frame_id, message.goal.pose, "goal", problems)
+    if kind is Kind.FOLLOW_ROUTE:
+        route = _route(message.route, problems)
     keys = [pair.key for pair in message.parameters]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     problems += [f"parameter '{key}' is given twice" for key in twice]
     if "" in keys:
         problems.append("a parameter has no key")
-    if problems:
-        raise MissionError(Code.INVALID_REQUEST, "malformed mission: " + "; ".join(problems))
-    kind = Kind(message.type)
     return MissionRequest(
-        action_id=message.action_id or ("" if kind in CONTROL_KINDS else uuid.uuid4().hex[:12]),
-        kind=kind,
-        name=message.name.strip(),
-        policy=Policy(message.policy),
-        priority=message.priority,
+        action_id=action_id,
+        kind=kind or Kind.RUN_BEHAVIOR,
+        name=name,
         parameters={pair.key: pair.value for pair in message.parameters},
+        goal=goal,
+        route=route,
+        map_id=message.map_id.strip() if kind is Kind.LOAD_MAP else "",
     )
+
+
+def _route(message: Path, problems: list[str]) -> tuple[FramedPose, ...]:
+    if not message.poses:
+        problems.append("route has no poses: give at least the goal")
+    frame = message.header.frame_id
+    poses = []
+    for number, stamped in enumerate(message.poses, 1):
+        own, what = stamped.header.frame_id, f"pose {number} of route"
+        if own and frame and own != frame:
+            problems.append(f"{what} is in frame '{own}', the route in '{frame}': use one frame")
+        poses.append(_framed(frame or own, stamped.pose, what, problems))
+    return tuple(pose for pose in poses if pose is not None)
+
+
+def _framed(frame: str, pose: Pose, what: str, problems: list[str]) -> FramedPose | None:
+    """A pose in the plane; None, and what is wrong with it, if it is none."""
+    position, q = pose.position, pose.orientation
+    before = len(problems)
+    if not frame.strip():
+        problems.append(f"{what} has no frame: set frame_id, for example to 'map'")
+    if not all(map(math.isfinite, (position.x, position.y, position.z))):
+        problems.append(f"position of {what} is not finite")
+    norm = math.hypot(q.x, q.y, q.z, q.w)
+    if not math.isfinite(norm):
+        problems.append(f"orientation of {what} is not finite")
+    elif abs(norm - 1.0) > QUATERNION_TOLERANCE:
+        problems.append(
+            f"orientation of {what} is no unit quaternion, its length is {norm:.3g}: "
+            "w = 1 and the rest 0 means no rotation"
+        )
+    if len(problems) > before:
+        return None
+    return FramedPose(frame.strip(), Pose2D(position.x, position.y, yaw_of(q.x, q.y, q.z, q.w)))
 
 
 def feedback_message(progress: Progress) -> MissionFeedback:
@@ -85,6 +168,23 @@ def feedback_message(progress: Progress) -> MissionFeedback:
         planner_mode=progress.planner_mode,
         reroutes=progress.reroutes,
         autonomy=progress.autonomy,
+    )
+
+
+def record_message(mission: Mission) -> MissionRecord:
+    """What the journal holds of a mission, as a message."""
+    return MissionRecord(
+        action_id=mission.action_id,
+        name=mission.request.title,
+        type=int(mission.request.kind),
+        state=int(mission.state),
+        code=int(mission.code),
+        text=mission.text,
+        steps_done=mission.steps_done,
+        accepted=to_time(mission.accepted_at),
+        started=to_time(mission.started_at or 0.0),
+        ended=to_time(mission.ended_at or 0.0),
+        interruptions=mission.interruptions,
     )
 
 

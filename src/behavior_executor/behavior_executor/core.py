@@ -7,6 +7,10 @@ goes on with the mission. Then the mission ends with SERVER_LOST.
 
 Pausing halts the tree, so that the robot stands; resuming ticks it again from its root. Trees that
 decide from what they observe, as ours do, go on where they were.
+
+A mission is one tree, or a sequence of steps of one tree each. The managers are told of each step
+as of a mission; the journal is told of all before any client is, so that a promise outlives the
+process. What a restart found unfinished is taken up again, failed, or held until a client decides.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
+from behavior_executor.journal import MissionLog, RestartPolicy
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     CONTROL_KINDS,
@@ -83,6 +88,12 @@ class Settings:
     """[s] wall time for which a lost server is waited for."""
     mission_timeout: float = math.inf
     """[s] node time that a mission may take."""
+    navigation_tree: str = "navigation_classic"
+    """Tree of missions NAVIGATE_TO_POSE and FOLLOW_ROUTE."""
+    map_tree: str = "load_map"
+    """Tree of missions LOAD_MAP."""
+    serves_maps: bool = True
+    """Whether missions LOAD_MAP are served."""
 
 
 class ExecutorCore:
@@ -99,6 +110,7 @@ class ExecutorCore:
         now: Callable[[], float],
         wall: Callable[[], float],
         settings: Settings,
+        log: MissionLog,
     ) -> None:
         """Start without a mission.
 
@@ -112,6 +124,7 @@ class ExecutorCore:
             now: node time [s].
             wall: monotonic wall time [s].
             settings: periods and limits.
+            log: is told of everything that must outlive the process.
         """
         self.catalogue = catalogue
         self.queue = queue
@@ -119,11 +132,14 @@ class ExecutorCore:
         self.settings = settings
         self.last_tick = -math.inf
         """Wall time of the last tick."""
+        self.held: dict[str, Mission] = {}
+        """Missions that a restart found unfinished and that wait for a client's decision."""
         self._load = load
         self._managers = managers
         self._listener = listener
         self._now = now
         self._wall = wall
+        self._log = log
         self._run: TreeRun | None = None
         self._lost_since: float | None = None
         self._ended: dict[Code, int] = {}
@@ -144,19 +160,40 @@ class ExecutorCore:
         """
         if request.kind in CONTROL_KINDS:
             return self._control(request.kind, request.action_id)
-        if request.kind is not Kind.RUN_BEHAVIOR:
-            raise MissionError(
-                Code.INVALID_REQUEST,
-                f"missions of type {request.kind.name} are not served here; served are "
-                "RUN_BEHAVIOR, PAUSE, RESUME, CANCEL",
-            )
-        self.catalogue.find(request.name).blackboard_values(request.parameters)
+        self._check(request)
         before = self.queue.running
-        mission = self.queue.submit(request, self._now())
+        mission = self.queue.submit(request, self._now(), self._log.accepted)
         if before is not None and before.is_final:
             self._close(before)
         self._listener.mission_changed(mission)
         return mission
+
+    def restore(self, missions: Sequence[Mission], policy: RestartPolicy) -> None:
+        """Deal with what a restart found unfinished.
+
+        A mission that was paused stays so, and with it all others: nobody expects the robot to
+        start moving then.
+
+        Args:
+            missions: in the order in which they shall run.
+            policy: what becomes of them.
+        """
+        if any(mission.state is State.PAUSED for mission in missions):
+            policy = RestartPolicy.REPORT if policy is RestartPolicy.RESUME else policy
+        for mission in missions:
+            mission.interruptions += 1
+            what = f"the executor stopped without notice in {mission.step_text or 'mission: '}"
+            what = what.removesuffix(": ")
+            if policy is RestartPolicy.FAIL:
+                mission.fail(Code.SHUTDOWN, f"{what}; start the mission again", self._now())
+                self._count(mission)
+            elif policy is RestartPolicy.RESUME:
+                mission.readmit(f"{what}; it is taken up again")
+                self.queue.restore(mission)
+            else:
+                mission.hold(f"{what}; send RESUME or CANCEL with its action_id")
+                self.held[mission.action_id] = mission
+            self._tell(mission)
 
     def cancel(self, action_id: str) -> Mission:
         """Cancel a mission; empty: whichever runs. Its tree is halted before this returns.
@@ -164,12 +201,15 @@ class ExecutorCore:
         Raises:
             MissionError: there is no such mission.
         """
-        mission = self.queue.cancel(action_id, self._now())
+        held = self.held.pop(action_id, None)
+        if held is not None:
+            held.end(Code.CANCELED_BY_CLIENT, "cancelled on request", self._now())
+        mission = held or self.queue.cancel(action_id, self._now())
         if mission is self.queue.current:
             self._close(mission)
         else:
             self._count(mission)
-            self._listener.mission_changed(mission)
+            self._tell(mission)
         return mission
 
     def tick(self) -> None:
@@ -194,7 +234,7 @@ class ExecutorCore:
                 self._close(mission)
             else:
                 self._count(mission)
-                self._listener.mission_changed(mission)
+                self._tell(mission)
 
     def metrics(self) -> list[Metric]:
         """Ticks, and missions by outcome."""
@@ -205,6 +245,52 @@ class ExecutorCore:
         waiting = Metric("missions_waiting", "", float(len(self.queue.waiting)))
         return [*self.statistics.metrics(), waiting, *counts]
 
+    def _check(self, request: MissionRequest) -> None:
+        """Refuse what could not run anyway, with everything that is wrong.
+
+        Raises:
+            MissionError: why not.
+        """
+        if request.action_id in self.held:
+            raise MissionError(
+                Code.INVALID_REQUEST,
+                f"action_id '{request.action_id}' belongs to an interrupted mission; send RESUME "
+                "or CANCEL for that one, or use another identifier",
+            )
+        problems: list[str] = []
+        code = Code.INVALID_REQUEST
+        for number, part in enumerate(request.parts, 1):
+            try:
+                self._entry(part)
+            except MissionError as error:
+                if request.kind is not Kind.SEQUENCE:
+                    raise
+                code = error.code
+                problems.append(f"step {number} ({part.title}): {error}")
+        if problems:
+            raise MissionError(code, "; ".join(problems))
+
+    def _entry(self, part: MissionRequest) -> tuple[MissionEntry, dict[str, Value]]:
+        """The tree that carries a mission or step out, and the values for its blackboard."""
+        if part.kind is Kind.LOAD_MAP and not self.settings.serves_maps:
+            raise MissionError(
+                Code.INVALID_REQUEST,
+                "maps are not loaded here: set the executor's parameter use_tile_loader",
+            )
+        parameter, name = {
+            Kind.NAVIGATE_TO_POSE: ("navigation_tree", self.settings.navigation_tree),
+            Kind.FOLLOW_ROUTE: ("navigation_tree", self.settings.navigation_tree),
+            Kind.LOAD_MAP: ("map_tree", self.settings.map_tree),
+        }.get(part.kind, ("", part.name))
+        try:
+            entry = self.catalogue.find(name)
+        except MissionError as error:
+            if not parameter:
+                raise
+            text = f"{part.kind.name} runs the tree of the parameter {parameter}: {error}"
+            raise MissionError(error.code, text) from error
+        return entry, entry.blackboard_values(part.parameters)
+
     def _control(self, kind: Kind, action_id: str) -> Mission:
         if kind is Kind.CANCEL:
             return self.cancel(action_id)
@@ -213,22 +299,33 @@ class ExecutorCore:
             self._halt()
             for manager in self._managers:
                 manager.mission_paused()
+            mission.text = ""
+        elif action_id in self.held:
+            mission = self.held.pop(action_id)
+            mission.readmit("it is taken up again")
+            self.queue.restore(mission)
         else:
             mission = self.queue.resume(action_id, self._now())
             for manager in self._managers:
                 manager.mission_resumed()
-        self._lost_since, mission.text = None, ""
-        self._listener.mission_changed(mission)
+            mission.text = ""
+        self._lost_since = None
+        self._tell(mission)
         return mission
 
     def _start_next(self) -> Mission | None:
         mission = self.queue.start_next(self._now())
-        if mission is None:
-            return None
-        self._listener.mission_changed(mission)
+        if mission is not None:
+            self._tell(mission)
+            self._start_part(mission)
+        return mission
+
+    def _start_part(self, mission: Mission) -> None:
+        """Load the tree of the mission, or of its next step."""
+        part = mission.part
         try:
-            entry = self.catalogue.find(mission.request.name)
-            self._run = self._load(entry, entry.blackboard_values(mission.request.parameters))
+            entry, values = self._entry(part)
+            self._run = self._load(entry, values)
         except MissionError as error:
             self._end(mission, error.code, str(error))
         except LoadError as error:
@@ -236,12 +333,24 @@ class ExecutorCore:
         except (BehaviorTreeError, OSError, UnicodeDecodeError) as error:
             self._end(mission, Code.INVALID_TREE, f"{entry.path}: {error}")
         else:
-            mission.advance(State.RUNNING, self._now())
+            if mission.state is State.INITIALIZING:
+                mission.advance(State.RUNNING, self._now())
             for manager in self._managers:
-                manager.mission_started(mission.request)
+                manager.mission_started(part)
             self._listener.tree_loaded(mission, self._run)
-            self._listener.mission_changed(mission)
-        return mission
+            self._tell(mission)
+
+    def _end_part(self, mission: Mission, text: str) -> None:
+        """A tree succeeded: go on with the next step, or end the mission."""
+        if mission.steps_done + 1 < len(mission.request.parts):
+            self._drop_tree(Code.SUCCESS)
+            mission.steps_done += 1
+            self._tell(mission)
+            self._start_part(mission)
+        else:
+            mission.end(Code.SUCCESS, text, self._now())
+            mission.steps_done += 1
+            self._close(mission)
 
     def _tick_tree(self, mission: Mission) -> None:
         run = self._run
@@ -262,7 +371,7 @@ class ExecutorCore:
         if mission.is_final:
             return
         if status is NodeStatus.SUCCESS:
-            self._end(mission, Code.SUCCESS, run.activity().detail or "done")
+            self._end_part(mission, run.activity().detail or "done")
         elif status is NodeStatus.FAILURE and self._lost_since is None:
             told = (manager.failure() for manager in self._managers)
             code, text = next((why for why in told if why), (Code.TREE_FAILED, ""))
@@ -293,19 +402,29 @@ class ExecutorCore:
             )
 
     def _end(self, mission: Mission, code: Code, text: str) -> None:
-        mission.end(code, text, self._now())
+        mission.end(code, mission.step_text + text, self._now())
         self._close(mission)
 
     def _close(self, mission: Mission) -> None:
         """Halt the tree of a mission that has ended, and tell of it."""
         self._halt()
-        for manager in self._managers:
-            manager.mission_ended(mission.code)
-        self._lost_since = None
         self._count(mission)
         # With the tree still at hand, so that the last report tells how far it came.
+        self._tell(mission)
+        self._drop_tree(mission.code)
+
+    def _drop_tree(self, code: Code) -> None:
+        """Halt the tree, and tell the managers that what it did has ended."""
+        if self._run is not None:
+            self._halt()
+            for manager in self._managers:
+                manager.mission_ended(code)
+        self._run = self._lost_since = None
+
+    def _tell(self, mission: Mission) -> None:
+        """Write a change down, then tell of it."""
+        self._log.changed(mission)
         self._listener.mission_changed(mission)
-        self._run = None
 
     def _halt(self) -> None:
         if self._run is not None:

@@ -66,26 +66,36 @@ def progress_of(
         now: node time [s].
         report: what the managers add; what the tree tells of itself goes before it.
     """
-    done = mission.state is State.FINISHED
     report = report or Report()
-    progress = activity.progress if activity.progress >= 0.0 else report.progress
+    part = activity.progress if activity.progress >= 0.0 else report.progress
+    detail = activity.detail or report.detail
     return Progress(
         action_id=mission.action_id,
-        name=mission.request.name,
+        name=mission.request.title,
         state=mission.state,
         code=mission.code,
         text=mission.text,
-        progress=1.0 if done else progress,
+        progress=_share(mission, part),
         elapsed=mission.elapsed(now),
         active_path=activity.active_path,
         skill=activity.skill,
         phase=activity.phase,
-        detail=activity.detail or report.detail,
+        detail=(mission.step_text + detail).removesuffix(": "),
         distance_remaining=report.distance_remaining,
         planner_mode=report.planner_mode,
         reroutes=report.reroutes,
         autonomy=report.autonomy,
     )
+
+
+def _share(mission: Mission, part: float) -> float:
+    """Progress of the mission, 0..1, from the one of its present part, -1 if unknown."""
+    if mission.state is State.FINISHED:
+        return 1.0
+    parts = len(mission.request.parts)
+    if parts == 1:
+        return part
+    return min(mission.steps_done + max(0.0, part), parts) / parts
 
 
 class FeedbackGate:

@@ -15,6 +15,8 @@ mission has ended.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from behavior_executor.missions import Code, Mission, MissionError, MissionRequest, Policy, State
 
 
@@ -52,8 +54,18 @@ class MissionQueue:
         """The mission that has started and not ended."""
         return self.current if self.current is not None and not self.current.is_final else None
 
-    def submit(self, request: MissionRequest, now: float) -> Mission:
+    def submit(
+        self,
+        request: MissionRequest,
+        now: float,
+        first: Callable[[Mission], None] = lambda mission: None,
+    ) -> Mission:
         """Accept a mission; a running one may be replaced by it.
+
+        Args:
+            request: what it asks for.
+            now: node time [s].
+            first: called when nothing stands against it, before anything changes; may raise.
 
         Raises:
             MissionError: INVALID_REQUEST for an identifier in use, BUSY by policy or when full.
@@ -70,16 +82,22 @@ class MissionQueue:
             raise MissionError(Code.BUSY, self._busy_text())
         if busy and policy is Policy.QUEUE and len(self._waiting) >= self.capacity:
             raise MissionError(Code.BUSY, f"{self.capacity} missions wait already; try again later")
+        mission = Mission(request, accepted_at=now)
+        first(mission)
         replaces = busy and policy is Policy.REPLACE
         if replaces and self.running is not None:
-            text = f"replaced by mission '{request.name}' ({request.action_id})"
+            text = f"replaced by mission '{request.title}' ({request.action_id})"
             self.running.end(Code.REPLACED, text, now)
-        mission = Mission(request, accepted_at=now)
         self._arrivals += 1
         # Of two replacing missions the later one goes first: it would replace the other.
         rank = (-1, -self._arrivals) if replaces else (0, -request.priority)
         self._waiting.append(((*rank, self._arrivals), mission))
         return mission
+
+    def restore(self, mission: Mission) -> None:
+        """Let a mission that was interrupted wait, before all others but those restored earlier."""
+        self._arrivals += 1
+        self._waiting.append(((-2, self._arrivals, 0), mission))
 
     def start_next(self, now: float) -> Mission | None:
         """Move the next waiting mission to INITIALIZING, unless one runs; None when none waits."""
@@ -159,5 +177,5 @@ class MissionQueue:
 
     def _busy_text(self) -> str:
         running = self.running
-        what = f"mission '{running.request.name}' runs" if running else "other missions wait"
+        what = f"mission '{running.request.title}' runs" if running else "other missions wait"
         return f"{what}; cancel it, or send this one with policy QUEUE or REPLACE"

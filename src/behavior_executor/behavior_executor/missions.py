@@ -31,6 +31,9 @@ class Kind(IntEnum):
 CONTROL_KINDS = frozenset({Kind.PAUSE, Kind.RESUME, Kind.CANCEL})
 """Kinds that act upon another mission instead of being one."""
 
+STEP_KINDS = frozenset({Kind.RUN_BEHAVIOR, Kind.NAVIGATE_TO_POSE, Kind.FOLLOW_ROUTE, Kind.LOAD_MAP})
+"""Kinds that a step of a sequence may be of; each is one tree."""
+
 
 class Policy(IntEnum):
     """What happens to a mission that arrives while another one runs."""
@@ -135,6 +138,26 @@ class MissionRequest:
     steps: tuple[MissionRequest, ...] = ()
     """SEQUENCE: what to do in order; their identifiers are the mission's with ``#1``, ``#2``..."""
 
+    @property
+    def title(self) -> str:
+        """The mission in a few words: its name, else what it asks for."""
+        if self.name:
+            return self.name
+        goal = self.goal or (self.route[-1] if self.route else None)
+        where = f" ({goal.pose.x:g}, {goal.pose.y:g}) in {goal.frame}" if goal else ""
+        what = {
+            Kind.NAVIGATE_TO_POSE: f"navigate to{where}",
+            Kind.FOLLOW_ROUTE: f"follow a route to{where}",
+            Kind.LOAD_MAP: f"load map {self.map_id}",
+            Kind.SEQUENCE: f"sequence of {len(self.steps)}",
+        }
+        return what.get(self.kind, self.kind.name.lower())
+
+    @property
+    def parts(self) -> tuple[MissionRequest, ...]:
+        """The trees to run, one after the other: the steps of a sequence, else itself."""
+        return self.steps if self.kind is Kind.SEQUENCE else (self,)
+
 
 @dataclass
 class Mission:
@@ -148,6 +171,10 @@ class Mission:
     """Why it ended, in plain words; while it runs, what the executor does about trouble."""
     started_at: float | None = None
     ended_at: float | None = None
+    steps_done: int = 0
+    """Parts of the request that have ended well."""
+    interruptions: int = 0
+    """How often a restart of the executor found it unfinished."""
 
     @property
     def action_id(self) -> str:
@@ -158,6 +185,21 @@ class Mission:
     def is_final(self) -> bool:
         """Whether it ended."""
         return self.state in FINAL_STATES
+
+    @property
+    def part(self) -> MissionRequest:
+        """What it does now, or did last."""
+        parts = self.request.parts
+        return parts[min(self.steps_done, len(parts) - 1)]
+
+    @property
+    def step_text(self) -> str:
+        """Which step of how many, e.g. ``step 2 of 3 (load map hall): ``; empty if it has one."""
+        parts = self.request.parts
+        if self.request.kind is not Kind.SEQUENCE:
+            return ""
+        step = min(self.steps_done + 1, len(parts))
+        return f"step {step} of {len(parts)} ({self.part.title}): "
 
     def elapsed(self, now: float) -> float:
         """Seconds of node time since it started, or 0 if it did not."""
@@ -185,3 +227,16 @@ class Mission:
         """End it for this reason; the final state follows from the code."""
         self.advance(_STATE_OF_CODE.get(code, State.FAILED), now)
         self.code, self.text = code, text
+
+    def fail(self, code: Code, text: str, now: float) -> None:
+        """End it as FAILED, also for a reason that otherwise counts as cancelled."""
+        self.advance(State.FAILED, now)
+        self.code, self.text = code, text
+
+    def readmit(self, text: str) -> None:
+        """Let it wait for its start again, after an interruption."""
+        self.state, self.started_at, self.text = State.WAITING, None, text
+
+    def hold(self, text: str) -> None:
+        """Keep it until somebody decides, after an interruption."""
+        self.state, self.text = State.PAUSED, text

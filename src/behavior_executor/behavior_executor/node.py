@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The executor node: missions in, ticks of their trees, feedback and results out.
 
-Interfaces: topic ``/mission/action``, action ``/mission/execute``, services ``/mission/list`` and
-``/mission/cancel``; publishes ``/mission/feedback``, ``/behavior/tree_status``,
-``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
+Interfaces: topic ``/mission/action``, action ``/mission/execute``, services ``/mission/list``,
+``/mission/history`` and ``/mission/cancel``; publishes ``/mission/feedback``,
+``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
 
 A mission that is refused ends at once, with the reason in its result or feedback; the goal of the
 action itself is always accepted, since the rejection of a goal has no room for a reason.
@@ -20,7 +20,7 @@ from typing import Any
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
-from behavior_msgs.srv import ListMissions
+from behavior_msgs.srv import ListMissionRecords, ListMissions
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -32,16 +32,19 @@ from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
 from behavior_executor.conversion import (
     feedback_message,
     metrics_message,
+    record_message,
     request_from,
     tree_status_message,
 )
 from behavior_executor.core import ExecutorCore, Settings
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of
+from behavior_executor.journal import JournalError, RestartPolicy, open_log
 from behavior_executor.manager import BehaviorManager, load_manager_class
 from behavior_executor.manager_node import NavigationManager
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     CONTROL_KINDS,
+    Code,
     Mission,
     MissionError,
     Policy,
@@ -126,6 +129,39 @@ def _parameters() -> list[ParameterSpec]:
             range=(0.0, 1e6),
             read_only=True,
         ),
+        ParameterSpec(
+            "navigation_tree",
+            "navigation_classic",
+            "tree of missions NAVIGATE_TO_POSE and FOLLOW_ROUTE",
+            read_only=True,
+        ),
+        ParameterSpec("map_tree", "load_map", "tree of missions LOAD_MAP", read_only=True),
+        ParameterSpec(
+            "journal_file",
+            "",
+            "SQLite file that holds every mission; empty: in memory, lost with the process",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "journal_capacity",
+            10_000,
+            "missions that the journal keeps after they have ended",
+            range=(1, 10**7),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "journal_required",
+            False,
+            "refuse missions that cannot be written to the journal",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "restart_policy",
+            "report",
+            "what becomes of missions that a restart finds unfinished",
+            choices=tuple(policy.value for policy in RestartPolicy),
+            read_only=True,
+        ),
     ]
 
 
@@ -153,6 +189,12 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
             manager.register_nodes(self._factory)
         if values["nodes_file"]:
             register_ros_nodes(self._factory, self, load_node_models(values["nodes_file"]))
+        self._log = open_log(
+            Path(values["journal_file"]).expanduser() if values["journal_file"] else None,
+            capacity=values["journal_capacity"],
+            required=values["journal_required"],
+            tell=self.problem,
+        )
         self.core = ExecutorCore(
             catalogue=MissionCatalogue([Path(name) for name in values["tree_directories"] if name]),
             queue=MissionQueue(
@@ -168,7 +210,10 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
                 tick_period=1.0 / values["tick_rate"],
                 server_lost_grace=values["server_lost_grace"],
                 mission_timeout=values["mission_timeout"] or math.inf,
+                navigation_tree=values["navigation_tree"],
+                map_tree=values["map_tree"],
             ),
+            log=self._log,
         )
         self._gates: dict[str, FeedbackGate] = {}
         self._goals: dict[str, tuple[Any, Future]] = {}
@@ -176,6 +221,18 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         self._closing = False
         self._make_interfaces(1.0 / values["tick_rate"])
         register_closable(self, self)
+        self._take_up(RestartPolicy(values["restart_policy"]))
+
+    def _take_up(self, policy: RestartPolicy) -> None:
+        """Deal with the missions that the last executor left unfinished."""
+        try:
+            unfinished = self._log.journal.unfinished()
+        except JournalError as error:
+            self.problem(str(error))
+            return
+        self.core.restore(unfinished, policy)
+        for mission in unfinished:
+            self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
 
     def _make_interfaces(self, period: float) -> None:
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -186,6 +243,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         self._diagnostics = DiagnosticsPublisher(self, "executor")
         self.create_subscription(MissionAction, "/mission/action", self._on_action, QOS_COMMAND)
         self.create_service(ListMissions, "/mission/list", self._on_list)
+        self.create_service(ListMissionRecords, "/mission/history", self._on_history)
         self.create_service(Trigger, "/mission/cancel", self._on_cancel)
         self._server = ActionServer(
             self,
@@ -218,6 +276,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         """End all missions and destroy the node."""
         self.begin_close()
         self._server.destroy()
+        self._log.journal.close()
         super().destroy_node()
 
     # -- what the core tells ---------------------------------------------------------------------
@@ -228,7 +287,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         if not mission.is_final:
             return
         self._gates.pop(mission.action_id, None)
-        text = f"mission '{mission.request.name}' {mission.state.name}: {mission.text}"
+        text = f"mission '{mission.request.title}' {mission.state.name}: {mission.text}"
         # rclpy ties a severity to the line of the call.
         if mission.state is State.FINISHED:
             self.get_logger().info(text)
@@ -240,7 +299,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         """Publish the tree's XML."""
-        self.get_logger().info(f"mission '{mission.request.name}' starts ({mission.action_id})")
+        self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
@@ -316,7 +375,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
             answer.success, answer.message = False, str(error)
         else:
             answer.success = True
-            answer.message = f"mission '{mission.request.name}' ({mission.action_id}) cancelled"
+            answer.message = f"mission '{mission.request.title}' ({mission.action_id}) cancelled"
         return answer
 
     def _on_list(
@@ -325,6 +384,20 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         entries = self.core.catalogue.entries()
         answer.names = [entry.name for entry in entries]
         answer.descriptions = [entry.description for entry in entries]
+        return answer
+
+    def _on_history(
+        self, request: ListMissionRecords.Request, answer: ListMissionRecords.Response
+    ) -> ListMissionRecords.Response:
+        try:
+            missions = self._log.journal.records(
+                unfinished_only=request.unfinished_only, limit=request.limit
+            )
+        except JournalError as error:
+            answer.code, answer.message = int(Code.BUSY), str(error)
+        else:
+            answer.records = [record_message(mission) for mission in missions]
+            answer.message = self._log.problem
         return answer
 
     # -- reports ---------------------------------------------------------------------------------
@@ -384,11 +457,12 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
 
     def _health(self) -> tuple[bytes, str]:
         running = self.core.queue.running
-        what = f"runs '{running.request.name}'" if running is not None else "no mission"
+        what = f"runs '{running.request.title}'" if running is not None else "no mission"
         silent = time.monotonic() - self.core.last_tick
         if silent > max(STANDSTILL, 3.0 * self.core.settings.tick_period):
             return ERROR, f"{what}; no tick: /clock stands still, does the simulation run?"
         problems = [text for manager in self.managers if (text := manager.problem())]
+        problems += [self._log.problem] if self._log.problem else []
         if problems:
             return WARN, "; ".join([what, *problems])
         return OK, what

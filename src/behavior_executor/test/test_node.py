@@ -211,7 +211,7 @@ def test_wrong_inputs_are_answered_and_the_executor_goes_on(stack: Stack) -> Non
         ({"name": ""}, Code.INVALID_REQUEST, "name is empty"),
         ({"name": "forever", "type": 77}, Code.INVALID_REQUEST, "type 77"),
         ({"name": "forever", "policy": 9}, Code.INVALID_REQUEST, "policy 9"),
-        ({"name": "x", "type": int(Kind.LOAD_MAP)}, Code.INVALID_REQUEST, "LOAD_MAP"),
+        ({"name": "", "type": int(Kind.LOAD_MAP)}, Code.INVALID_REQUEST, "map_id is empty"),
         (
             {"name": "stack_blocks", "parameters": [KeyValue(key="colour", value="1")]},
             Code.INVALID_REQUEST,
