@@ -20,6 +20,7 @@ older half of them goes earlier. Unfinished missions are never dropped.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -95,6 +96,7 @@ class MissionJournal:
         with self._errors("opened"):
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                _require_writable(path)
             self._database = sqlite3.connect(
                 path or ":memory:", timeout=2.0, isolation_level=None, check_same_thread=False
             )
@@ -105,8 +107,8 @@ class MissionJournal:
             self._database.close()
             raise
 
-    def accepted(self, mission: Mission) -> None:
-        """Write a mission down; when this returns, a power cut cannot lose it.
+    def accepted(self, mission: Mission) -> bool:
+        """Write a mission down; when this returns True, a power cut cannot lose it.
 
         Raises:
             JournalError: it is not written.
@@ -130,9 +132,13 @@ class MissionJournal:
             promise=True,
         )
         self._known[mission.action_id] = (number, _essence(mission))
+        return True
 
-    def changed(self, mission: Mission) -> None:
+    def changed(self, mission: Mission) -> bool:
         """Write down what has become of a mission; one that was never accepted is passed over.
+
+        Returns:
+            whether there was anything to write.
 
         Raises:
             JournalError: it is not written.
@@ -140,7 +146,7 @@ class MissionJournal:
         number, written = self._known.get(mission.action_id, (0, ()))
         essence = _essence(mission)
         if not number or essence == written:
-            return
+            return False
         promise = mission.is_final or essence[1:] != written[1:]
         self._write(
             "UPDATE missions SET state = ?, code = ?, text = ?, steps_done = ?, interruptions = ?,"
@@ -155,6 +161,7 @@ class MissionJournal:
             del self._known[mission.action_id]
         else:
             self._known[mission.action_id] = (number, essence)
+        return True
 
     def unfinished(self) -> list[Mission]:
         """Missions that have not ended: those that had started, then by priority and arrival.
@@ -181,24 +188,22 @@ class MissionJournal:
     def _prepare(self, max_bytes: int) -> None:
         run = self._database.execute
         run("PRAGMA locking_mode = EXCLUSIVE")
-        run("PRAGMA journal_mode = WAL")
-        run(f"PRAGMA max_page_count = {max(16, max_bytes // _PAGE)}")
-        run(f"PRAGMA journal_size_limit = {2**20}")
-        run("BEGIN IMMEDIATE")
         damage = run("PRAGMA quick_check(1)").fetchone()[0]
         if damage != "ok":
-            raise sqlite3.DatabaseError(f"it is damaged: {damage}")
+            raise sqlite3.DatabaseError(f"it is damaged: {damage.splitlines()[-1]}")
         version = run("PRAGMA user_version").fetchone()[0]
         tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        run("COMMIT")
-        if not tables:
-            self._database.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-        elif run("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+        if tables and run("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             raise sqlite3.DatabaseError("it is another program's database")
-        elif version != SCHEMA_VERSION:
+        if tables and version != SCHEMA_VERSION:
             raise sqlite3.DatabaseError(
                 f"its schema has version {version}, this program knows {SCHEMA_VERSION}"
             )
+        # Only now, since these write to the file.
+        run("PRAGMA journal_mode = WAL")
+        run(f"PRAGMA max_page_count = {max(16, max_bytes // _PAGE)}")
+        run(f"PRAGMA journal_size_limit = {2**20}")
+        self._database.executescript(f"BEGIN IMMEDIATE; {'' if tables else _SCHEMA} COMMIT;")
         self._known = {
             action_id: (number, tuple(rest))
             for number, action_id, *rest in run(
@@ -304,15 +309,25 @@ class MissionLog:
         """Write down what has become of a mission."""
         self._attempt(lambda: self.journal.changed(mission))
 
-    def _attempt(self, write: Callable[[], None]) -> None:
+    def _attempt(self, write: Callable[[], bool]) -> None:
         try:
-            write()
+            if write():
+                self.problem = self._lasting
         except JournalError as error:
             if str(error) != self.problem:
                 self._tell(str(error))
             self.problem = str(error)
-        else:
-            self.problem = self._lasting
+
+
+def _require_writable(path: Path) -> None:
+    """SQLite itself tells of an I/O error.
+
+    Raises:
+        PermissionError: file or folder is read-only.
+    """
+    for each in (path, path.parent):
+        if each.exists() and not os.access(each, os.W_OK, effective_ids=True):
+            raise PermissionError(f"{each} is read-only")
 
 
 def _essence(mission: Mission) -> tuple[object, ...]:

@@ -68,6 +68,7 @@ class Bench:
         folder: Path,
         policy: Policy = Policy.REJECT,
         journal: MissionJournal | None = None,
+        log: MissionLog | None = None,
         **settings: float | str,
     ) -> None:
         for name, body in TREES.items():
@@ -93,7 +94,7 @@ class Bench:
             now=lambda: self.time,
             wall=lambda: self.time,
             settings=Settings(**settings),
-            log=MissionLog(journal or MissionJournal(), tell=self.problems.append),
+            log=log or MissionLog(journal or MissionJournal(), tell=self.problems.append),
         )
 
     def _factory(self) -> BehaviorTreeFactory:
