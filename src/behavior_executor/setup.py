@@ -23,6 +23,11 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": ["executor_node = behavior_executor.node:main"],
-        "behavior_executor.managers": ["scene = behavior_executor.scene_manager:SceneManager"],
+        "behavior_executor.managers": [
+            "scene = behavior_executor.scene_manager:SceneManager",
+            "system_health = behavior_executor.managers.system_health:SystemHealthManager",
+            "planner = behavior_executor.managers.planner:PlannerManager",
+            "autonomy_level = behavior_executor.managers.autonomy_level:AutonomyLevelManager",
+        ],
     },
 )

@@ -85,6 +85,10 @@ class NavigationManager(BehaviorManager):
         self.steady_timer(1.0, self._report)
         navigation_managers(node).append(self)
 
+    def pre_tick(self, now: float) -> None:
+        """Tell the time to all nodes of this tick; call it first."""
+        self.state.now = now
+
     def health(self) -> tuple[bytes, str]:
         """Level and sentence for the diagnostics: a warning while there is a problem."""
         problem = self.problem()

@@ -76,6 +76,10 @@ class LocalizationState:
     """Edges from good to not good."""
     reason: str = "no localization result yet"
     """Why it is not good; empty: it is."""
+    bad_for: float = 0.0
+    """[s] since it was good, 0 while it is."""
+    frame: str = "map"
+    """That the pose is given in."""
 
 
 @dataclass(slots=True)
@@ -138,6 +142,8 @@ class PlannerState:
     """The mode's rule asks for a new route that avoids `blocked_edges`."""
     failed: bool = False
     """So many failures that the action must be given up."""
+    reset_wanted: bool = False
+    """The localization has been bad for longer than its grace."""
 
 
 @dataclass(slots=True)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree nodes of the autonomy level manager."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from behavior_executor.navigation.autonomy import SELECTABLE
+from behavior_executor.navigation.state import Level, NavigationState
+from behavior_tree import (
+    ConditionNode,
+    InputPort,
+    NodeConfig,
+    NodeStatus,
+    PortInfo,
+    SyncActionNode,
+    ports_list,
+)
+
+
+class Autonomy(Protocol):
+    """What the nodes act upon; the autonomy level manager is one."""
+
+    @property
+    def state(self) -> NavigationState:
+        """What is known."""
+
+    def why_halted(self) -> str:
+        """Why the deadman switch lets nothing move; empty: it does not."""
+
+    def select(self, level: Level) -> None:
+        """Select a level."""
+
+
+class AutonomyIsEnabled(ConditionNode):
+    """The autonomy moves the robot: AUTONOMOUS is selected, nobody overrides it, nothing halts."""
+
+    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
+        """Make the node, as the factory does; ``autonomy`` is where it looks."""
+        super().__init__(name, config)
+        self._autonomy = autonomy
+
+    def tick(self) -> NodeStatus:
+        """Look at the level in force."""
+        state = self._autonomy.state.autonomy
+        if state.may_drive:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(f"the level in force is {state.effective.name}")
+        return NodeStatus.FAILURE
+
+
+class DeadmanIsAlive(ConditionNode):
+    """The deadman switch is held, or there is none."""
+
+    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
+        """Make the node, as the factory does; ``autonomy`` is where it looks."""
+        super().__init__(name, config)
+        self._autonomy = autonomy
+
+    def tick(self) -> NodeStatus:
+        """Look at the switch."""
+        if self._autonomy.state.autonomy.deadman_alive:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(self._autonomy.why_halted() or "the deadman switch is lost")
+        return NodeStatus.FAILURE
+
+
+class SetAutonomyLevel(SyncActionNode):
+    """Selects who moves the robot, as the operator would."""
+
+    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
+        """Make the node, as the factory does; ``autonomy`` is what it acts upon."""
+        super().__init__(name, config)
+        self._autonomy = autonomy
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(InputPort("level", str, description="MANUAL or AUTONOMOUS"))
+
+    def tick(self) -> NodeStatus:
+        """Select it."""
+        name = self.get_input("level").strip().upper()
+        chosen = {level.name: level for level in SELECTABLE}.get(name)
+        if chosen is None:
+            self.set_failure_reason(f"level '{name}': give MANUAL or AUTONOMOUS")
+            return NodeStatus.FAILURE
+        self._autonomy.select(chosen)
+        return NodeStatus.SUCCESS

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways to tell a localizer to start anew; none of them blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from std_srvs.srv import Empty, Trigger
+
+from behavior_executor.navigation.poses import FramedPose
+
+POSITION_DEVIATION = 0.5
+"""[m] Standard deviation that is told with a pose to start from."""
+HEADING_DEVIATION = 0.26
+"""[rad] Likewise."""
+
+
+class LocalizationReset(Protocol):
+    """A reset that is asked for, and answered later."""
+
+    def begin(self) -> None:
+        """Ask."""
+
+    def answer(self) -> tuple[bool, str] | None:
+        """Whether it was done, and what was said; None: no answer yet."""
+
+    def waits_for(self) -> str:
+        """What there is no answer from."""
+
+    def abandon(self) -> None:
+        """The answer matters no more."""
+
+
+class ServiceReset:
+    """By a service: ``std_srvs/Trigger``, or ``std_srvs/Empty`` as AMCL's reinitialisation."""
+
+    def __init__(self, node: Node, service_type: type[Trigger] | type[Empty], name: str) -> None:
+        """Make the client."""
+        self._type = service_type
+        self._client = node.create_client(service_type, name)
+        self._name = name
+        self._future: Any = None
+
+    def begin(self) -> None:
+        """Ask as soon as the server is there."""
+        self.abandon()
+        self._ask()
+
+    def answer(self) -> tuple[bool, str] | None:
+        """What the server said."""
+        if self._future is None:
+            self._ask()
+        if self._future is None or not self._future.done():
+            return None
+        response = self._future.result()
+        self._future = None
+        if self._type is Empty:
+            return True, ""
+        return bool(response.success), str(response.message)
+
+    def waits_for(self) -> str:
+        """The service."""
+        there = "answers not" if self._client.service_is_ready() else "is not there"
+        return f"{self._name} {there}"
+
+    def abandon(self) -> None:
+        """Forget the call; the server may carry it out all the same."""
+        if self._future is not None:
+            self._client.remove_pending_request(self._future)
+            self._future = None
+
+    def _ask(self) -> None:
+        if self._client.service_is_ready():
+            self._future = self._client.call_async(self._type.Request())
+
+
+class InitialPoseReset:
+    """By a pose to start from, as AMCL takes it on ``/initialpose``: the last one that was known.
+
+    A topic gives no answer: the first result after it is the answer.
+    """
+
+    def __init__(
+        self, node: Node, topic: str, pose: Callable[[], FramedPose], answered: Callable[[], bool]
+    ) -> None:
+        """Make the publisher.
+
+        Args:
+            node: publishes.
+            topic: of the pose.
+            pose: tells the pose to start from.
+            answered: tells whether a result has arrived since the reset.
+        """
+        self._node = node
+        self._topic = topic
+        self._pose = pose
+        self._answered = answered
+        self._publisher = node.create_publisher(
+            PoseWithCovarianceStamped, topic, QoSProfile(depth=1)
+        )
+
+    def begin(self) -> None:
+        """Publish the pose."""
+        start = self._pose()
+        message = PoseWithCovarianceStamped()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        message.header.frame_id = start.frame
+        message.pose.pose.position.x = start.pose.x
+        message.pose.pose.position.y = start.pose.y
+        message.pose.pose.orientation.z = math.sin(start.pose.yaw / 2.0)
+        message.pose.pose.orientation.w = math.cos(start.pose.yaw / 2.0)
+        covariance = [0.0] * 36
+        covariance[0] = covariance[7] = POSITION_DEVIATION**2
+        covariance[35] = HEADING_DEVIATION**2
+        message.pose.covariance = covariance
+        self._publisher.publish(message)
+
+    def answer(self) -> tuple[bool, str] | None:
+        """Done when a result has arrived."""
+        return (True, "") if self._answered() else None
+
+    def waits_for(self) -> str:
+        """The localizer."""
+        return f"no localization result after the pose on {self._topic}"
+
+    def abandon(self) -> None:
+        """Nothing is left to forget."""

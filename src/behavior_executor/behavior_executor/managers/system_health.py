@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager that knows whether the robot knows where it is, and can have the localizer reset."""
+
+from __future__ import annotations
+
+from behavior_msgs.msg import LocalizationResult
+from geometry_msgs.msg import Pose
+from rclpy.node import Node
+from std_srvs.srv import Empty, Trigger
+
+from behavior_executor.manager_node import (
+    NavigationManager,
+    input_parameters,
+    navigation_managers,
+    pose_tree,
+    pose_tree_parameter,
+)
+from behavior_executor.managers import system_health_nodes as nodes
+from behavior_executor.managers.localization_reset import (
+    InitialPoseReset,
+    LocalizationReset,
+    ServiceReset,
+)
+from behavior_executor.navigation.localization import (
+    Estimate,
+    LocalizationWatch,
+    brought_to_now,
+)
+from behavior_executor.navigation.poses import FramedPose, Pose2D
+from behavior_executor.scene_view import yaw_of
+from behavior_executor.statistics import Metric
+from behavior_ros import ERROR, ParameterSpec, TransformError, seconds, to_time
+from behavior_tree import BehaviorTreeFactory
+
+PARAMETERS = (
+    *input_parameters(
+        "localization_result", "/localization/result", 1.0, "verdicts of the localizer"
+    ),
+    pose_tree_parameter(),
+    ParameterSpec("robot_frame", "base_link", "frame of the robot", read_only=True),
+    ParameterSpec(
+        "static_frame",
+        "odom",
+        "frame that stands still between an estimate and now; empty: estimates stay as they are",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "tx_reset_localization",
+        "/localization/reset",
+        "service, or topic with initialpose, that resets the localizer",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "reset_adapter",
+        "trigger",
+        "how the localizer is reset: std_srvs/Trigger, std_srvs/Empty (AMCL), or a pose to start "
+        "from (PoseWithCovarianceStamped)",
+        choices=("trigger", "empty", "initialpose"),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "reset_timeout",
+        10.0,
+        "[s] node time that a reset may take",
+        range=(0.1, 600.0),
+        read_only=True,
+    ),
+    ParameterSpec("min_score", 0.0, "score below which a result counts as bad", range=(0.0, 1.0)),
+)
+
+
+class SystemHealthManager(NavigationManager):
+    """Judges the localization once per message and once per tick."""
+
+    name = "system_health"
+
+    def __init__(self, node: Node) -> None:
+        """Subscribe."""
+        super().__init__(node, PARAMETERS)
+        self._host = node
+        self.watch = LocalizationWatch(self.state.localization)
+        self._cache = self.input(
+            "localization_result", LocalizationResult, callback=self._on_result
+        )
+        self._transforms = pose_tree(node, self.values["pose_tree"])
+        self._odometry_problem = ""
+        self._then: tuple[float, Pose2D] | None = None
+        self.reset = self._make_reset()
+        self.resets = 0
+        self.reset_timeout: float = self.values["reset_timeout"]
+
+    def register_nodes(self, factory: BehaviorTreeFactory) -> None:
+        """Register the nodes of :mod:`behavior_executor.managers.system_health_nodes`."""
+        register_system_health_nodes(factory, self)
+
+    def pre_tick(self, now: float) -> None:
+        """Judge the localization, and bring the pose to now."""
+        super().pre_tick(now)
+        if self._cache.newest() is None:  # before the first result, or after the clock was set back
+            self.watch.newest = None
+        fresh = self._cache.fresh()
+        self.watch.settle(now, fresh=fresh, silent_for=self._cache.age())
+        newest = self.watch.newest
+        self.state.localization.pose = None if newest is None else self._brought_to_now(newest)
+
+    def begin_reset(self) -> None:
+        """Have the localizer reset; from now on only results from after it count."""
+        self.watch.forget(self._now())
+        self.reset.begin()
+        self.resets += 1
+
+    def unhealthy(self) -> str:
+        """Why the system is not fit to drive; empty: it is."""
+        if not self.state.localization.good:
+            return self.state.localization.reason
+        others = (each for each in navigation_managers(self._host) if each is not self)
+        return next(
+            (text for each in others for level, text in [each.health()] if level == ERROR), ""
+        )
+
+    def metrics(self) -> list[Metric]:
+        """Failures, resets, score, and those of the input."""
+        localization = self.state.localization
+        return [
+            Metric("localization_failures", "", float(localization.failures), is_counter=True),
+            Metric("localization_resets", "", float(self.resets), is_counter=True),
+            Metric("localization_score", "", localization.score),
+            *self.input_metrics(),
+        ]
+
+    def problem(self) -> str:
+        """What is wrong with localization or odometry."""
+        return self.state.localization.reason or self._odometry_problem
+
+    def _make_reset(self) -> LocalizationReset:
+        topic, adapter = self.values["tx_reset_localization"], self.values["reset_adapter"]
+        if adapter == "initialpose":
+            return InitialPoseReset(
+                self.manager_node, topic, self._last_pose, lambda: self.watch.newest is not None
+            )
+        service_type = Trigger if adapter == "trigger" else Empty
+        return ServiceReset(self.manager_node, service_type, topic)
+
+    def _last_pose(self) -> FramedPose:
+        localization = self.state.localization
+        return FramedPose(localization.frame, localization.pose or Pose2D())
+
+    def _now(self) -> float:
+        return seconds(self.manager_node.get_clock().now())
+
+    def _on_result(self, message: LocalizationResult) -> None:
+        trusted = message.status == LocalizationResult.GOOD
+        minimum = self.manager_node.get_parameter("min_score").value
+        self.watch.take(
+            Estimate(
+                stamp=seconds(message.header.stamp),
+                pose=_planar(message.pose.pose),
+                good=trusted and message.score >= minimum,
+                score=message.score,
+                map_id=message.map_id,
+                frame=message.header.frame_id,
+            ),
+            self._now(),
+        )
+
+    def _brought_to_now(self, estimate: Estimate) -> Pose2D:
+        static, robot = self.values["static_frame"], self.values["robot_frame"]
+        self._odometry_problem = ""
+        if not static:
+            return estimate.pose
+        try:
+            if self._then is None or self._then[0] != estimate.stamp:
+                self._then = (estimate.stamp, self._in_static_frame(static, robot, estimate.stamp))
+            return brought_to_now(
+                estimate.pose, self._then[1], self._in_static_frame(static, robot, None)
+            )
+        except TransformError as error:
+            self._odometry_problem = f"the pose stands still between estimates: {error}"
+            return estimate.pose
+
+    def _in_static_frame(self, static: str, robot: str, time: float | None) -> Pose2D:
+        stamp = None if time is None else to_time(time)
+        transform = self._transforms.lookup_transform(static, robot, stamp).transform
+        t, q = transform.translation, transform.rotation
+        return Pose2D(t.x, t.y, yaw_of(q.x, q.y, q.z, q.w))
+
+
+def _planar(pose: Pose) -> Pose2D:
+    q = pose.orientation
+    return Pose2D(pose.position.x, pose.position.y, yaw_of(q.x, q.y, q.z, q.w))
+
+
+def register_system_health_nodes(factory: BehaviorTreeFactory, health: nodes.SystemHealth) -> None:
+    """Register the nodes that look at the system's health.
+
+    Args:
+        factory: gets the nodes.
+        health: where they look; the manager is one.
+    """
+    factory.register_node_type(nodes.LocalizationIsReady, "localizationIsReady", health)
+    factory.register_node_type(nodes.LocalizationIsFresh, "localizationIsFresh", health)
+    factory.register_node_type(nodes.LocalizationResetIsWanted, "localizationResetIsWanted", health)
+    factory.register_node_type(nodes.SystemIsHealthy, "systemIsHealthy", health)
+    factory.register_node_type(nodes.ResetLocalization, "resetLocalization", health)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree nodes of the system health manager."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from behavior_executor.managers.localization_reset import LocalizationReset
+from behavior_executor.navigation.state import NavigationState
+from behavior_tree import (
+    ConditionNode,
+    NodeConfig,
+    NodeStatus,
+    OutputPort,
+    PortInfo,
+    StatefulActionNode,
+    ports_list,
+)
+
+
+class SystemHealth(Protocol):
+    """Where the nodes look; the system health manager is one."""
+
+    @property
+    def state(self) -> NavigationState:
+        """What is known."""
+
+    @property
+    def reset(self) -> LocalizationReset:
+        """How the localizer is reset."""
+
+    @property
+    def reset_timeout(self) -> float:
+        """[s] node time that a reset may take."""
+
+    def begin_reset(self) -> None:
+        """Have the localizer reset."""
+
+    def unhealthy(self) -> str:
+        """Why the system is not fit to drive; empty: it is."""
+
+
+class _HealthCondition(ConditionNode):
+    def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
+        super().__init__(name, config)
+        self._health = health
+
+    def _answer(self, problem: str) -> NodeStatus:
+        if not problem:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(problem)
+        return NodeStatus.FAILURE
+
+
+class LocalizationIsReady(_HealthCondition):
+    """The newest localization result is fresh, and the localizer trusts it."""
+
+    def tick(self) -> NodeStatus:
+        """Look at it."""
+        return self._answer(self._health.state.localization.reason)
+
+
+class LocalizationIsFresh(_HealthCondition):
+    """A localization result came within its maximum age, good or bad."""
+
+    def tick(self) -> NodeStatus:
+        """Look at it."""
+        localization = self._health.state.localization
+        return self._answer("" if localization.fresh else localization.reason)
+
+
+class LocalizationResetIsWanted(_HealthCondition):
+    """The localization has been bad for longer than the planner manager's loc_bad_grace."""
+
+    def tick(self) -> NodeStatus:
+        """Look at what the rule of the planner's mode says."""
+        wanted = self._health.state.planner.reset_wanted
+        return self._answer("" if wanted else "no reset of the localization is wanted")
+
+
+class SystemIsHealthy(_HealthCondition):
+    """The localization is good, and no navigation manager reports an error."""
+
+    def tick(self) -> NodeStatus:
+        """Ask the managers."""
+        return self._answer(self._health.unhealthy())
+
+
+class ResetLocalization(StatefulActionNode):
+    """Has the localizer start anew. RUNNING until it answered; then only newer results count."""
+
+    def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
+        """Make the node, as the factory does; ``health`` is what it acts upon."""
+        super().__init__(name, config)
+        self._health = health
+        self._since = 0.0
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(OutputPort("message", str, description="what the localizer answered"))
+
+    def on_start(self) -> NodeStatus:
+        """Ask."""
+        self._since = self._health.state.now
+        self._health.begin_reset()
+        return self.on_running()
+
+    def on_running(self) -> NodeStatus:
+        """Look for the answer."""
+        answer = self._health.reset.answer()
+        if answer is None:
+            waited = self._health.state.now - self._since
+            if waited <= self._health.reset_timeout:
+                return NodeStatus.RUNNING
+            reason = f"{self._health.reset.waits_for()} after {waited:.1f} s"
+            self._health.reset.abandon()
+            self.set_failure_reason(reason)
+            return NodeStatus.FAILURE
+        done, message = answer
+        self.set_output("message", message)
+        if done:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(f"the localizer refused its reset: {message}")
+        return NodeStatus.FAILURE
+
+    def on_halted(self) -> None:
+        """Forget the answer."""
+        self._health.reset.abandon()
