@@ -15,7 +15,7 @@ from behavior_ros.conversions import (
 from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
 from behavior_ros.entry import run
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
-from behavior_ros.goal_exchange import End, GoalOutcome
+from behavior_ros.goal_exchange import End, GoalExchange, GoalOutcome
 from behavior_ros.goal_runner import GoalRunner, RemoteGoal
 from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
 from behavior_ros.message_cache import AgeSince, MessageCache
@@ -47,6 +47,7 @@ __all__ = [
     "End",
     "GoalCancelled",
     "GoalContext",
+    "GoalExchange",
     "GoalOutcome",
     "GoalRunner",
     "MessageCache",

@@ -68,6 +68,7 @@ class GoalExchange:
         sender: sends it
         goal: message
         on_feedback: gets each feedback message until the end
+        on_accept: called once the server has accepted the goal
         on_end: gets the outcome, once
     """
 
@@ -77,6 +78,7 @@ class GoalExchange:
         goal: Any,
         *,
         on_feedback: Callable[[Any], None] | None = None,
+        on_accept: Callable[[], None] | None = None,
         on_end: Callable[[GoalOutcome], None] | None = None,
     ) -> None:
         self.outcome: GoalOutcome | None = None
@@ -86,6 +88,7 @@ class GoalExchange:
         self._cancel_wanted = False
         self._cancel_pending = False
         self._on_feedback = on_feedback
+        self._on_accept = on_accept
         self._on_end = on_end
         sender.send_goal_async(goal, self._receive_feedback).add_done_callback(self._answered)
 
@@ -137,6 +140,8 @@ class GoalExchange:
             self._finish(GoalOutcome(End.REJECTED, message="the server rejected the goal"))
             return
         self._handle = handle
+        if self._on_accept is not None:
+            self._on_accept()
         if self._cancel_wanted:
             self._send_cancel()
         if self.outcome is None:

@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from behavior_motion import RobotModel, Trajectory
-from behavior_ros import QOS_SENSOR
+from behavior_ros import QOS_SENSOR, GoalExchange, GoalOutcome
 from behavior_skills import conversion
 from behavior_skills.interfaces import Done, Failure, JointState, SkillFailure
 
@@ -82,29 +81,30 @@ class ControllerCommand:
         name: str,
         goal: Any,
         *,
-        outcome: Callable[[int, Any], Done],
+        outcome: Callable[[GoalOutcome], Done],
         wake: Callable[[], None],
         on_accept: Callable[[], None] = lambda: None,
     ) -> None:
         self._node, self._client, self._name = node, client, name
         self._outcome, self._wake, self._on_accept = outcome, wake, on_accept
-        self._done: Done | None = None
-        self._handle: Any = None
+        self._exchange: GoalExchange | None = None
         self._cancelled = False
         self._sent = self._looked = time.monotonic()
         self._in_executor(lambda: self._send(goal))
 
     def done(self) -> Done | None:
         """How the goal ended, or None; raises `SkillFailure` SERVER_LOST."""
-        if self._done is None:
+        ended = self._exchange.outcome if self._exchange is not None else None
+        if ended is None:
             self._check_server()
-        return self._done
+            return None
+        return Done(False, ended.message) if ended.result is None else self._outcome(ended)
 
     def cancel(self) -> None:
         """Cancel the goal, as soon as it is accepted."""
         self._cancelled = True
-        if self._handle is not None:
-            self._in_executor(self._handle.cancel_goal_async)
+        if self._exchange is not None:
+            self._in_executor(self._exchange.cancel)
 
     def _in_executor(self, work: Callable[[], Any]) -> None:
         executor = self._node.executor
@@ -113,30 +113,16 @@ class ControllerCommand:
         executor.create_task(work)
 
     def _send(self, goal: Any) -> None:
-        self._client.send_goal_async(goal).add_done_callback(self._on_response)
-
-    def _on_response(self, future: Any) -> None:
-        handle = future.result()
-        if not handle.accepted:
-            self._end(Done(False, "it rejected the goal"))
-            return
-        self._handle = handle
-        handle.get_result_async().add_done_callback(self._on_result)
+        self._exchange = GoalExchange(
+            self._client, goal, on_accept=self._on_accept, on_end=lambda _: self._wake()
+        )
         if self._cancelled:
-            handle.cancel_goal_async()
-        self._on_accept()
-
-    def _on_result(self, future: Any) -> None:
-        response = future.result()
-        self._end(self._outcome(response.status, response.result))
-
-    def _end(self, done: Done) -> None:
-        self._done = done
-        self._wake()
+            self._exchange.cancel()
 
     def _check_server(self) -> None:
         now = time.monotonic()
-        if self._handle is None and now - self._sent > ACCEPT_TIMEOUT:
+        accepted = self._exchange is not None and self._exchange.accepted
+        if not accepted and now - self._sent > ACCEPT_TIMEOUT:
             raise self._lost("does not answer")
         if now - self._looked > LOOK:
             self._looked = now
@@ -200,14 +186,16 @@ class GripperClient:
         )
 
 
-def _trajectory_outcome(status: int, result: FollowJointTrajectory.Result) -> Done:
-    ok = status == GoalStatus.STATUS_SUCCEEDED and result.error_code == result.SUCCESSFUL
-    return Done(ok, result.error_string or f"status {status}, error {result.error_code}")
+def _trajectory_outcome(ended: GoalOutcome) -> Done:
+    result: FollowJointTrajectory.Result = ended.result
+    ok = ended.succeeded and result.error_code == result.SUCCESSFUL
+    return Done(ok, result.error_string or f"{ended.end.value}, error {result.error_code}")
 
 
-def _gripper_outcome(status: int, result: GripperCommand.Result) -> Done:
-    ok = status == GoalStatus.STATUS_SUCCEEDED
-    return Done(ok, "" if ok else f"status {status}", stalled=result.stalled)
+def _gripper_outcome(ended: GoalOutcome) -> Done:
+    return Done(
+        ended.succeeded, "" if ended.succeeded else ended.end.value, stalled=ended.result.stalled
+    )
 
 
 def _notify(condition: threading.Condition) -> None:
