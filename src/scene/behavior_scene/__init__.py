@@ -22,22 +22,33 @@ from behavior_scene.library import (
 )
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.pose_filter import PoseFilter
-from behavior_scene.questions import Answer, Context, Question, answer
+from behavior_scene.questions import (
+    Answer,
+    BadQuestionError,
+    Context,
+    NoPointsError,
+    Query,
+    Question,
+    answer,
+)
 from behavior_scene.scene import Scene, SceneParameters, UnknownLinkError, UnknownObjectError
 from behavior_scene.tracker import Track, Tracker
 
 __all__ = [
     "Answer",
+    "BadQuestionError",
     "Context",
     "Defect",
     "Detection",
     "Intake",
     "IntakeParameters",
     "LibraryError",
+    "NoPointsError",
     "ObjectClass",
     "ObjectLibrary",
     "ObjectState",
     "PoseFilter",
+    "Query",
     "Question",
     "Scene",
     "SceneObject",

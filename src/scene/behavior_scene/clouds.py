@@ -32,6 +32,8 @@ class CloudDefect(enum.Enum):
     EMPTY = "cloud_empty"
     NO_FINITE_POINT = "cloud_no_finite_point"
     BAD_STAMP = "cloud_bad_stamp"
+    FROM_THE_FUTURE = "cloud_from_the_future"
+    FROM_THE_PAST = "cloud_from_the_past"
     UNKNOWN_FRAME = "cloud_unknown_frame"
 
 

@@ -28,6 +28,7 @@ from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
 from behavior_scene.objects import Snapshot
 from behavior_scene.scene import Scene, SceneParameters
+from behavior_scene.shown_shapes import ShownShapes
 
 _DEFAULTS = SceneParameters()
 PARAMETERS = [
@@ -67,6 +68,8 @@ class SceneHost:
         """Fixed frame of all objects."""
         self.points: PointsProvider = lambda: None
         """What objects that are found in points look at; the part that receives clouds sets it."""
+        self.shown_shapes = ShownShapes()
+        """Shapes that were asked about, for whoever draws them."""
         self._period = 1.0 / values["publish_rate"]
         self._idle_period: float = values["idle_period"]
         self._published = -np.inf

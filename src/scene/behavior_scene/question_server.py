@@ -1,57 +1,280 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the scene node that answers questions: `/scene/query`."""
+"""The part of the scene node that answers questions: `/scene/query` and `/scene/check`.
+
+The service answers at once. The action asks until the answer is yes and tells the value meanwhile;
+nothing waits in a thread: all open checks are looked at together, at 20 Hz and after every cloud,
+and all points that they ask for are counted in one pass.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from behavior_msgs.action import CheckScene
+from behavior_msgs.msg import SceneAnswer
 from behavior_msgs.srv import QueryScene
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.task import Future
 
-from behavior_ros import seconds, to_time
+from behavior_ros import ParameterSpec, declare_all
+from behavior_ros.closing import register_closable
+from behavior_scene.cloud_input import CloudInput
 from behavior_scene.host import SceneHost
-from behavior_scene.questions import Context, Question, answer
+from behavior_scene.question_conversion import answer_message, query_from
+from behavior_scene.questions import (
+    Answer,
+    BadQuestionError,
+    Context,
+    NoPointsError,
+    PlacedCloud,
+    Query,
+    answer,
+    counts,
+    judge_points,
+    world_T_shape,
+)
 from behavior_scene.scene import UnknownObjectError
+from behavior_scene.shown_shapes import ShownShape
 
-SUCCESS, UNKNOWN_OBJECT, BAD_QUESTION = 0, 101, 102
+SUCCESS, UNKNOWN_OBJECT, BAD_QUESTION, NO_POINTS = 0, 101, 102, 103
+PARAMETERS = [
+    ParameterSpec(
+        "check_timeout", 5.0, "[s] of /scene/check where the goal gives none", range=(0.01, 3600.0)
+    )
+]
+LOOK = 0.05
+"""[s] node time between two looks at open checks."""
+FEEDBACK = 0.1
+"""[s] node time between two feedback messages of a check, at least."""
+
+
+@dataclass(slots=True, eq=False)
+class _Check:
+    """An open goal of `/scene/check`."""
+
+    query: Query
+    handle: Any
+    once: bool
+    begun: float
+    timeout: float
+    done: Future
+    """Gets code and message."""
+    answer: SceneAnswer
+    """The newest one."""
+    problem: str = ""
+    """Why there is no answer, if there is none."""
+    unknown: bool = True
+    """Whether an object was never known so far."""
+    told: float = float("-inf")
+    looked_at: float = float("-inf")
+    """Stamp of the cloud whose points were counted last."""
 
 
 class QuestionServer:
-    """Answers at once, from the scene as it is now."""
+    """Answers from the scene as it is now."""
 
     def __init__(self, host: SceneHost) -> None:
         self._host = host
+        self.clouds = CloudInput(host)
+        self.clouds.on_cloud(self._look)
+        self._timeout: float = declare_all(host.node, PARAMETERS)["check_timeout"]
+        self._checks: list[_Check] = []
+        self._closing = False
         host.node.create_service(QueryScene, "/scene/query", self._on_query)
+        self._server = ActionServer(
+            host.node,
+            CheckScene,
+            "/scene/check",
+            self._execute,
+            cancel_callback=self._on_cancel,
+            result_timeout=60,
+        )
+        self._timer = host.node.create_timer(LOOK, self._look)
+        self._timer.cancel()
+        register_closable(host.node, self)
+
+    # -- shutdown --------------------------------------------------------------------------------
+
+    def begin_close(self) -> None:
+        """End all checks."""
+        self._closing = True
+        for check in list(self._checks):
+            self._end(check, CheckScene.Result.CANCELED, "the scene is closing")
+
+    def closed(self) -> bool:
+        """Whether all have ended."""
+        return not self._checks
+
+    # -- the service -----------------------------------------------------------------------------
 
     def _on_query(
         self, request: QueryScene.Request, response: QueryScene.Response
     ) -> QueryScene.Response:
-        asked, snapshot = request.question, self._host.snapshot()
-        response.answer.revision = snapshot.revision
-        response.answer.stamp = to_time(snapshot.stamp)
-        try:
-            question = Question(asked.question)
-        except ValueError:
-            response.code = BAD_QUESTION
-            response.message = (
-                f"Question {asked.question} is not answered here; ask one of "
-                f"{[f'{known.name}={known.value}' for known in Question]}."
-            )
-            return response
-        context = Context(
-            snapshot, lambda name: self._host.link_pose(name, None), self._host.scene.pose_at
-        )
-        try:
-            result = answer(
-                context,
-                question,
-                asked.object,
-                reference=asked.reference,
-                minimum=asked.minimum,
-                maximum=asked.maximum,
-                since=seconds(asked.since),
-            )
-        except UnknownObjectError as error:
-            response.code = UNKNOWN_OBJECT
-            response.message = self._host.unknown_object(error.args[0])
-            return response
         response.code, response.message = SUCCESS, "ok"
-        response.answer.answer, response.answer.value = bool(result.answer), float(result.value)
+        try:
+            query = query_from(request.question)
+            cloud = self.clouds.newest() if query.needs_points else None
+            context = self._context(cloud)
+            found = answer(context, query)
+        except BadQuestionError as error:
+            response.code, response.message = BAD_QUESTION, str(error)
+        except UnknownObjectError as error:
+            response.code, response.message = UNKNOWN_OBJECT, context.unknown(error.args[0])
+        except NoPointsError:
+            response.code, response.message = NO_POINTS, self.clouds.no_points()
+        else:
+            response.answer = self._message(context, query, found)
         return response
+
+    # -- the action ------------------------------------------------------------------------------
+
+    async def _execute(self, handle: Any) -> CheckScene.Result:
+        goal, result = handle.request, CheckScene.Result()
+        try:
+            query = query_from(goal.question)
+            if not 0.0 <= goal.timeout < float("inf"):
+                raise BadQuestionError(f"timeout {goal.timeout:g} s; give 0 or more")
+        except BadQuestionError as error:
+            handle.abort()
+            result.code, result.message = CheckScene.Result.INVALID_REQUEST, str(error)
+            return result
+        check = _Check(
+            query=query,
+            handle=handle,
+            once=goal.once,
+            begun=self._host.now(),
+            timeout=goal.timeout or self._timeout,
+            done=Future(),
+            answer=SceneAnswer(),
+        )
+        self._open(check)
+        result.code, result.message = await check.done
+        result.answer = check.answer
+        self._checks.remove(check)
+        if result.code == CheckScene.Result.SUCCESS:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return result
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        for check in self._checks:
+            if check.handle.goal_id == handle.goal_id:
+                self._end(check, CheckScene.Result.CANCELED, "cancelled by the client")
+        return CancelResponse.ACCEPT
+
+    def _open(self, check: _Check) -> None:
+        self._checks.append(check)
+        if self._closing or check.handle.is_cancel_requested:
+            why = "the scene is closing" if self._closing else "cancelled by the client"
+            self._end(check, CheckScene.Result.CANCELED, why)
+            return
+        if check.query.needs_points:
+            self.clouds.listen()
+        self._timer.reset()
+        self._look()
+
+    def _look(self) -> None:
+        """Look at all open checks."""
+        open_checks = [check for check in self._checks if not check.done.done()]
+        if not open_checks:
+            self._timer.cancel()
+            return
+        context = self._context(None)
+        for check in open_checks:
+            if not check.query.needs_points:
+                self._ask(check, context)
+        self._ask_for_points([c for c in open_checks if c.query.needs_points], context)
+        for check in open_checks:
+            if not check.done.done():
+                self._tell(check, context.snapshot.stamp)
+
+    def _ask(self, check: _Check, context: Context) -> None:
+        try:
+            found = answer(context, check.query)
+        except UnknownObjectError as error:
+            self._unknown(check, context.unknown(error.args[0]))
+        else:
+            self._take(check, context, found)
+
+    def _ask_for_points(self, checks: Iterable[_Check], context: Context) -> None:
+        """Count for all checks at once that have not looked at the newest cloud yet."""
+        waiting: list[_Check] = []
+        cloud: PlacedCloud | None = None
+        for check in checks:
+            found = self.clouds.newest_after(max(check.begun, check.looked_at))
+            if found is None:
+                if check.looked_at < check.begun:
+                    check.problem = self.clouds.no_points()
+                continue
+            cloud = found
+            try:
+                world_T_shape(context, check.query)
+            except UnknownObjectError as error:
+                self._unknown(check, context.unknown(error.args[0]))
+            else:
+                waiting.append(check)
+        if cloud is None or not waiting:
+            return
+        context = self._context(cloud)
+        found_counts = counts(context, [check.query for check in waiting])
+        for check, count in zip(waiting, found_counts, strict=True):
+            check.looked_at = cloud.cloud.stamp
+            self._take(check, context, judge_points(check.query, count))
+
+    def _unknown(self, check: _Check, text: str) -> None:
+        check.problem = text
+        if check.once:
+            self._end(check, CheckScene.Result.UNKNOWN_OBJECT, text)
+
+    def _take(self, check: _Check, context: Context, found: Answer) -> None:
+        check.unknown, check.problem = False, ""
+        check.answer = self._message(context, check.query, found)
+        if found.answer:
+            self._end(check, CheckScene.Result.SUCCESS, found.text)
+        elif check.once:
+            self._end(check, CheckScene.Result.ANSWER_IS_NO, found.text)
+
+    def _tell(self, check: _Check, now: float) -> None:
+        """End a check whose time is over; show the others' values."""
+        if now - check.begun >= check.timeout or now < check.begun:
+            code = CheckScene.Result.TIMED_OUT
+            if check.unknown and not check.query.needs_points:
+                code = CheckScene.Result.UNKNOWN_OBJECT
+            why = check.problem or check.answer.text
+            self._end(check, code, f"not within {check.timeout:g} s: {why}")
+        elif now - check.told >= FEEDBACK - 0.5 * LOOK:
+            check.told = now
+            if check.problem:
+                check.answer.text = check.problem
+            check.handle.publish_feedback(CheckScene.Feedback(answer=check.answer))
+
+    @staticmethod
+    def _end(check: _Check, code: int, message: str) -> None:
+        if not check.done.done():
+            check.done.set_result((code, message))
+
+    # -- both ------------------------------------------------------------------------------------
+
+    def _context(self, cloud: PlacedCloud | None) -> Context:
+        return Context(
+            self._host.snapshot(),
+            lambda name: self._host.link_pose(name, None),
+            self._host.scene.pose_at,
+            stale_after=self._host.scene.parameters.stale_after,
+            cloud=cloud,
+        )
+
+    def _message(self, context: Context, query: Query, found: Answer) -> SceneAnswer:
+        """The answer as a message; its shape is shown for some time."""
+        if query.shape is not None:
+            at = " ".join(f"{number:.3f}" for number in query.name_T_shape[:3, 3])
+            key = f"{query.question.name} {type(query.shape).__name__} {query.name} {at}"
+            shown = ShownShape(key, query.shape, world_T_shape(context, query), found)
+            self._host.shown_shapes.show(shown, context.snapshot.stamp)
+        stamp = context.snapshot.stamp if context.cloud is None else context.cloud.cloud.stamp
+        return answer_message(found, context.snapshot.revision, stamp)

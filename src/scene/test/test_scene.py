@@ -8,6 +8,7 @@ from behavior_scene import (
     Context,
     Defect,
     ObjectState,
+    Query,
     Question,
     Scene,
     SceneParameters,
@@ -220,7 +221,7 @@ def ask(world, question, name, **kwargs):
         lambda name: np.eye(4) if name == "world" else None,
         world.scene.pose_at,
     )
-    return answer(context, question, name, **kwargs)
+    return answer(context, Query(question, name, **kwargs))
 
 
 def test_questions():

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the scene node that receives point clouds, while somebody needs them.
+
+Clouds are large and cameras draw them only for listeners, so the topic is subscribed to when points
+are asked for, and left some seconds after the last question. A cloud counts once it is known where
+its frame was when it was taken. What cannot be used is counted and explained on `/diagnostics`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from sensor_msgs.msg import PointCloud2
+
+from behavior_ros import OK, QOS_SENSOR, WARN, DiagnosticsPublisher, ParameterSpec, declare_all
+from behavior_scene.clouds import Cloud, CloudDefect, MalformedCloudError
+from behavior_scene.detections import Array
+from behavior_scene.host import SceneHost
+from behavior_scene.points_in_shape import is_prepared, prepare
+from behavior_scene.question_conversion import cloud_from
+from behavior_scene.questions import PlacedCloud
+
+PARAMETERS = [
+    ParameterSpec(
+        "points_topic", "/camera/points", "sensor_msgs/PointCloud2 to count in", read_only=True
+    ),
+    ParameterSpec(
+        "points_linger",
+        10.0,
+        "[s] wall time to go on listening after points were asked for",
+        range=(0.0, 3600.0),
+        read_only=True,
+    ),
+]
+_LOOK = 0.05
+"""[s] between two looks for transforms that came after their cloud."""
+_PATIENCE = 0.5
+"""[s] node time to wait for the transform of a cloud."""
+
+
+class CloudInput:
+    """The newest cloud, and a call for each new one."""
+
+    def __init__(self, host: SceneHost) -> None:
+        self._host = host
+        values = declare_all(host.node, PARAMETERS)
+        self.topic: str = values["points_topic"]
+        self._linger: float = values["points_linger"]
+        self.defects: Counter[CloudDefect] = Counter()
+        """How many clouds could not be used, and why."""
+        self.examples: dict[CloudDefect, str] = {}
+        """The newest case of each in words."""
+        self.accepted = 0
+        self._newest: PlacedCloud | None = None
+        self._pending: deque[Cloud] = deque()
+        self._listeners: list[Callable[[], None]] = []
+        self._wanted_until = 0.0
+        self._subscription: Any = None
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer: Any = None
+        self._diagnostics = DiagnosticsPublisher(host.node, "points")
+        host.node.create_timer(1.0, self._report, clock=self._steady)
+        host.points = self._points
+
+    @property
+    def waiting(self) -> int:
+        """Number of clouds whose transform is not there yet."""
+        return len(self._pending)
+
+    def on_cloud(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called after each new cloud."""
+        self._listeners.append(listener)
+
+    def listen(self) -> None:
+        """Receive clouds from now on, and until some seconds after the last call."""
+        self._wanted_until = time.monotonic() + self._linger
+        if self._subscription is None:
+            prepare()
+            self._subscription = self._host.node.create_subscription(
+                PointCloud2, self.topic, self._on_cloud, QOS_SENSOR
+            )
+            self._timer = self._host.node.create_timer(_LOOK, self._look, clock=self._steady)
+
+    def newest(self) -> PlacedCloud | None:
+        """The newest cloud that is not too old, and from now on there will be more."""
+        self.listen()
+        if self._newest is None:
+            return None
+        age = self._host.now() - self._newest.cloud.stamp
+        return self._newest if age <= self._host.scene.parameters.maximum_age else None
+
+    def newest_after(self, time: float) -> PlacedCloud | None:
+        """The newest cloud if it was taken after a time [s]."""
+        newest = self.newest()
+        return newest if newest is not None and newest.cloud.stamp > time else None
+
+    def no_points(self) -> str:
+        """Why there is no cloud."""
+        if self.examples:
+            return f"No usable point cloud on {self.topic}: {list(self.examples.values())[-1]}."
+        return (
+            f"No point cloud on {self.topic} yet, but now the scene listens to it: ask again in a"
+            " moment, or see that the camera runs (parameter points_topic)."
+        )
+
+    def _points(self) -> tuple[Array, float] | None:
+        """For objects that are found in points."""
+        newest = self.newest()
+        if newest is None:
+            return None
+        return newest.cloud.points(newest.world_T_cloud), newest.cloud.stamp
+
+    def _on_cloud(self, message: PointCloud2) -> None:
+        try:
+            cloud = cloud_from(message)
+            self._check_stamp(cloud.stamp)
+        except MalformedCloudError as error:
+            self._refuse(error.defect, f"from frame '{message.header.frame_id}': {error}")
+            return
+        self._pending.append(cloud)
+        self._place()
+
+    def _check_stamp(self, stamp: float) -> None:
+        limits, age = self._host.scene.parameters, self._host.now() - stamp
+        if age < -limits.future_tolerance:
+            raise MalformedCloudError(
+                CloudDefect.FROM_THE_FUTURE,
+                f"stamped {-age:.2f} s ahead of this node's clock; synchronise the clocks",
+            )
+        if age > limits.maximum_age:
+            raise MalformedCloudError(
+                CloudDefect.FROM_THE_PAST,
+                f"{age:.2f} s old, more than maximum_age {limits.maximum_age:g} s",
+            )
+
+    def _place(self) -> None:
+        """Take over the newest cloud whose frame is known; older ones are of no use then."""
+        for index in reversed(range(len(self._pending))):
+            cloud = self._pending[index]
+            pose = self._host.detector_pose(cloud.frame, cloud.stamp)
+            if pose is not None:
+                for _ in range(index + 1):
+                    self._pending.popleft()
+                self._newest = PlacedCloud(cloud, pose)
+                self.accepted += 1
+                for listener in self._listeners:
+                    listener()
+                return
+        now = self._host.now()
+        while self._pending and abs(now - self._pending[0].stamp) > _PATIENCE:
+            cloud = self._pending.popleft()
+            self._refuse(
+                CloudDefect.UNKNOWN_FRAME,
+                f"the pose of frame '{cloud.frame}' in '{self._host.frame}' at the cloud's time is"
+                " not on /tf; see that the camera's transform is published",
+            )
+
+    def _refuse(self, defect: CloudDefect, text: str) -> None:
+        self.defects[defect] += 1
+        # The newest one last.
+        self.examples.pop(defect, None)
+        self.examples[defect] = text
+
+    def _look(self) -> None:
+        if self._pending:
+            self._place()
+        if time.monotonic() > self._wanted_until:
+            node = self._host.node
+            node.destroy_subscription(self._subscription)
+            node.destroy_timer(self._timer)
+            self._subscription = self._timer = self._newest = None
+            self._pending.clear()
+
+    def _report(self) -> None:
+        refused = {defect.value: count for defect, count in self.defects.most_common()}
+        explained = {f"{d.value}: newest case": text for d, text in self.examples.items()}
+        where = f"listens to {self.topic}" if self._subscription else "nobody asks for points"
+        if refused:
+            where += f"; {sum(refused.values())} clouds could not be used: {', '.join(refused)}"
+        self._diagnostics.set(
+            WARN if refused else OK,
+            where,
+            accepted=self.accepted,
+            compiled=is_prepared(),
+            **refused,
+            **explained,
+        )
