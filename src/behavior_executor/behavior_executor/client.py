@@ -21,8 +21,8 @@ from typing import Any
 import rclpy
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import ExecuteMission
-from behavior_msgs.msg import MissionAction, MissionFeedback
-from behavior_msgs.srv import ListMissions
+from behavior_msgs.msg import MissionAction, MissionFeedback, MissionRecord
+from behavior_msgs.srv import ListMissionRecords, ListMissions
 from diagnostic_msgs.msg import KeyValue
 from rclpy.action import ActionClient
 from rclpy.context import Context
@@ -101,6 +101,7 @@ class MissionClient:
         self._executor.add_node(self._node)
         self._action = ActionClient(self._node, ExecuteMission, "/mission/execute")
         self._list = self._node.create_client(ListMissions, "/mission/list")
+        self._history = self._node.create_client(ListMissionRecords, "/mission/history")
         self._cancel = self._node.create_client(Trigger, "/mission/cancel")
 
     def __enter__(self) -> MissionClient:
@@ -158,6 +159,20 @@ class MissionClient:
             raise MissionClientError(str(answer.message))
         return str(answer.message)
 
+    def history(
+        self, *, unfinished_only: bool = False, limit: int = 0, timeout: float = 10.0
+    ) -> tuple[MissionRecord, ...]:
+        """What the executor's journal holds, the newest first; ``limit`` 0: all.
+
+        Raises:
+            MissionClientError: no answer within ``timeout`` seconds of wall time, or no journal.
+        """
+        request = ListMissionRecords.Request(unfinished_only=unfinished_only, limit=limit)
+        answer = self._call(self._history, request, timeout)
+        if answer.code:
+            raise MissionClientError(str(answer.message))
+        return tuple(answer.records)
+
     def run(
         self,
         name: str,
@@ -169,7 +184,7 @@ class MissionClient:
         on_feedback: FeedbackCallback | None = None,
         timeout: float | None = None,
     ) -> MissionOutcome:
-        """Run a mission to its end.
+        """Run the behavior of this name to its end; see `execute`.
 
         Args:
             name: of the mission.
@@ -177,6 +192,30 @@ class MissionClient:
             policy: what happens if another mission runs.
             priority: 0..255, among waiting missions.
             action_id: identifier; empty: the executor makes one.
+            on_feedback: called with every feedback message.
+            timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT.
+        """
+        mission = MissionAction(
+            action_id=action_id,
+            type=MissionAction.RUN_BEHAVIOR,
+            name=name,
+            policy=int(policy),
+            priority=priority,
+            parameters=[KeyValue(key=k, value=v) for k, v in (parameters or {}).items()],
+        )
+        return self.execute(mission, on_feedback=on_feedback, timeout=timeout)
+
+    def execute(
+        self,
+        mission: MissionAction,
+        *,
+        on_feedback: FeedbackCallback | None = None,
+        timeout: float | None = None,
+    ) -> MissionOutcome:
+        """Run a mission of any kind to its end, or pause, resume or cancel one.
+
+        Args:
+            mission: what to do.
             on_feedback: called with every feedback message.
             timeout: [s] wall time; then the mission is cancelled and its outcome is TIMED_OUT.
 
@@ -188,14 +227,6 @@ class MissionClient:
             KeyboardInterrupt: as it came, after the mission was cancelled.
         """
         self.wait_for_executor()
-        mission = MissionAction(
-            action_id=action_id,
-            type=MissionAction.RUN_BEHAVIOR,
-            name=name,
-            policy=int(policy),
-            priority=priority,
-            parameters=[KeyValue(key=k, value=v) for k, v in (parameters or {}).items()],
-        )
         heard = _Heard(time.monotonic())
 
         def receive(message: Any) -> None:
@@ -220,7 +251,9 @@ class MissionClient:
             )
         response = result.result()
         if response.status == GoalStatus.STATUS_UNKNOWN:
-            raise MissionClientError("the executor was restarted and forgot the mission")
+            raise MissionClientError(
+                "the executor was restarted; what became of the mission says /mission/history"
+            )
         return MissionOutcome(
             int(response.result.code), str(response.result.message), response.result.duration
         )

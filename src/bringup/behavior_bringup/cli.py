@@ -110,6 +110,9 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     _add_evaluate(subparsers)
 
 
+# MissionAction's types; importing the message would cost every command its time.
+_CONTROLS = {"pause": 5, "resume": 6, "cancel": 7}
+
 _Subparsers = argparse._SubParsersAction  # the only name that argparse gives it
 
 
@@ -158,7 +161,7 @@ def _add_kill(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
 
 
 def _add_mission(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
-    mission = subparsers.add_parser("mission", help="run, list or cancel missions")
+    mission = subparsers.add_parser("mission", help="run, list, pause or cancel missions")
     actions = mission.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = actions.add_parser(
         "run", help="run a mission to its end", description=verbs.mission_run.__doc__
@@ -172,14 +175,63 @@ def _add_mission(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
         metavar="KEY=VALUE",
         help="for the tree's blackboard; may be given again",
     )
-    run.add_argument(
-        "--timeout", type=_positive, metavar="S", help="cancel after so many seconds (wall time)"
-    )
+    _add_timeout(run)
     run.set_defaults(run=verbs.mission_run)
+    _add_driving(actions)
     listing = actions.add_parser("list", help="list the missions that the executor can run")
     listing.set_defaults(run=verbs.mission_list)
-    cancel = actions.add_parser("cancel", help="cancel the running mission")
-    cancel.set_defaults(run=verbs.mission_cancel)
+    _add_history(actions)
+    for name, kind in _CONTROLS.items():
+        help_ = f"{name} the running mission, or the one named"
+        control = actions.add_parser(name, help=help_, description=verbs.mission_control.__doc__)
+        control.add_argument("action_id", nargs="?", default="", help="as 'history' prints it")
+        control.set_defaults(run=verbs.mission_control, kind=kind)
+
+
+def _add_driving(actions: _Subparsers[argparse.ArgumentParser]) -> None:
+    navigate = actions.add_parser(
+        "navigate", help="drive to a pose", description=verbs.mission_navigate.__doc__
+    )
+    navigate.add_argument("x", type=_length, metavar="X", help="[m]")
+    navigate.add_argument("y", type=_length, metavar="Y", help="[m]")
+    navigate.add_argument("yaw", type=_length, metavar="YAW", nargs="?", default=0.0, help="[rad]")
+    navigate.set_defaults(run=verbs.mission_navigate)
+    route = actions.add_parser(
+        "route", help="drive along points", description=verbs.mission_route.__doc__
+    )
+    route.add_argument("points", nargs="+", type=_point, metavar="X,Y[,YAW]", help="[m], [rad]")
+    route.set_defaults(run=verbs.mission_route)
+    load_map = actions.add_parser(
+        "load-map", help="load a map", description=verbs.mission_load_map.__doc__
+    )
+    load_map.add_argument("map", help="its name")
+    load_map.set_defaults(run=verbs.mission_load_map)
+    sequence = actions.add_parser(
+        "sequence", help="do the steps of a file", description=verbs.mission_sequence.__doc__
+    )
+    sequence.add_argument("file", type=Path, help="YAML; see docs/missions.md")
+    sequence.set_defaults(run=verbs.mission_sequence)
+    for parser in (navigate, route):
+        parser.add_argument("--frame", default="map", help="of the coordinates (map)")
+    for parser in (navigate, route, load_map, sequence):
+        _add_timeout(parser)
+
+
+def _add_history(actions: _Subparsers[argparse.ArgumentParser]) -> None:
+    history = actions.add_parser(
+        "history", help="list what became of missions", description=verbs.mission_history.__doc__
+    )
+    history.add_argument("--unfinished", action="store_true", help="only those that have not ended")
+    history.add_argument(
+        "--limit", type=_count, default=20, metavar="N", help="how many at most (20)"
+    )
+    history.set_defaults(run=verbs.mission_history)
+
+
+def _add_timeout(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--timeout", type=_positive, metavar="S", help="cancel after so many seconds (wall time)"
+    )
 
 
 def _add_tree(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
@@ -260,6 +312,17 @@ def _speed(text: str) -> float:
 
 def _coordinate(text: str) -> float:
     return _number(text, float, lambda value: abs(value) <= 100.0, "a number, at most 100")
+
+
+def _length(text: str) -> float:
+    return _number(text, float, lambda value: abs(value) < 1e6, "a number")
+
+
+def _point(text: str) -> tuple[float, ...]:
+    numbers = tuple(_length(part) for part in text.split(","))
+    if len(numbers) not in (2, 3):
+        raise argparse.ArgumentTypeError(f"must look like X,Y or X,Y,YAW, not '{text}'")
+    return numbers
 
 
 def _positive(text: str) -> float:

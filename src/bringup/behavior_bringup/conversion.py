@@ -4,13 +4,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
-from behavior_msgs.msg import MissionAction, MissionFeedback, SceneObject, SceneObjectArray
+from behavior_msgs.msg import (
+    MissionAction,
+    MissionFeedback,
+    MissionStep,
+    SceneObject,
+    SceneObjectArray,
+)
 from behavior_msgs.srv import DisturbWorld
 from diagnostic_msgs.msg import KeyValue
+from geometry_msgs.msg import PoseStamped
 from shape_msgs.msg import SolidPrimitive
 
+from behavior_bringup.mission_steps import Step
 from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.progress import Progress
 from behavior_bringup.viewer_geometry import Box
@@ -104,6 +113,54 @@ def mission_action(name: str, action_id: str, parameters: dict[str, str]) -> Mis
         policy=MissionAction.POLICY_REJECT,
         parameters=[KeyValue(key=key, value=value) for key, value in parameters.items()],
     )
+
+
+def sequence_action(steps: Sequence[Step]) -> MissionAction:
+    """The order to do these steps; one alone is a mission of its own kind."""
+    messages = [_step_message(step) for step in steps]
+    if len(messages) != 1:
+        return MissionAction(type=MissionAction.SEQUENCE, steps=messages)
+    (only,) = messages
+    return MissionAction(
+        type=only.type,
+        name=only.name,
+        goal=only.goal,
+        route=only.route,
+        map_id=only.map_id,
+        parameters=only.parameters,
+    )
+
+
+def control_action(kind: int, action_id: str) -> MissionAction:
+    """The order to pause, resume or cancel a mission; empty: whichever runs."""
+    return MissionAction(type=kind, action_id=action_id)
+
+
+def _step_message(step: Step) -> MissionStep:
+    message = MissionStep(
+        parameters=[KeyValue(key=key, value=value) for key, value in step.texts.items()]
+    )
+    if step.navigate is not None:
+        place = step.navigate
+        message.type = MissionAction.NAVIGATE_TO_POSE
+        message.goal = _upright(place.frame, place.x, place.y, place.yaw)
+    elif step.route is not None:
+        message.type = MissionAction.FOLLOW_ROUTE
+        message.route.header.frame_id = step.frame
+        message.route.poses = [_upright(step.frame, *numbers) for numbers in step.route]
+    elif step.load_map is not None:
+        message.type, message.map_id = MissionAction.LOAD_MAP, step.load_map
+    else:
+        message.type, message.name = MissionAction.RUN_BEHAVIOR, step.run or ""
+    return message
+
+
+def _upright(frame: str, x: float, y: float, yaw: float = 0.0) -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id = frame
+    message.pose.position.x, message.pose.position.y = x, y
+    message.pose.orientation.z, message.pose.orientation.w = math.sin(yaw / 2), math.cos(yaw / 2)
+    return message
 
 
 def progress_of(feedback: MissionFeedback, *, summary: str, wall: float) -> Progress:

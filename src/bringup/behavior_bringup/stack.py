@@ -121,8 +121,12 @@ def start(
     if stack.is_up:
         raise BringupError("A stack is already up: 'behavior down' stops it")
     description = load_stack(stack_file(world))
-    processes = resolve(description, environment=machine_kind(), arguments=arguments)
     log_dir = new_log_folder(stack.folder)
+    arguments = dict(arguments)
+    if "journal" in description.arguments:
+        # Beside the logs: an executor that is restarted finds its missions, the next stack does not.
+        arguments.setdefault("journal", str(log_dir / "missions.sqlite"))
+    processes = resolve(description, environment=machine_kind(), arguments=arguments)
     states = (Stack(name).state() for name in known_stacks())
     plan = Plan(
         folder=str(stack.folder),

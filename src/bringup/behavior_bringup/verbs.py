@@ -21,6 +21,7 @@ from behavior_bringup import stack as stacks
 from behavior_bringup.description import Scalar
 from behavior_bringup.environment import enter_domain
 from behavior_bringup.errors import BringupError
+from behavior_bringup.mission_steps import Place, Step, read_steps
 from behavior_bringup.missions import known_missions, mission_named
 from behavior_bringup.stack import Stack, free_stack, how_it_ended
 from behavior_bringup.state import StackState, known_stacks
@@ -110,23 +111,81 @@ def kill(options: argparse.Namespace) -> int:
 
 def mission_run(options: argparse.Namespace) -> int:
     """Run a mission on the stack that is up, and show it until it ends. Ctrl-C cancels it."""
-    from behavior_bringup.conversion import progress_of
+    return _run_steps([Step(run=options.name, parameters=dict(options.param))], options.timeout)
+
+
+def mission_navigate(options: argparse.Namespace) -> int:
+    """Drive to a pose, and show it until it ends. Ctrl-C cancels it."""
+    place = Place(x=options.x, y=options.y, yaw=options.yaw, frame=options.frame)
+    return _run_steps([Step(navigate=place)], options.timeout)
+
+
+def mission_route(options: argparse.Namespace) -> int:
+    """Drive along given points, and show it until it ends. Ctrl-C cancels it."""
+    return _run_steps([Step(route=tuple(options.points), frame=options.frame)], options.timeout)
+
+
+def mission_load_map(options: argparse.Namespace) -> int:
+    """Load a map or a tile of one."""
+    return _run_steps([Step(load_map=options.map)], options.timeout)
+
+
+def mission_sequence(options: argparse.Namespace) -> int:
+    """Do the steps of a file, one after the other, as one mission. Ctrl-C cancels it."""
+    return _run_steps(read_steps(options.file), options.timeout)
+
+
+def _run_steps(steps: list[Step], timeout: float | None) -> int:
+    from behavior_bringup.conversion import progress_of, sequence_action
     from behavior_bringup.progress import ProgressDisplay
 
     console = Console()
     begin = time.monotonic()
+    mission = sequence_action(steps)
+    title = mission.name or "mission"
     with _mission_client() as client, ProgressDisplay(console) as display:
-        outcome = client.run(
-            options.name,
-            parameters=dict(options.param),
+        outcome = client.execute(
+            mission,
             on_feedback=lambda feedback: display.update(
                 progress_of(feedback, summary="", wall=time.monotonic() - begin)
             ),
-            timeout=options.timeout,
+            timeout=timeout,
         )
     word = "done" if outcome.succeeded else f"failed with code {outcome.code}"
-    _say(console, f"{options.name}: {word} after {outcome.duration:.1f} s. {outcome.message}")
+    _say(console, f"{title}: {word} after {outcome.duration:.1f} s. {outcome.message}")
     return 0 if outcome.succeeded else 1
+
+
+def mission_control(options: argparse.Namespace) -> int:
+    """Pause, resume or cancel a mission; without an identifier the one that runs."""
+    from behavior_bringup.conversion import control_action
+
+    with _mission_client() as client:
+        outcome = client.execute(control_action(options.kind, options.action_id))
+    if not outcome.succeeded:
+        raise BringupError(f"{outcome.message[:1].upper()}{outcome.message[1:]}")
+    _say(Console(), f"{outcome.message[:1].upper()}{outcome.message[1:]}")
+    return 0
+
+
+def mission_history(options: argparse.Namespace) -> int:
+    """List what the executor's journal holds, the newest first."""
+    from behavior_bringup.conversion import state_name
+
+    with _mission_client() as client:
+        records = client.history(unfinished_only=options.unfinished, limit=options.limit)
+    table = Table("action_id", "mission", "state", "steps", "interruptions", "why")
+    for record in records:
+        table.add_row(
+            record.action_id,
+            record.name,
+            state_name(record.state),
+            str(record.steps_done),
+            str(record.interruptions),
+            record.text,
+        )
+    Console().print(table)
+    return 0
 
 
 def mission_list(options: argparse.Namespace) -> int:
@@ -137,14 +196,6 @@ def mission_list(options: argparse.Namespace) -> int:
     for mission in missions:
         table.add_row(mission.name, mission.description)
     Console().print(table)
-    return 0
-
-
-def mission_cancel(options: argparse.Namespace) -> int:
-    """Cancel the running mission."""
-    with _mission_client() as client:
-        message = client.cancel()
-    _say(Console(), message or "Cancelled")
     return 0
 
 
