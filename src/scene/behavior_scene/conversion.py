@@ -27,7 +27,14 @@ _PRIMITIVES = {
     "sphere": SolidPrimitive.SPHERE,
     "cylinder": SolidPrimitive.CYLINDER,
 }
-_MARKERS = {"box": Marker.CUBE, "sphere": Marker.SPHERE, "cylinder": Marker.CYLINDER}
+_MARKERS = {
+    "box": Marker.CUBE,
+    "sphere": Marker.SPHERE,
+    "cylinder": Marker.CYLINDER,
+    "none": Marker.ARROW,
+}
+_ARROW = Vector3(x=0.12, y=0.012, z=0.012)
+"""[m] along the x axis of a mere frame."""
 _OPACITY = {ObjectState.STALE: 0.5, ObjectState.LOST: 0.15}
 
 
@@ -102,7 +109,9 @@ def _most_confident(best: list[ObjectHypothesisWithPose | None], limit: int | No
 
 
 def shape_message(shape: Shape) -> SolidPrimitive:
-    """Shape as shape_msgs/SolidPrimitive [m]."""
+    """Shape as shape_msgs/SolidPrimitive [m]; of a mere frame: no type, no dimensions."""
+    if shape.kind == "none":
+        return SolidPrimitive()
     return SolidPrimitive(type=_PRIMITIVES[shape.kind], dimensions=list(shape.size))
 
 
@@ -163,14 +172,17 @@ def marker_array(snapshot: Snapshot, frame: str) -> MarkerArray:
 
 def _shape_marker(thing: SceneObject, header: Header) -> Marker:
     red, green, blue, alpha = thing.color
-    x, y, z = (2.0 * half for half in thing.shape.half_extents)
+    edges = [2.0 * half for half in thing.shape.half_extents]
+    scale = (
+        _ARROW if thing.shape.kind == "none" else Vector3(**dict(zip("xyz", edges, strict=True)))
+    )
     return Marker(
         header=header,
         ns=thing.name,
         id=0,
         type=_MARKERS[thing.shape.kind],
         pose=matrix_to_pose(thing.world_T_object),
-        scale=Vector3(x=x, y=y, z=z),
+        scale=scale,
         color=ColorRGBA(r=red, g=green, b=blue, a=alpha * _OPACITY.get(thing.state, 1.0)),
     )
 

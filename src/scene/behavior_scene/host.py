@@ -24,10 +24,12 @@ from behavior_ros import (
     declare_all,
     to_time,
 )
+from behavior_scene.attachment import AttachmentRules
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
 from behavior_scene.objects import Snapshot
 from behavior_scene.scene import Scene, SceneParameters
+from behavior_scene.scene_view import PointsProvider
 from behavior_scene.shown_shapes import ShownShapes
 
 _DEFAULTS = SceneParameters()
@@ -42,20 +44,27 @@ PARAMETERS = [
     ),
     ParameterSpec(
         "attached_tolerance",
-        _DEFAULTS.attached_tolerance,
+        _DEFAULTS.attachment.tolerance,
         "[m] a held object seen further from the hand than this has left it",
         range=(0.001, 1.0),
     ),
     ParameterSpec(
         "maximum_age", _DEFAULTS.maximum_age, "[s] older images are refused", range=(0.01, 60.0)
     ),
+    ParameterSpec(
+        "automatic_objects",
+        _DEFAULTS.automatic,
+        "tracks become objects by themselves; false: objects must be set up",
+    ),
+    ParameterSpec(
+        "minimum_history",
+        _DEFAULTS.minimum_history,
+        "detections that a track must have for an object to be set up on it",
+        range=(1, 10000),
+    ),
     ParameterSpec("publish_rate", 15.0, "[Hz] at most", range=(0.1, 100.0)),
     ParameterSpec("idle_period", 0.5, "[s] publish at least this often", range=(0.05, 10.0)),
 ]
-
-
-PointsProvider = Callable[[], tuple[Array, float] | None]
-"""The newest cloud: points in the fixed frame (N x 3) [m] and their stamp [s]; None: none yet."""
 
 
 class SceneHost:
@@ -82,11 +91,17 @@ class SceneHost:
             SceneParameters(
                 stale_after=values["stale_after"],
                 lost_after=values["lost_after"],
-                attached_tolerance=values["attached_tolerance"],
+                attachment=AttachmentRules(tolerance=values["attached_tolerance"]),
                 maximum_age=values["maximum_age"],
+                automatic=values["automatic_objects"],
+                minimum_history=values["minimum_history"],
             ),
+            cloud=self._newest_points,
         )
         node.create_timer(self._idle_period, self._on_idle)
+
+    def _newest_points(self) -> tuple[Array, float] | None:
+        return self.points()
 
     def now(self) -> float:
         """Node time [s]."""

@@ -26,7 +26,7 @@ class SceneServices:
         response.code, response.message = SUCCESS, "ok"
         try:
             if request.attach:
-                scene.attach(request.name, request.link)
+                scene.attach(request.name, request.link, self._host.now())
             else:
                 scene.detach(request.name)
         except UnknownObjectError:
@@ -44,7 +44,7 @@ class SceneServices:
     ) -> FreezeObjects.Response:
         response.code, response.message = SUCCESS, "ok"
         try:
-            self._host.scene.freeze(request.names, request.freeze)
+            self._host.scene.freeze(request.names, request.freeze, self._host.now())
         except UnknownObjectError as error:
             response.code = UNKNOWN_OBJECT
             response.message = self._host.unknown_object(error.args[0])

@@ -240,7 +240,7 @@ def test_questions():
     with pytest.raises(UnknownObjectError):
         ask(world, Question.DISTANCE, "blue", reference="nowhere")
     since = world.time
-    world.see(dt=1.0, blue=(0.4, 0.4, EDGE / 2), hand=(0, 0, 0))
+    world.see(dt=1.0, blue=(0.4, 0.4, EDGE / 2), hand=(0.4, 0.4, 0.1))
     moved = ask(world, Question.MOVED, "blue", since=since, minimum=0.05, maximum=1.0)
     assert moved.answer
     assert moved.value == pytest.approx(0.1, abs=1e-6)

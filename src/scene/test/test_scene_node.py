@@ -90,6 +90,7 @@ class Rig:
         transform = TransformStamped(child_frame_id="hand")
         transform.header.frame_id = "world"
         transform.header.stamp = to_time(self.now())
+        transform.transform.translation.x = 0.5
         transform.transform.translation.z = float(z)
         transform.transform.rotation.w = 1.0
         self.tf.publish(TFMessage(transforms=[transform]))

@@ -173,13 +173,13 @@ def test_replay_gives_identical_tracks(points):
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        ({"clases": {}}, "unknown keys"),
+        ({"clases": {}}, "unknown key"),
         ({"classes": {"a": {"shape": "cone", "size": [1]}}}, "shape 'cone' is unknown"),
         ({"classes": {"a": {"shape": "box", "size": [1]}}}, "needs 3 positive lengths"),
         ({"classes": {"a": {"shape": "box", "size": None}}}, "list of numbers"),
         ({"classes": {"a": {"color": [2, 0, 0]}}}, "0..1"),
-        ({"classes": {"a": {"gate": -1}}}, "must be positive"),
-        ({"classes": {"a": {"gaet": 1}}}, "unknown keys"),
+        ({"classes": {"a": {"gate": -1}}}, "gate: Input should be greater than 0"),
+        ({"classes": {"a": {"gaet": 1}}}, "unknown key"),
     ],
 )
 def test_library_errors_name_the_class_and_key(data, match):

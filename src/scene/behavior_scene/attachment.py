@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An object that moves with a link: how it sits in it, and when it is let go.
+
+How the object sits is found once, from a pose of the object and the link's pose *of the same
+time*:
+
+- An object seen shortly before it was attached: the detection, with the link at the detection's
+  time. The object may have been lifted since.
+- An object last seen earlier, or frozen (the hand hides it): it rested until it was grasped, so
+  its resting pose, with the link where it came nearest to it.
+
+Poses of links may arrive after the images, so this may have to wait. It never takes a detection
+made after the object was attached: that one may show the object where somebody put it since. An
+object that is found to sit further from the link than a hand reaches is not held at all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from behavior_scene.detections import Array, frozen
+
+LinkPose = Callable[[str, float | None], Array | None]
+"""world_T_link (4x4) of a link at a time [s] (None: newest), or None if it is not known (yet)."""
+
+REMEMBERED = 10
+"""Number of detections that wait for the link's pose of their time."""
+_STEP = 0.1
+"""[s] between the poses of the link among which the nearest is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentRules:
+    """Times [s] and lengths [m]."""
+
+    tolerance: float = 0.05
+    """An object seen further than this from where the link holds it has left the link ..."""
+    confirmations: int = 2
+    """... when this many detections in a row, near each other, say so."""
+    reach: float = 0.3
+    """An object whose surface is further than this from the link's origin is not held by it."""
+    recent: float = 0.5
+    """A detection at most this much older than the attachment may show the object being moved."""
+    lookback: float = 8.0
+    """The grasp is looked for this long before the attachment."""
+    patience: float = 1.0
+    """How long the link's pose of the right time is waited for; then the newest counts."""
+
+
+@dataclass(slots=True)
+class Attachment:
+    """One object in one link; see the module's text."""
+
+    link: str
+    since: float
+    """When it was attached [s]."""
+    resting: Array
+    """world_T_object as it was last known before."""
+    seen: float
+    """Time of `resting`: of the detection, or when the object was frozen [s]."""
+    at_rest: bool
+    """It was frozen: whatever moved since, it was not the object."""
+    size: float
+    """Radius of the sphere around the object [m]."""
+    rules: AttachmentRules
+    link_T_object: Array | None = None
+    _unchecked: deque[tuple[float, Array]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _elsewhere: list[Array] = field(default_factory=list)
+    """Positions of the class's detections away from the link in the newest image."""
+    _missed: int = 0
+    _disagreements: int = 0
+    _disagreeing: Array | None = None
+
+    def complete(self, link_pose: LinkPose, now: float) -> str:
+        """Find how the object sits, if that can be told now; returns why it is let go, or ''."""
+        if self.link_T_object is not None:
+            return ""
+        link_then = self._link_at_grasp(link_pose)
+        if link_then is None:
+            if now - self.since <= self.rules.patience:
+                return ""
+            link_then = link_pose(self.link, None)
+            if link_then is None:
+                return f"the pose of '{self.link}' is not known"
+        sits = np.linalg.solve(link_then, self.resting)
+        apart = float(np.linalg.norm(sits[:3, 3]))
+        if apart > self.rules.reach + self.size:
+            return f"it is {apart:.2f} m away from '{self.link}', too far to be held"
+        self.link_T_object = frozen(sits)
+        return ""
+
+    def note(self, stamp: float, pose: Array) -> None:
+        """Take in a detection of the object made since it was attached."""
+        if stamp > self.since:
+            self._unchecked.append((stamp, pose))
+
+    def check(self, link_pose: LinkPose, gate: float) -> str:
+        """Compare the noted detections with the link, each at its own time.
+
+        Args:
+            link_pose: where the link is when.
+            gate: detections further apart than this show different things [m].
+
+        Returns:
+            Why the object is let go, or ''.
+        """
+        while self._unchecked and self.link_T_object is not None:
+            stamp, seen = self._unchecked[0]
+            link_then = link_pose(self.link, stamp)
+            if link_then is None:
+                return ""
+            self._unchecked.popleft()
+            if self._disagrees(link_then @ self.link_T_object, seen, gate):
+                apart = float(np.linalg.norm(seen[:3, 3] - link_then[:3, 3]))
+                return f"it was seen {apart:.2f} m away from '{self.link}'"
+        return ""
+
+    def check_elsewhere(
+        self, positions: Sequence[Array], instances: int, held: Array, gate: float
+    ) -> str:
+        """Look whether all instances of the object's class are seen away from the link.
+
+        Args:
+            positions: of the detections of the object's class in an image [m].
+            instances: how many things of this class there are; 0: nobody knows.
+            held: position where the link holds the object [m].
+            gate: detections further apart than this show different things [m].
+
+        Returns:
+            Why the object is let go, or ''.
+        """
+        if instances == 0 or self.link_T_object is None:
+            return ""
+        away = [at for at in positions if _apart(at, held) > gate + self.rules.tolerance]
+        again = sum(any(_apart(at, old) <= gate for old in self._elsewhere) for at in away)
+        self._elsewhere = away
+        self._missed = self._missed + 1 if again >= instances else 0
+        if self._missed < max(self.rules.confirmations - 1, 1):
+            return ""
+        return f"all {instances} of its class are seen away from '{self.link}'"
+
+    def _disagrees(self, held: Array, seen: Array, gate: float) -> bool:
+        """Count a detection; True when enough of them in a row disagree."""
+        if _apart(held[:3, 3], seen[:3, 3]) <= self.rules.tolerance:
+            self._disagreements, self._disagreeing = 0, None
+            return False
+        before, self._disagreeing = self._disagreeing, seen[:3, 3]
+        same = before is not None and _apart(before, self._disagreeing) <= gate
+        self._disagreements = self._disagreements + 1 if same else 1
+        return self._disagreements >= self.rules.confirmations
+
+    def _link_at_grasp(self, link_pose: LinkPose) -> Array | None:
+        if not self.at_rest and self.since - self.seen <= self.rules.recent:
+            return link_pose(self.link, self.seen)
+        if link_pose(self.link, self.since) is None:
+            return None
+        begin = max(self.seen, self.since - self.rules.lookback)
+        times = np.linspace(self.since, begin, max(int((self.since - begin) / _STEP), 1) + 1)
+        known = [pose for t in times if (pose := link_pose(self.link, float(t))) is not None]
+        return min(known, key=lambda pose: _apart(pose[:3, 3], self.resting[:3, 3]))
+
+
+def _apart(first: Array, second: Array) -> float:
+    return float(np.linalg.norm(first - second))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scene keeps of one object, and how it looks in a snapshot."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from behavior_scene.attachment import Attachment
+from behavior_scene.definitions import Definition, kind_of
+from behavior_scene.derived import Derived, DerivedObject
+from behavior_scene.detections import Array, frozen
+from behavior_scene.library import NO_SHAPE, Color, ObjectClass, Shape
+from behavior_scene.objects import ObjectState, SceneObject
+from behavior_scene.tracker import Track
+
+_SMALLEST = 1e-3
+"""[m] Edge of a detected object whose size the detector does not know."""
+FRAME_COLOR: Color = (0.9, 0.9, 0.2, 1.0)
+"""Of objects that are mere frames."""
+
+
+@dataclass(slots=True)
+class Record:
+    """One object; the scene changes it."""
+
+    name: str
+    definition: Definition | None
+    """None: it became an object by being tracked."""
+    world_T_object: Array
+    """Where it was last found, neither frozen nor carried."""
+    class_id: str = ""
+    shape: Shape = NO_SHAPE
+    color: Color = FRAME_COLOR
+    track: Track | None = None
+    """What it follows now."""
+    confidence: float = 1.0
+    last_seen: float = 0.0
+    covariance: tuple[float, ...] = (0.0,) * 36
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    frozen_pose: Array | None = None
+    frozen_at: float = 0.0
+    attachment: Attachment | None = None
+    text: str = ""
+    """What is to be said of it."""
+    failed: bool = False
+    """It is derived, and could not be computed the last time."""
+    sources: tuple[str, ...] = ()
+    cloud_stamp: float = 0.0
+    """Of the cloud that it was computed from."""
+    history: deque[tuple[float, Array]] = field(default_factory=deque)
+
+    @property
+    def kind(self) -> str:
+        """Name of its kind."""
+        return "detected" if self.definition is None else kind_of(self.definition)
+
+    @property
+    def derived(self) -> DerivedObject | None:
+        """Its definition if it is derived."""
+        return self.definition if isinstance(self.definition, DerivedObject) else None
+
+    def follow(self, track: Track) -> None:
+        """Take over what a track tells."""
+        self.track = track
+        object_class = track.object_class
+        self.class_id = object_class.name
+        self.shape, self.color = _shape(object_class, track), object_class.color
+        self.world_T_object = track.world_T_object
+        self.confidence, self.last_seen = float(track.confidence), track.newest.stamp
+        self.covariance = track.newest.covariance
+        x, y, z = track.velocity.tolist()
+        self.velocity = (x, y, z)
+        self.sources = (track.name,)
+        self.text = ""
+
+    def take(self, derived: Derived, sources: tuple[str, ...]) -> None:
+        """Take over what was computed."""
+        self.world_T_object = frozen(derived.world_T_object)
+        self.shape, self.text, self.failed = derived.shape, derived.text, False
+        self.sources = sources
+
+    def state(self, now: float, stale_after: float, lost_after: float) -> tuple[ObjectState, str]:
+        """State at `now` [s], and why."""
+        if self.frozen_pose is not None:
+            return ObjectState.FROZEN, self.text
+        if self.attachment is not None:
+            return ObjectState.ATTACHED, self.text
+        if self.derived is not None:
+            return (ObjectState.STALE if self.failed else ObjectState.TRACKED), self.text
+        unseen = now - self.last_seen
+        if self.track is not None and unseen <= stale_after:
+            return ObjectState.TRACKED, self.text
+        lost = unseen > lost_after
+        return (
+            ObjectState.LOST if lost else ObjectState.STALE,
+            self.text or f"not seen for {unseen:.1f} s",
+        )
+
+    def scene_object(self, pose: Array, state: ObjectState, text: str) -> SceneObject:
+        """The object as a snapshot shows it."""
+        moving = state is ObjectState.TRACKED and self.derived is None
+        return SceneObject(
+            name=self.name,
+            class_id=self.class_id,
+            state=state,
+            world_T_object=pose,
+            velocity=self.velocity if moving else (0.0, 0.0, 0.0),
+            covariance=self.covariance,
+            shape=self.shape,
+            color=self.color,
+            confidence=self.confidence,
+            last_seen=self.last_seen,
+            attached_link="" if self.attachment is None else self.attachment.link,
+            kind=self.kind,
+            sources=self.sources,
+            text=text,
+        )
+
+
+def _shape(object_class: ObjectClass, track: Track) -> Shape:
+    if object_class.shape is not None:
+        return object_class.shape
+    x, y, z = (max(float(edge), _SMALLEST) for edge in track.newest.size)
+    return Shape("box", (x, y, z))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What derived objects and selections see of the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from behavior_scene.derived import NotDerivableError
+from behavior_scene.detections import Array
+from behavior_scene.library import GraspAnnotation, ObjectLibrary, Shape
+from behavior_scene.records import Record
+from behavior_scene.tracker import Track
+
+PointsProvider = Callable[[], tuple[Array, float] | None]
+"""The newest cloud: points in the fixed frame (N x 3) [m] and their stamp [s]; None: none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneView:
+    """Objects first, then frames."""
+
+    records: Mapping[str, Record]
+    current_pose: Callable[[Record], Array]
+    frame_pose: Callable[[str], Array | None]
+    stable_tracks: Callable[[], Sequence[Track]]
+    cloud: PointsProvider
+    library: ObjectLibrary
+
+    def pose(self, name: str) -> Array:
+        """world_T_name of an object or frame; raises `NotDerivableError`."""
+        record = self.records.get(name)
+        pose = self.frame_pose(name) if record is None else self.current_pose(record)
+        if pose is None:
+            raise NotDerivableError(f"'{name}' is neither an object of the scene nor a known frame")
+        return pose
+
+    def shape(self, name: str) -> Shape:
+        """Shape of an object; raises `NotDerivableError`."""
+        return self._record(name).shape
+
+    def grasp(self, name: str, grasp: str) -> GraspAnnotation:
+        """Grasp annotation of an object's class; raises `NotDerivableError`."""
+        record = self._record(name)
+        object_class = self.library.classes.get(record.class_id)
+        found = None if object_class is None else object_class.grasp(grasp)
+        if found is None:
+            known = [] if object_class is None else [entry.name for entry in object_class.grasps]
+            raise NotDerivableError(
+                f"the object library has no grasp '{grasp}' for '{name}'; it has {known}"
+            )
+        return found
+
+    def tracks(self, classes: Sequence[str]) -> list[Track]:
+        """Stable tracks of these classes."""
+        return [track for track in self.stable_tracks() if track.object_class.name in classes]
+
+    def points(self) -> Array:
+        """Points of the newest cloud in the fixed frame; raises `NotDerivableError`."""
+        cloud = self.cloud()
+        if cloud is None:
+            raise NotDerivableError("no cloud has been received yet")
+        return cloud[0]
+
+    def _record(self, name: str) -> Record:
+        record = self.records.get(name)
+        if record is None:
+            raise NotDerivableError(f"'{name}' is no object of the scene")
+        return record

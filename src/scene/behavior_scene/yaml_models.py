@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scene's YAML files are read with: strict models, and errors that say what to mend."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from scipy.spatial.transform import Rotation
+
+from behavior_scene.detections import Array
+
+Number = FiniteFloat
+Length = Annotated[FiniteFloat, Field(gt=0.0)]
+"""[m], [rad] or [s], more than 0."""
+NotNegative = Annotated[FiniteFloat, Field(ge=0.0)]
+Count = Annotated[int, Field(ge=1)]
+Unit = Annotated[FiniteFloat, Field(ge=0.0, le=1.0)]
+Vector = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
+
+
+class StrictModel(BaseModel):
+    """Frozen, and nothing but the known keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class FixedPose(StrictModel):
+    """A pose that does not change."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    """[m]"""
+    rpy: Vector = (0.0, 0.0, 0.0)
+    """Roll, pitch, yaw: turns about the fixed x, y, z axes in this order [rad]."""
+
+    def matrix(self) -> Array:
+        """4x4."""
+        pose = np.eye(4)
+        pose[:3, :3] = Rotation.from_euler("xyz", self.rpy).as_matrix()
+        pose[:3, 3] = self.position
+        return pose
+
+
+M = TypeVar("M")
+
+
+def validated(model: type[M], data: Any, where: str) -> M:
+    """A model, or dataclass, from parsed YAML.
+
+    Args:
+        model: what is expected.
+        data: what was read.
+        where: file and place in it, for the error.
+
+    Raises:
+        ValueError: one line per problem, each with `where`, the key, and what to write.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"{where}: write a mapping of keys and values, not {data!r}")
+    try:
+        return TypeAdapter(model).validate_python(data)
+    except ValidationError as error:
+        raise ValueError("\n".join(_problems(model, error, where))) from error
+
+
+def _problems(model: type[Any], error: ValidationError, where: str) -> Iterator[str]:
+    for problem in error.errors():
+        path = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+            yield f"{where}: unknown key {path!r}{_remedy(model, problem['loc'])}"
+        elif problem["type"] in ("missing", "missing_argument"):
+            yield f"{where}: the key {path!r} is missing"
+        else:
+            said = problem["msg"].removeprefix("Value error, ")
+            yield f"{where}: {path or 'all'}: {said}, not {problem['input']!r}"
+
+
+def _remedy(model: type[Any], path: tuple[int | str, ...]) -> str:
+    """Which key may have been meant; known for the outermost ones only."""
+    if len(path) != 1:
+        return ""
+    if dataclasses.is_dataclass(model):
+        known = sorted(entry.name for entry in dataclasses.fields(model))
+    else:
+        known = sorted(getattr(model, "model_fields", {}))
+    near = difflib.get_close_matches(str(path[0]), known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
