@@ -21,7 +21,6 @@ from behavior_scene.library import (
     load_library,
 )
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
-from behavior_scene.pose_filter import PoseFilter
 from behavior_scene.questions import (
     Answer,
     BadQuestionError,
@@ -32,7 +31,9 @@ from behavior_scene.questions import (
     answer,
 )
 from behavior_scene.scene import Scene, SceneParameters, UnknownLinkError, UnknownObjectError
-from behavior_scene.tracker import Track, Tracker
+from behavior_scene.tracker import Tracker
+from behavior_scene.tracker_parameters import TrackerParameterError, TrackerParameters
+from behavior_scene.tracks import Track
 
 __all__ = [
     "Answer",
@@ -47,7 +48,6 @@ __all__ = [
     "ObjectClass",
     "ObjectLibrary",
     "ObjectState",
-    "PoseFilter",
     "Query",
     "Question",
     "Scene",
@@ -57,6 +57,8 @@ __all__ = [
     "Snapshot",
     "Track",
     "Tracker",
+    "TrackerParameterError",
+    "TrackerParameters",
     "UnknownLinkError",
     "UnknownObjectError",
     "answer",

@@ -25,10 +25,11 @@ class Health:
             if refused
             else f"{len(states)} objects"
         )
-        explained = {
-            f"{defect.value}: what it means": f"{defect.explanation} Newest case: {example}."
-            for defect, example in scene.intake.examples.items()
-        }
+        explained = {}
+        for defect in scene.defects:
+            example = scene.intake.examples.get(defect)
+            newest = f" Newest case: {example}." if example else ""
+            explained[f"{defect.value}: what it means"] = defect.explanation + newest
         self._diagnostics.set(
             level, message, accepted=scene.accepted, **refused, **explained, **states
         )

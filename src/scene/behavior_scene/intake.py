@@ -111,11 +111,8 @@ class Intake:
         return [usable[i] for i in sorted(best[: self._parameters.maximum_detections])]
 
     def _defect(self, detection: Detection, now: float) -> Defect | None:
-        object_class = self._library.get(detection.class_id)
-        if object_class is None:
+        if self._library.get(detection.class_id) is None:
             return Defect.UNKNOWN_CLASS
-        if detection.confidence < object_class.acceptance_confidence:
-            return Defect.LOW_CONFIDENCE
         if detection.stamp > now + self._parameters.future_tolerance:
             return Defect.FROM_THE_FUTURE
         if detection.stamp < now - self._parameters.maximum_age:

@@ -39,6 +39,7 @@ from behavior_scene.yaml_models import (
     Length,
     NotNegative,
     StrictModel,
+    Unit,
     validated,
 )
 
@@ -135,12 +136,16 @@ class ObjectClass:
     """Becomes an object as soon as it is tracked; False: only when it is set up."""
     gate: Length = 0.15
     """[m] detections nearer than this to a track continue it at once."""
-    time_constant: Length = 0.15
-    """[s] of the exponential pose filter."""
-    snap_distance: Length = 0.03
-    """[m] a jump larger than this is taken over without filtering."""
-    acceptance_confidence: Length = 0.25
-    """Detections below are not used."""
+    maximum_speed: Length = 2.0
+    """[m/s] hardly ever exceeded; bounds where a thing that is hidden or fast is looked for."""
+    position_deviation: Length = 0.005
+    """[m] standard deviation of the detected positions, where the detector tells no covariance."""
+    time_constant: Length | None = None
+    """[s] of the pose filter of a thing at rest; None: the tracker's."""
+    acceptance_confidence: Unit | None = None
+    """Detections at least this sure start tracks; None: the tracker's."""
+    compare_orientation: bool = False
+    """True: detections are told apart by orientation too. Not for things with symmetry."""
     symmetry: Symmetry | None = None
     """How it may be turned without looking different; None: in no way."""
     grasps: tuple[GraspAnnotation, ...] = ()

@@ -12,7 +12,7 @@ from behavior_scene.derived import Derived, DerivedObject
 from behavior_scene.detections import Array, frozen
 from behavior_scene.library import NO_SHAPE, Color, ObjectClass, Shape
 from behavior_scene.objects import ObjectState, SceneObject
-from behavior_scene.tracker import Track
+from behavior_scene.tracks import Track
 
 _SMALLEST = 1e-3
 """[m] Edge of a detected object whose size the detector does not know."""
@@ -68,7 +68,7 @@ class Record:
         self.shape, self.color = _shape(object_class, track), object_class.color
         self.world_T_object = track.world_T_object
         self.confidence, self.last_seen = float(track.confidence), track.newest.stamp
-        self.covariance = track.newest.covariance
+        self.covariance = tuple(track.covariance.ravel().tolist())
         x, y, z = track.velocity.tolist()
         self.velocity = (x, y, z)
         self.sources = (track.name,)

@@ -31,7 +31,9 @@ from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.records import Record
 from behavior_scene.scene_view import PointsProvider, SceneView
 from behavior_scene.selection import DetectedObject
-from behavior_scene.tracker import Track, Tracker
+from behavior_scene.tracker import Tracker
+from behavior_scene.tracker_parameters import TrackerParameters
+from behavior_scene.tracks import Track
 
 IMAGE_SPREAD = 0.05
 """[s] detections of one message may be stamped this much before it."""
@@ -57,6 +59,8 @@ class SceneParameters:
     """Tracks become objects by themselves, unless the library says otherwise for their class."""
     minimum_history: int = 5
     """Detections that a track must have for an object to be set up on it."""
+    tracker: TrackerParameters = field(default_factory=TrackerParameters)
+    """When tracks are believed and forgotten, at first; `Scene.tracker.configure` changes it."""
     attachment: AttachmentRules = field(default_factory=AttachmentRules)
     """When an object is held, and when it is let go."""
     points_period: float = 0.2
@@ -100,7 +104,7 @@ class Scene:
             ),
         )
         """Lets detections in and counts the others."""
-        self.tracker = Tracker(library)
+        self.tracker = Tracker(library, self.parameters.tracker)
         """Follows what the detectors see; `configure` changes its parameters."""
         self.library = library
         self._link_pose = link_pose
@@ -112,13 +116,12 @@ class Scene:
         """Tracks that make no automatic object, because it was deleted."""
         self._departed: set[str] = set()
         """Frames that objects once had: TF remembers them, the scene does not."""
-        self._sightings: Counter[str] = Counter()
         self._revision = 0
         self._view = SceneView(
             records=self._records,
             current_pose=self._pose,
             frame_pose=self.frame_pose,
-            stable_tracks=lambda: list(self.tracker.tracks.values()),
+            stable_tracks=lambda: [t for t in self.tracker.tracks.values() if t.confirmed],
             cloud=cloud,
             library=library,
         )
@@ -126,7 +129,7 @@ class Scene:
     @property
     def defects(self) -> Counter[Defect]:
         """How many detections could not be used, and why."""
-        return self.intake.defects
+        return self.intake.defects + self.tracker.defects
 
     @property
     def accepted(self) -> int:
@@ -171,8 +174,8 @@ class Scene:
         if usable is None:
             return False
         for track in self.tracker.update(usable, self._held_poses()):
-            self._sightings[track.name] += 1
-            self._make_automatic(track)
+            if track.confirmed:
+                self._make_automatic(track)
         self._follow_tracks(now)
         for record in self._records.values():
             if record.attachment is not None:
@@ -236,7 +239,7 @@ class Scene:
         fresh = [
             track
             for track in known
-            if self._sightings[track.name] >= history
+            if len(track.history) >= history
             and now - track.newest.stamp <= self.parameters.stale_after
         ]
         try:
@@ -257,7 +260,7 @@ class Scene:
 
     def _looks(self, track: Track) -> tuple[Hsv, int]:
         """Colour and number of detections of a track."""
-        return _hsv(track.object_class.color), self._sightings[track.name]
+        return _hsv(track.object_class.color), len(track.history)
 
     # ------------------------------------------------------------------ changes
 

@@ -10,7 +10,7 @@ from behavior_scene.derived import NotDerivableError
 from behavior_scene.detections import Array
 from behavior_scene.library import GraspAnnotation, ObjectLibrary, Shape
 from behavior_scene.records import Record
-from behavior_scene.tracker import Track
+from behavior_scene.tracks import Track
 
 PointsProvider = Callable[[], tuple[Array, float] | None]
 """The newest cloud: points in the fixed frame (N x 3) [m] and their stamp [s]; None: none yet."""

@@ -16,7 +16,7 @@ from behavior_scene.color import Hsv, HsvRange
 from behavior_scene.detections import Array
 from behavior_scene.expression import ExpressionError, TrackExpression
 from behavior_scene.library import SHAPE_SIZES
-from behavior_scene.tracker import Track
+from behavior_scene.tracks import Track
 from behavior_scene.yaml_models import FixedPose, Length, Number, StrictModel, Unit
 
 Degrees = Annotated[Number, Field(ge=0.0, le=360.0)]

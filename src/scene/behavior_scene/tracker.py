@@ -1,87 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
 """From instant detections to tracks that keep their identity.
 
-Per class: the detections of one image are assigned to the tracks such that the sum of distances is
-least (Hungarian method, `scipy.optimize.linear_sum_assignment`), pairs further apart than the
-class's gate being forbidden. What is left over starts a new track, unless the library says that
-all instances are known already: then one of them must have jumped, which is believed when a second
-detection confirms the place (a single one may be false). Same input, same output: nothing here is
-random and nothing reads a clock.
+Image by image: the tracks are predicted to its time, its detections are assigned to them such that
+the total cost is least (:mod:`behavior_scene.association`), and position, velocity and orientation
+are filtered (:mod:`behavior_scene.motion_model`, :mod:`behavior_scene.orientation_filter`). What
+is left over starts a new track, unless the library says that all instances of the class are known
+already: then one of them must have jumped, which is believed when a second detection confirms the
+place (a single one may be false). How tracks are believed and forgotten:
+:mod:`behavior_scene.tracks`. Same input, same output, to the last bit: nothing here is random and
+nothing reads a clock.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from behavior_scene.detections import Array, Detection, frozen
+from behavior_scene.assignment import Indices
+from behavior_scene.association import Expectations, Matches, associate, expectations
+from behavior_scene.detections import Array, Defect, Detection
 from behavior_scene.library import ObjectClass, ObjectLibrary
-from behavior_scene.pose_filter import PoseFilter
+from behavior_scene.measurements import Measurements, measurements
+from behavior_scene.motion_model import Motion, Traits, corrected, newborn
+from behavior_scene.orientation_filter import turned
+from behavior_scene.tracker_parameters import TrackerParameters
+from behavior_scene.tracks import Track
 
-CONFIDENCE_GAIN = 0.3
-"""Part of the way that a track's confidence goes to the one of each new detection."""
-VELOCITY_GAIN = 0.4
-_FORBIDDEN = 1e6
-
-
-@dataclass(slots=True)
-class Track:
-    """An object followed over time."""
-
-    name: str
-    object_class: ObjectClass
-    newest: Detection
-    """As the detector sent it, not filtered."""
-    world_T_object: Array
-    """Filtered pose, 4x4, read-only."""
-    velocity: Array = field(default_factory=lambda: np.zeros(3))
-    """[m/s] in the world frame, from the filtered positions."""
-    confidence: float = 0.0
-    jump: Detection | None = None
-    """Detection that would move the track beyond its gate, waiting to be confirmed."""
-
-    def update(self, detection: Detection) -> None:
-        """Take over a detection that belongs to this track."""
-        dt = detection.stamp - self.newest.stamp
-        pose_filter = PoseFilter(self.object_class.time_constant, self.object_class.snap_distance)
-        pose = pose_filter.step(self.world_T_object, detection.world_T_object, dt)
-        if dt > 0.0:
-            speed = (pose[:3, 3] - self.world_T_object[:3, 3]) / dt
-            self.velocity = self.velocity + VELOCITY_GAIN * (speed - self.velocity)
-        self.confidence += CONFIDENCE_GAIN * (detection.confidence - self.confidence)
-        self.newest, self.jump = detection, None
-        self.world_T_object = frozen(pose)
-
-    def restart(self, detection: Detection) -> None:
-        """Continue at another place: the object was moved while nobody looked."""
-        self.newest, self.jump = detection, None
-        self.world_T_object = detection.world_T_object
-        self.velocity = np.zeros(3)
-        self.confidence = detection.confidence
-
-    def place(self, world_T_object: Array) -> None:
-        """Say where the object is, better than its detections tell, and that it rests there."""
-        self.world_T_object = frozen(world_T_object)
-        self.velocity = np.zeros(3)
+IMAGE_SPREAD = 0.05
+"""[s] detections with stamps no further apart are taken for one image."""
+SIZE_GAIN = 0.3
+"""Part of the way that a track's size goes towards that of a detection."""
+SET_BACK = 3.0
+"""[s] a detection so much older than all before means that the clock was set back."""
 
 
 class Tracker:
     """All tracks of a scene; see the module's text for the rules."""
 
-    def __init__(self, library: ObjectLibrary) -> None:
-        self._library = library
+    def __init__(self, library: ObjectLibrary, parameters: TrackerParameters | None = None) -> None:
+        self.parameters = parameters or TrackerParameters()
+        """For tracks that begin from now on."""
         self.tracks: dict[str, Track] = {}
+        """All that are followed, by name, the oldest first."""
+        self.defects: Counter[Defect] = Counter()
+        """Detections that neither continued a track nor could start one, and why."""
+        self._library = library
         self._created: dict[str, int] = defaultdict(int)
+        self._time = -np.inf
+
+    def configure(self, changes: Mapping[str, Any]) -> TrackerParameters:
+        """Change parameters for the tracks that begin from now on; returns all of them.
+
+        Raises:
+            TrackerParameterError: a name is unknown or a value out of its range; nothing changed.
+        """
+        self.parameters = self.parameters.changed(changes)
+        return self.parameters
 
     def update(
         self, detections: Iterable[Detection], expected: Mapping[str, Array] = MappingProxyType({})
     ) -> list[Track]:
-        """Assign the detections of one image.
+        """Assign the detections of one image of one detector.
+
+        Images of several detectors may come in any order; a detection older than what its track
+        has seen already counts for as much as it still tells. The time of a call grows with the
+        number of detections and tracks and with the pairs of them that are near each other.
 
         Args:
             detections: of the image.
@@ -91,69 +78,201 @@ class Tracker:
         Returns:
             The tracks that were seen in the image.
         """
-        by_class: dict[str, list[Detection]] = defaultdict(list)
-        for detection in detections:
-            by_class[detection.class_id].append(detection)
+        usable = self._looked_at(detections)
+        stamps = [detection.stamp for detection, _ in usable]
         seen: list[Track] = []
-        for class_id, group in by_class.items():
-            object_class = self._library.get(class_id)
-            if object_class is not None:
-                seen += self._update_class(object_class, group, expected)
+        start = 0
+        for stop in range(1, len(usable) + 1):
+            if stop == len(usable) or stamps[stop] > stamps[start] + IMAGE_SPREAD:
+                seen += self._update_image(usable[start:stop], expected)
+                start = stop
+        return list(dict.fromkeys(seen))
+
+    def age(self, now: float) -> None:
+        """Forget what was not seen for long; `update` does it up to the newest image.
+
+        Args:
+            now: current time [s], on the clock of the stamps.
+        """
+        self._time = max(self._time, now)
+        self.tracks = {name: t for name, t in self.tracks.items() if t.age(self._time)}
+
+    def _update_image(
+        self, pairs: Sequence[tuple[Detection, ObjectClass]], expected: Mapping[str, Array]
+    ) -> list[Track]:
+        image, classes = zip(*pairs, strict=True)
+        stamp = image[-1].stamp
+        if stamp < self._time - SET_BACK:
+            self._rewind(stamp)
+        found = measurements(image, classes)
+        sure = np.array(
+            [
+                detection.confidence >= self._acceptance(known)
+                for detection, known in zip(image, classes, strict=True)
+            ],
+            dtype=bool,
+        )
+        tracks = list(self.tracks.values())
+        there = expectations(tracks, stamp, expected)
+        matches = associate(there, found, sure)
+        self._correct(there, found, matches)
+        seen = [tracks[row] for row in matches.rows]
+        left = sure.copy()
+        left[matches.columns] = False
+        self.defects[Defect.LOW_CONFIDENCE] += len(image) - len(seen) - int(left.sum())
+        seen += self._found_elsewhere(found, classes, np.flatnonzero(left), seen)
+        self.age(stamp)
         return seen
 
-    def _update_class(
-        self, object_class: ObjectClass, group: list[Detection], expected: Mapping[str, Array]
+    def _looked_at(self, detections: Iterable[Detection]) -> list[tuple[Detection, ObjectClass]]:
+        """Those of accepted classes that are not too unsure for anything, by stamp."""
+        classes: dict[str, ObjectClass | None] = {}
+        usable: list[tuple[Detection, ObjectClass]] = []
+        for detection in detections:
+            if detection.class_id not in classes:
+                classes[detection.class_id] = self._library.get(detection.class_id)
+            known = classes[detection.class_id]
+            if known is None:
+                self.defects[Defect.UNKNOWN_CLASS] += 1
+            elif detection.confidence < min(
+                self.parameters.minimum_confidence, self._acceptance(known)
+            ):
+                self.defects[Defect.LOW_CONFIDENCE] += 1
+            else:
+                usable.append((detection, known))
+        return sorted(usable, key=lambda pair: pair[0].stamp)
+
+    def _acceptance(self, object_class: ObjectClass) -> float:
+        own = object_class.acceptance_confidence
+        return self.parameters.acceptance_confidence if own is None else own
+
+    def _correct(self, there: Expectations, found: Measurements, matches: Matches) -> None:
+        """Take over the detections that belong to tracks."""
+        if not matches.rows.size:
+            return
+        rows, columns = matches.rows, matches.columns
+        tracks = [there.tracks[row] for row in rows]
+        traits, before = there.traits.of(rows), there.motion.of(rows)
+        position, noise = found.positions[columns], found.noise[columns]
+        late = np.maximum(there.times[rows] - found.stamps[columns], 0.0)
+        if late.any():
+            # Where the thing is now, had it gone on from where it was seen.
+            position = position + late[:, None] * before.mean_velocity()
+            noise = noise + (late**2)[:, None, None] * before.velocity_covariance()
+        after = corrected(before, position, noise)[0].packed()
+        jumped = np.flatnonzero(matches.jumps & (late <= IMAGE_SPREAD))
+        if jumped.size:
+            after[jumped] = newborn(position[jumped], noise[jumped], traits.of(jumped)).packed()
+        rotation, variance = turned(
+            np.array([track.world_T_object[:3, :3] for track in tracks]),
+            np.array([track.rotation_variance for track in tracks]),
+            found.poses[columns, :3, :3],
+            found.turn_noise[columns],
+            dt=there.dt[rows],
+            time_constant=traits.time_constant,
+        )
+        _store(tracks, there.times[rows], after, rotation, variance)
+        known, sizes = np.array([track.size for track in tracks]), found.sizes[columns]
+        averaged = np.where(known > 0.0, known + SIZE_GAIN * (sizes - known), sizes).tolist()
+        for track, column, size in zip(tracks, columns.tolist(), averaged, strict=True):
+            track.see(found.detections[column], size)
+
+    def _found_elsewhere(
+        self,
+        found: Measurements,
+        classes: Sequence[ObjectClass],
+        left: Indices,
+        seen: Sequence[Track],
     ) -> list[Track]:
-        tracks = [t for t in self.tracks.values() if t.object_class.name == object_class.name]
-        poses = [expected.get(track.name, track.newest.world_T_object) for track in tracks]
-        pairs = [
-            (tracks[row], group[column]) for row, column in _assign(poses, group, object_class.gate)
-        ]
-        for track, detection in pairs:
-            track.update(detection)
-        seen = [track for track, _ in pairs]
-        used = {id(detection) for _, detection in pairs}
-        rest = sorted((d for d in group if id(d) not in used), key=lambda d: -d.confidence)
-        for detection in rest:
-            free = [track for track in tracks if not any(track is other for other in seen)]
-            if object_class.instances == 0 or len(tracks) < object_class.instances:
-                track = self._create(object_class, detection)
+        """What sure detections that continue no track tell: new tracks, or some that jumped."""
+        if not left.size:
+            return []
+        members: dict[str, list[Track]] = defaultdict(list)
+        for track in self.tracks.values():
+            members[track.object_class.name].append(track)
+        taken = set(map(id, seen))
+        free = {name: [t for t in of if id(t) not in taken] for name, of in members.items()}
+        births = self._births(found, classes, left)
+        order = sorted(range(len(left)), key=lambda i: -found.detections[int(left[i])].confidence)
+        tracks = []
+        for i in order:
+            known, detection = classes[left[i]], found.detections[int(left[i])]
+            if known.instances == 0 or len(members[known.name]) < known.instances:
+                if len(self.tracks) >= self.parameters.maximum_tracks:
+                    self.defects[Defect.TOO_MANY] += 1
+                    continue
+                track = Track.begun(
+                    self._new_name(known),
+                    known,
+                    self.parameters,
+                    detection,
+                    motion=births[i],
+                    noise=found.noise[left[i]],
+                    turn_noise=float(found.turn_noise[left[i]]),
+                )
+                self.tracks[track.name] = track
+                members[known.name].append(track)
                 tracks.append(track)
-                seen.append(track)
-            elif free:
-                track = min(free, key=lambda t: _distance(t.newest, detection))
-                if track.jump and _distance(track.jump, detection) <= object_class.gate:
+            elif free.get(known.name):
+                track = min(free[known.name], key=lambda t: _distance(t.newest, detection))
+                if track.jump and _confirms(track.jump, detection, known.gate):
                     track.restart(detection)
-                    seen.append(track)
+                    free[known.name].remove(track)
+                    tracks.append(track)
                 else:
                     track.jump = detection
-        return seen
+        return tracks
 
-    def _create(self, object_class: ObjectClass, detection: Detection) -> Track:
+    def _births(self, found: Measurements, classes: Sequence[ObjectClass], left: Indices) -> Array:
+        """Rows of `Motion` of those detections."""
+        some = [classes[i] for i in left]
+        own, common = [known.time_constant for known in some], self.parameters.time_constant
+        traits = Traits(
+            np.array([known.maximum_speed for known in some]),
+            np.array([common if tau is None else tau for tau in own]),
+        )
+        rows = newborn(found.positions[left], found.noise[left], traits).packed()
+        rows.flags.writeable = False
+        return rows
+
+    def _new_name(self, object_class: ObjectClass) -> str:
         number = self._created[object_class.name]
         self._created[object_class.name] += 1
         single = object_class.instances == 1
-        name = object_class.name if single else f"{object_class.name}_{number}"
-        track = Track(
-            name=name,
-            object_class=object_class,
-            newest=detection,
-            world_T_object=detection.world_T_object,
-            confidence=detection.confidence,
+        return object_class.name if single else f"{object_class.name}_{number}"
+
+    def _rewind(self, stamp: float) -> None:
+        self._time = stamp
+        for track in self.tracks.values():
+            if track.time > stamp:
+                track.rewind(stamp)
+
+
+def _store(
+    tracks: Sequence[Track], times: Array, motion: Array, rotation: Array, variance: Array
+) -> None:
+    """Put the rows of the estimates into the tracks, as read-only views of common arrays."""
+    state = Motion.unpacked(motion)
+    poses = np.zeros((len(tracks), 4, 4))
+    poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rotation, state.mean_position(), 1.0
+    covariance = np.zeros((len(tracks), 6, 6))
+    covariance[:, :3, :3] = state.position_covariance()
+    covariance[:, 3:, 3:] = variance[:, None, None] * np.eye(3)
+    velocity = state.mean_velocity()
+    for array in (motion, poses, covariance, velocity):
+        array.flags.writeable = False
+    for i, (track, time) in enumerate(zip(tracks, times.tolist(), strict=True)):
+        track.time, track.motion, track.rotation_variance = time, motion[i], float(variance[i])
+        track.world_T_object, track.covariance, track.velocity = (
+            poses[i],
+            covariance[i],
+            velocity[i],
         )
-        self.tracks[name] = track
-        return track
 
 
-def _assign(poses: list[Array], detections: list[Detection], gate: float) -> list[tuple[int, int]]:
-    """Indices of pairs with the least sum of distances; none of them beyond the gate."""
-    if not poses or not detections:
-        return []
-    at = np.array([pose[:3, 3] for pose in poses])
-    to = np.array([detection.world_T_object[:3, 3] for detection in detections])
-    cost = np.linalg.norm(at[:, None, :] - to[None, :, :], axis=2)
-    rows, columns = linear_sum_assignment(np.where(cost <= gate, cost, _FORBIDDEN))
-    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if cost[i, j] <= gate]
+def _confirms(jump: Detection, detection: Detection, gate: float) -> bool:
+    """Whether a later detection tells the same place."""
+    return detection.stamp > jump.stamp and _distance(jump, detection) <= gate
 
 
 def _distance(first: Detection, second: Detection) -> float:

@@ -29,8 +29,8 @@ from behavior_scene.derived import (
 )
 from behavior_scene.derived.capsule import count_in_capsule, first_hit
 from behavior_scene.detections import checked_detection
-from behavior_scene.library import GraspAnnotation, ObjectClass, Shape
-from behavior_scene.tracker import Track
+from behavior_scene.library import GraspAnnotation, ObjectClass, ObjectLibrary, Shape
+from behavior_scene.tracker import Tracker
 
 
 def pose(x=0.0, y=0.0, z=0.0, rpy=(0.0, 0.0, 0.0)):
@@ -76,7 +76,9 @@ def track(class_id, at):
         quaternion=(0, 0, 0, 1),
         world_T_frame=np.eye(4),
     )
-    return Track(class_id, ObjectClass(class_id), detection, detection.world_T_object)
+    library = ObjectLibrary({class_id: ObjectClass(class_id, instances=1)})
+    (made,) = Tracker(library).update([detection])
+    return made
 
 
 coordinate = st.floats(-5.0, 5.0)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_scene import ObjectState, Scene, SceneParameters, checked_detection, library_from_dict
+from behavior_scene import (
+    ObjectState,
+    Scene,
+    SceneParameters,
+    TrackerParameters,
+    checked_detection,
+    library_from_dict,
+)
 from behavior_scene.definitions import DefinitionError, read_definitions
 
 LIBRARY = library_from_dict(
@@ -20,6 +27,8 @@ LIBRARY = library_from_dict(
         }
     }
 )
+PARAMETERS = SceneParameters(tracker=TrackerParameters(minimum_history=1))
+"""Tracks are believed at once."""
 
 
 def seen(class_id, at, stamp, confidence=1.0):
@@ -36,7 +45,7 @@ def seen(class_id, at, stamp, confidence=1.0):
 class World:
     """A scene with links that the test moves; times in seconds, images every 0.1."""
 
-    def __init__(self, parameters=None, cloud=lambda: None):
+    def __init__(self, parameters=PARAMETERS, cloud=lambda: None):
         self.links = {}
         self.time = 0.0
         self.scene = Scene(LIBRARY, self.link_pose, parameters, cloud=cloud)

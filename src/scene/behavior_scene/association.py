@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How well each detection of an image fits each track, and which belongs to which.
+
+A pair is looked at when both are of one class and the detection lies within the track's gate: the
+class's `gate`, and for classes of unknown number also as far as the thing may have gone meanwhile,
+three standard deviations of its prediction, not faster than `maximum_speed`. Its cost is minus
+twice the logarithm of the density with which the track predicts the detection, plus, where both
+are known, how much the size and (if the class says so) the orientation differ. The prediction
+knows three ways for things to go on: at rest, in motion, and, rarely, somewhere within the gate
+because they were pushed or badly seen. Leaving both alone costs as much as a detection at the edge
+of the gate that only the third explains, and the sum over the image is made least
+(:func:`behavior_scene.assignment.optimal_assignment`).
+
+Two rounds: sure detections with all tracks; then the unsure ones with those confirmed tracks that
+are left, and only where rest or motion explains them. So a thing that is hardly recognised goes on
+being followed, while false detections of a detector with a low threshold neither start tracks nor
+pull at those that are seen well (two rounds: Y. Zhang et al., ByteTrack, ECCV 2022).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from behavior_scene.assignment import Indices, optimal_assignment
+from behavior_scene.detections import Array
+from behavior_scene.measurements import Measurements
+from behavior_scene.motion_model import Motion, Traits, log_densities, predicted
+from behavior_scene.tracks import Track
+
+Mask = NDArray[np.bool_]
+
+JUMP_PROBABILITY = 1e-3
+"""That a thing is seen where neither rest nor motion explains it."""
+GATE_DEVIATIONS = 3.0
+UNSURE_SQUARED_DISTANCE = 16.3
+"""Squared Mahalanobis distance of an unsure detection at most: 99.9 % of the right ones."""
+SIZE_DEVIATION = 0.3
+"""Of the natural logarithm of each edge of the bounding boxes."""
+TURN_DEVIATION = 0.3
+"""[rad] of the orientation between two images."""
+CUE_LIMIT = 9.0
+"""What differing sizes, or orientations, cost at most: boxes shrink when something is in front."""
+HELD_DEVIATION = 0.02
+"""[m] of where a hand is expected to carry an object."""
+_CLASS_SPACING = 1e9
+"""[m] between the classes along a fourth axis of the search tree: they never meet."""
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """T tracks as arrays, at the time of an image."""
+
+    tracks: Sequence[Track]
+    times: Array
+    """T [s] of the prediction: that of the image, unless the track is ahead of it."""
+    dt: Array
+    """T [s], how far that is ahead of the state of each."""
+    motion: Motion
+    """Predicted."""
+    traits: Traits
+    anchors: Array
+    """T x 3: where each was seen last, or is carried now [m]."""
+    gates: Array
+    """T [m] of the classes."""
+    reaches: Array
+    """T [m], how far beyond the gate each is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Which detection belongs to which track, and whether it was to be expected there."""
+
+    rows: Indices
+    """M indices of tracks."""
+    columns: Indices
+    """M indices of detections."""
+    jumps: Mask
+    """M, True: neither rest nor motion explains the detection."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """M candidates."""
+
+    rows: Indices
+    columns: Indices
+    distances: Array
+    """M [m] to the nearest of prediction and anchor."""
+
+
+def expectations(
+    tracks: Sequence[Track], stamp: float, expected: Mapping[str, Array]
+) -> Expectations:
+    """Where the tracks should be at `stamp` [s].
+
+    Args:
+        tracks: all, of any class.
+        stamp: time of the image.
+        expected: 4x4 poses by track name where they are known otherwise.
+    """
+    classes = [track.object_class for track in tracks]
+    traits = Traits(
+        np.array([known.maximum_speed for known in classes]),
+        np.array([track.time_constant for track in tracks]),
+    )
+    since = np.array([track.time for track in tracks])
+    times = np.maximum(since, stamp)
+    dt = times - since
+    state = Motion.unpacked(np.array([t.motion for t in tracks]).reshape(-1, Motion.WIDTH))
+    motion = predicted(state, dt, traits)
+    anchors = np.array([track.newest.world_T_object[:3, 3] for track in tracks]).reshape(-1, 3)
+    held = [row for row, track in enumerate(tracks) if track.name in expected]
+    for row in held:
+        anchors[row] = expected[tracks[row].name][:3, 3]
+        motion.position[row] = anchors[row]
+        motion.pp[row] += HELD_DEVIATION**2 * np.eye(3)
+    deviation = np.sqrt(np.trace(motion.position_covariance(), axis1=1, axis2=2) / 3.0)
+    countless = np.array([known.instances == 0 for known in classes], dtype=bool)
+    reach = np.minimum(GATE_DEVIATIONS * deviation, traits.maximum_speed * dt)
+    return Expectations(
+        tracks=tracks,
+        times=times,
+        dt=dt,
+        motion=motion,
+        traits=traits,
+        anchors=anchors,
+        gates=np.array([known.gate for known in classes]),
+        reaches=np.where(countless, reach, 0.0),
+    )
+
+
+def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
+    """Choose the detection of each track in both rounds.
+
+    Args:
+        there: the tracks.
+        seen: the detections, at the time of the tracks.
+        sure: which of the detections count in the first round.
+    """
+    pairs = _candidates(there, seen)
+    log_density, squared = log_densities(
+        there.motion, seen.positions, seen.noise, pairs.rows, pairs.columns
+    )
+    gate = there.gates[pairs.rows]
+    log_jump = _log_jump(pairs.distances, gate)
+    total = np.logaddexp(log_density, log_jump)
+    worth = 2.0 * (total - _log_jump(gate, gate))
+    # An exact hit of the price counts: a detection at the very edge of the gate belongs to it.
+    admissible = worth >= -1e-9
+    gain = worth + 2.0 * CUE_LIMIT + 1e-6 - _cue_costs(there, seen, pairs)
+    first = np.flatnonzero(admissible & sure[pairs.columns])
+    chosen = first[optimal_assignment(pairs.rows[first], pairs.columns[first], gain[first])]
+    confirmed = np.array([track.confirmed for track in there.tracks], dtype=bool)
+    confirmed[pairs.rows[chosen]] = False
+    second = np.flatnonzero(
+        admissible
+        & ~sure[pairs.columns]
+        & confirmed[pairs.rows]
+        & (squared <= UNSURE_SQUARED_DISTANCE)
+    )
+    more = second[optimal_assignment(pairs.rows[second], pairs.columns[second], gain[second])]
+    chosen = np.concatenate([chosen, more])
+    return Matches(
+        pairs.rows[chosen], pairs.columns[chosen], log_jump[chosen] > log_density[chosen]
+    )
+
+
+def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
+    """Pairs of one class within the gates."""
+    present = dict.fromkeys(detection.class_id for detection in seen.detections)
+    names = {name: float(code) for code, name in enumerate(present)}
+    limits = there.gates + there.reaches
+    code = np.array([names.get(track.object_class.name, -1.0) for track in there.tracks])
+    some = np.flatnonzero(code >= 0.0)
+    if not some.size:
+        nothing = np.zeros(0, dtype=np.intp)
+        return _Pairs(nothing, nothing, np.zeros(0))
+    code = code[some] * _CLASS_SPACING
+    columns_code = np.array([names[d.class_id] for d in seen.detections]) * _CLASS_SPACING
+    tree = KDTree(np.column_stack([seen.positions, columns_code]))
+    farthest = float(limits[some].max())
+    count = len(seen.detections)
+    nearest = np.full(len(there.tracks) * count, np.inf)
+    for points in (there.motion.mean_position(), there.anchors):
+        near = KDTree(np.column_stack([points[some], code])).sparse_distance_matrix(
+            tree, farthest, output_type="ndarray"
+        )
+        keys = some[near["i"]] * count + near["j"]
+        nearest[keys] = np.minimum(nearest[keys], near["v"])
+    rows, columns = np.nonzero(nearest.reshape(-1, count) <= limits[:, None])
+    return _Pairs(rows, columns, nearest[rows * count + columns])
+
+
+def _log_jump(distances: Array, gates: Array) -> Array:
+    """Logarithm of the probability density that a thing was pushed `distances` away."""
+    deviation = 0.5 * gates
+    squared = (distances / deviation) ** 2
+    constant = math.log(JUMP_PROBABILITY) - 1.5 * _LOG_2PI
+    return np.asarray(constant - 3.0 * np.log(deviation) - 0.5 * squared)
+
+
+def _cue_costs(there: Expectations, seen: Measurements, pairs: _Pairs) -> Array:
+    """What is added to the costs for different size and orientation; at most `CUE_LIMIT` each."""
+    cost = np.zeros(len(pairs.rows))
+    known = _log_sizes(np.array([track.size for track in there.tracks]).reshape(-1, 3))
+    found = _log_sizes(seen.sizes)
+    if np.isfinite(known).any() and np.isfinite(found).any():
+        ratio = (known[pairs.rows] - found[pairs.columns]) / (math.sqrt(2.0) * SIZE_DEVIATION)
+        squared = np.einsum("ma,ma->m", ratio, ratio)
+        cost += np.where(np.isfinite(squared), np.minimum(squared, CUE_LIMIT), 0.0)
+    compare = np.array([t.object_class.compare_orientation for t in there.tracks], dtype=bool)
+    turned = np.flatnonzero(compare[pairs.rows])
+    if turned.size:
+        poses = np.array([track.world_T_object for track in there.tracks])
+        first = poses[pairs.rows[turned], :3, :3]
+        second = seen.poses[pairs.columns[turned], :3, :3]
+        cosine = 0.5 * (np.einsum("nab,nab->n", first, second) - 1.0)
+        angle = np.arccos(np.clip(cosine, -1.0, 1.0))
+        cost[turned] += np.minimum((angle / TURN_DEVIATION) ** 2, CUE_LIMIT)
+    return cost
+
+
+def _log_sizes(sizes: Array) -> Array:
+    """Logarithms of the edges; NaN where the box is not known."""
+    known = (sizes > 0.0).all(axis=1, keepdims=True)
+    return np.log(np.where(known, sizes, np.nan))

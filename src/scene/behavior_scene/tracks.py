@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One thing followed over time, and how it is begun, believed and forgotten.
+
+The life of a track (after the persistent detections of the IHMC behaviour scene): it begins with a
+detection; it is *stable* while it is seen often and surely enough; it is *valid* for good if it
+was stable at the age of `history_duration`, and is forgotten then if not; a valid track that is no
+longer seen coasts for `coasting_duration`. A class of which the number of instances is known has
+that many tracks, which are never forgotten: of those the question is only where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from behavior_scene.detections import Array, Detection, frozen
+from behavior_scene.history import History
+from behavior_scene.library import ObjectClass
+from behavior_scene.measurements import measurements
+from behavior_scene.motion_model import Traits, newborn
+from behavior_scene.tracker_parameters import TrackerParameters
+
+PLACED_DEVIATION = 1e-3
+"""[m], [rad] of the pose of a thing that was placed by somebody who knows."""
+
+
+@dataclass(slots=True, eq=False)
+class Track:
+    """An object followed over time.
+
+    The tracker changes it; others read it, and may restart it or place it.
+    """
+
+    name: str
+    """Unique while the tracker runs."""
+    object_class: ObjectClass
+    parameters: TrackerParameters
+    """In force when the track began."""
+    newest: Detection
+    """As the detector sent it, not filtered."""
+    world_T_object: Array
+    """Filtered pose at `time`, 4x4, read-only."""
+    time: float
+    """Of the filters' state [s]."""
+    motion: Array
+    """Row of a `Motion`: position and velocity, resting and moving."""
+    rotation_variance: float
+    """[rad^2] about each axis."""
+    first_stamp: float
+    """Of the detection that it began with [s]."""
+    velocity: Array = field(default_factory=lambda: np.zeros(3))
+    """[m/s] in the world frame."""
+    covariance: Array = field(default_factory=lambda: np.eye(6))
+    """6x6 of x y z roll pitch yaw in the world frame, positive definite, read-only."""
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Edges of the bounding box [m], averaged; zeros: unknown."""
+    history: History = field(default_factory=History)
+    valid: bool = False
+    """Was stable when it was old enough to be judged; kept while it is hidden."""
+    confirmed: bool = False
+    """Was stable at some time, or belongs to a class with a known number of instances."""
+    jump: Detection | None = None
+    """Detection that would move the track beyond its gate, waiting to be confirmed."""
+
+    @classmethod
+    def begun(
+        cls,
+        name: str,
+        object_class: ObjectClass,
+        parameters: TrackerParameters,
+        first: Detection,
+        *,
+        motion: Array,
+        noise: Array,
+        turn_noise: float,
+    ) -> Track:
+        """A track with its first detection.
+
+        Args:
+            name: unique.
+            object_class: of the detection.
+            parameters: to be kept.
+            first: detection.
+            motion: row of a `Motion` at the detection's place.
+            noise: 3x3 covariance of the detected position [m^2].
+            turn_noise: variance of the detected orientation [rad^2].
+        """
+        track = cls(
+            name=name,
+            object_class=object_class,
+            parameters=parameters,
+            newest=first,
+            world_T_object=first.world_T_object,
+            time=first.stamp,
+            motion=motion,
+            rotation_variance=turn_noise,
+            first_stamp=first.stamp,
+            covariance=_pose_covariance(noise, turn_noise),
+            size=first.size if all(first.size) else (0.0, 0.0, 0.0),
+            confirmed=object_class.instances > 0,
+        )
+        track.history.add(first.stamp, first.confidence)
+        return track
+
+    @property
+    def confidence(self) -> float:
+        """Mean over the history, 0..1."""
+        return self.history.mean_confidence
+
+    @property
+    def time_constant(self) -> float:
+        """[s] of the filter at rest."""
+        own = self.object_class.time_constant
+        return self.parameters.time_constant if own is None else own
+
+    @property
+    def acceptance_confidence(self) -> float:
+        """What its detections must exceed on average for it to be stable."""
+        own = self.object_class.acceptance_confidence
+        return self.parameters.acceptance_confidence if own is None else own
+
+    def see(self, detection: Detection, size: Sequence[float]) -> None:
+        """Note a detection that the filters have taken over, and the size with regard to it."""
+        if detection.stamp >= self.newest.stamp:
+            self.newest, self.jump = detection, None
+        if all(detection.size):
+            self.size = (size[0], size[1], size[2])
+        self.history.add(detection.stamp, detection.confidence)
+
+    def restart(self, detection: Detection) -> None:
+        """Continue at another place: the object was moved while nobody looked."""
+        seen = measurements([detection], [self.object_class])
+        self.newest, self.jump = detection, None
+        self.world_T_object = detection.world_T_object
+        self.time = detection.stamp
+        self._rest_at(seen.noise[0], float(seen.turn_noise[0]))
+        if all(detection.size):
+            self.size = detection.size
+        self.history.add(detection.stamp, detection.confidence)
+
+    def place(self, world_T_object: Array) -> None:
+        """Say where the object is, better than its detections tell, and that it rests there."""
+        self.world_T_object = frozen(world_T_object)
+        variance = PLACED_DEVIATION**2
+        self._rest_at(variance * np.eye(3), variance)
+
+    def stable(self, now: float) -> bool:
+        """Whether it is seen often and surely enough at `now` [s]."""
+        rules = self.parameters
+        return (
+            len(self.history) >= rules.minimum_history
+            and self.history.frequency(now) > rules.stability_frequency
+            and self.history.mean_confidence > self.acceptance_confidence
+        )
+
+    def age(self, now: float) -> bool:
+        """Forget old detections; tell whether the track itself is kept."""
+        rules = self.parameters
+        self.history.age(now - rules.history_duration)
+        if not self.confirmed:
+            self.confirmed = self.stable(now)
+        if self.object_class.instances > 0:
+            return True
+        if not self.valid and now - self.first_stamp > rules.history_duration:
+            self.valid = self.stable(now)
+            if not self.valid:
+                return False
+        unseen = now - self.newest.stamp
+        return not self.valid or unseen <= max(rules.coasting_duration, rules.history_duration)
+
+    def rewind(self, stamp: float) -> None:
+        """The clock was set back to `stamp` [s]: stay where it is, with the history gone."""
+        self.history.clear()
+        self.history.add(stamp, self.newest.confidence)
+        self.first_stamp = min(self.first_stamp, stamp)
+        self.newest = replace(self.newest, stamp=stamp)
+        self.time = stamp
+        self.place(self.world_T_object)
+
+    def _rest_at(self, noise: Array, turn_noise: float) -> None:
+        traits = Traits(np.array([self.object_class.maximum_speed]), np.array([self.time_constant]))
+        at = self.world_T_object[None, :3, 3]
+        (self.motion,) = newborn(at, noise[None], traits).packed()
+        self.rotation_variance = turn_noise
+        self.velocity = np.zeros(3)
+        self.covariance = _pose_covariance(noise, turn_noise)
+
+
+def _pose_covariance(noise: Array, turn_noise: float) -> Array:
+    covariance = turn_noise * np.eye(6)
+    covariance[:3, :3] = noise
+    return frozen(covariance)
