@@ -22,7 +22,10 @@ setup(
     description="Runs missions as behavior trees; managers; client side of missions.",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": ["executor_node = behavior_executor.node:main"],
+        "console_scripts": [
+            "executor_node = behavior_executor.node:main",
+            "safety_gate = behavior_executor.safety_gate:main",
+        ],
         "behavior_executor.managers": [
             "scene = behavior_executor.scene_manager:SceneManager",
             "system_health = behavior_executor.managers.system_health:SystemHealthManager",
