@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from behavior_msgs.msg import SceneObject as SceneObjectMsg
-from behavior_msgs.msg import SceneObjectArray
+from behavior_msgs.msg import SceneObjectArray, SceneTrack, SceneTrackArray
 from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
@@ -18,6 +18,8 @@ from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.library import Shape
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
+from behavior_scene.tracker import Tracker
+from behavior_scene.tracks import Track
 
 FramePose = Callable[[str, float], Array | None]
 """world_T_frame at a time [s], or None if it is not known."""
@@ -106,6 +108,35 @@ def _most_confident(best: list[ObjectHypothesisWithPose | None], limit: int | No
         return list(range(len(best)))
     scores = [_score(result) if result is not None else -1.0 for result in best]
     return sorted(sorted(range(len(best)), key=lambda index: (-scores[index], index))[:limit])
+
+
+def track_message(track: Track, now: float) -> SceneTrack:
+    """One track as a message; `now` [s] is on the clock of the stamps."""
+    frequency = track.history.frequency(now)
+    x, y, z = track.velocity.tolist()
+    length, width, height = track.size
+    return SceneTrack(
+        id=track.name,
+        class_id=track.object_class.name,
+        stable=track.confirmed,
+        pose=matrix_to_pose(track.world_T_object),
+        pose_covariance=track.covariance.ravel().tolist(),
+        velocity=Vector3(x=x, y=y, z=z),
+        size=Vector3(x=length, y=width, z=height),
+        confidence=track.confidence,
+        history=len(track.history),
+        frequency=frequency if math.isfinite(frequency) else 0.0,
+        last_seen=to_time(track.newest.stamp),
+    )
+
+
+def tracks_message(tracker: Tracker, now: float, frame: str) -> SceneTrackArray:
+    """Everything that is followed, the longest history first, in the fixed frame `frame`."""
+    tracks = sorted(tracker.tracks.values(), key=lambda track: -len(track.history))
+    return SceneTrackArray(
+        header=Header(stamp=to_time(now), frame_id=frame),
+        tracks=[track_message(track, now) for track in tracks],
+    )
 
 
 def shape_message(shape: Shape) -> SolidPrimitive:
