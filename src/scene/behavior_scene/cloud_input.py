@@ -13,14 +13,17 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import PointCloud2
 
+from behavior_motion.shapes import Box
 from behavior_ros import OK, QOS_SENSOR, WARN, DiagnosticsPublisher, ParameterSpec, declare_all
 from behavior_scene.clouds import Cloud, CloudDefect, MalformedCloudError
+from behavior_scene.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.host import SceneHost
-from behavior_scene.points_in_shape import is_prepared, prepare
+from behavior_scene.points_in_shape import PlacedShape, count_points, is_prepared, prepare
 from behavior_scene.question_conversion import cloud_from
 from behavior_scene.questions import PlacedCloud
 
@@ -65,6 +68,7 @@ class CloudInput:
         self._diagnostics = DiagnosticsPublisher(host.node, "points")
         host.node.create_timer(1.0, self._report, clock=self._steady)
         host.points = self._points
+        host.mean_color = self._mean_color
 
     @property
     def waiting(self) -> int:
@@ -113,6 +117,14 @@ class CloudInput:
         if newest is None:
             return None
         return newest.cloud.points(newest.world_T_cloud), newest.cloud.stamp
+
+    def _mean_color(self, world_T_box: Array, size: tuple[float, float, float]) -> Hsv | None:
+        """For objects that are chosen by their colour."""
+        newest = self.newest()
+        if newest is None or newest.cloud.rgb is None or not min(size) > 0.0:
+            return None
+        pose: Array = np.asarray(np.linalg.solve(newest.world_T_cloud, world_T_box))
+        return count_points(newest.cloud, [PlacedShape(Box(size), pose)])[0].mean
 
     def _on_cloud(self, message: PointCloud2) -> None:
         try:

@@ -25,12 +25,14 @@ from behavior_ros import (
     to_time,
 )
 from behavior_scene.attachment import AttachmentRules
+from behavior_scene.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
 from behavior_scene.objects import Snapshot
 from behavior_scene.scene import Scene, SceneParameters
 from behavior_scene.scene_view import PointsProvider
 from behavior_scene.shown_shapes import ShownShapes
+from behavior_scene.tracks import Track
 
 _DEFAULTS = SceneParameters()
 PARAMETERS = [
@@ -66,6 +68,9 @@ PARAMETERS = [
     ParameterSpec("idle_period", 0.5, "[s] publish at least this often", range=(0.05, 10.0)),
 ]
 
+MeanColor = Callable[[Array, tuple[float, float, float]], Hsv | None]
+"""Of the points in a box, by its pose in the fixed frame and its edges [m]; None: not known."""
+
 
 class SceneHost:
     """The scene of one node; see the module's text."""
@@ -77,11 +82,14 @@ class SceneHost:
         """Fixed frame of all objects."""
         self.points: PointsProvider = lambda: None
         """What objects that are found in points look at; the part that receives clouds sets it."""
+        self.mean_color: MeanColor = lambda world_T_box, size: None
+        """Mean colour of the points in a box; the part that receives clouds sets it."""
         self.shown_shapes = ShownShapes()
         """Shapes that were asked about, for whoever draws them."""
         self._period = 1.0 / values["publish_rate"]
         self._idle_period: float = values["idle_period"]
-        self._published = -np.inf
+        self._shown: Snapshot | None = None
+        self._changed = False
         self._listeners: list[Callable[[Snapshot], None]] = []
         self._identity = np.eye(4)
         self._transforms = create_transform_buffer(node)
@@ -97,11 +105,11 @@ class SceneHost:
                 minimum_history=values["minimum_history"],
             ),
             cloud=self._newest_points,
+            color_of=self._measured_color,
         )
         node.create_timer(self._idle_period, self._on_idle)
-
-    def _newest_points(self) -> tuple[Array, float] | None:
-        return self.points()
+        # The last change before a silence is shown too, not only what comes after a period.
+        node.create_timer(self._period, self._publish_changes)
 
     def now(self) -> float:
         """Node time [s]."""
@@ -115,22 +123,31 @@ class SceneHost:
         """All objects now."""
         return self.scene.snapshot(self.now())
 
-    def publish(self) -> int:
-        """Publish the scene as it is now; returns the revision of what was published."""
-        snapshot = self.snapshot()
-        self._published = snapshot.stamp
+    def publish(self) -> Snapshot:
+        """Publish the scene as it is now; returns what was published."""
+        shown = self._shown = self.snapshot()
+        self._changed = False
         for listener in self._listeners:
-            listener(snapshot)
-        return snapshot.revision
+            listener(shown)
+        return shown
 
     def publish_soon(self) -> None:
-        """Publish the scene unless it was published within the period of `publish_rate`."""
-        if self.now() - self._published >= 0.9 * self._period:
+        """Publish the scene, but not more often than `publish_rate`."""
+        self._changed = True
+        if self.now() - self._shown_at() >= 0.9 * self._period:
             self.publish()
+
+    def _shown_at(self) -> float:
+        """Time of the newest published snapshot [s]."""
+        return -np.inf if self._shown is None else self._shown.stamp
+
+    def _publish_changes(self) -> None:
+        if self._changed:
+            self.publish_soon()
 
     def _on_idle(self) -> None:
         now = self.now()
-        if now - self._published >= self._idle_period or now < self._published:
+        if not 0.0 <= now - self._shown_at() < self._idle_period:
             self.publish()
 
     def detector_pose(self, frame: str, stamp: float) -> Array | None:
@@ -159,6 +176,14 @@ class SceneHost:
             f"The pose of link '{link}' in '{self.frame}' is not known. Give a frame "
             "that is on /tf and see that the robot_state_publisher runs."
         )
+
+    def _newest_points(self) -> tuple[Array, float] | None:
+        return self.points()
+
+    def _measured_color(self, track: Track) -> Hsv | None:
+        shape = track.object_class.shape
+        x, y, z = track.newest.size if shape is None else (2.0 * h for h in shape.half_extents)
+        return self.mean_color(track.world_T_object, (x, y, z))
 
     def _library(self, path: str) -> ObjectLibrary:
         if not path:

@@ -263,7 +263,7 @@ class QuestionServer:
     def _context(self, cloud: PlacedCloud | None) -> Context:
         return Context(
             self._host.snapshot(),
-            lambda name: self._host.link_pose(name, None),
+            self._host.scene.frame_pose,
             self._host.scene.pose_at,
             stale_after=self._host.scene.parameters.stale_after,
             cloud=cloud,

@@ -13,7 +13,7 @@ one. Objects never expire: whatever happens to what they follow, they keep their
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -64,7 +64,7 @@ class SceneParameters:
     attachment: AttachmentRules = field(default_factory=AttachmentRules)
     """When an object is held, and when it is let go."""
     points_period: float = 0.2
-    """Objects that are found in points are computed anew at most this often."""
+    """Points are looked at for objects that are found in them at most this often."""
     maximum_age: float = 2.0
     """Older detections are not used."""
     future_tolerance: float = 0.25
@@ -85,6 +85,7 @@ class Scene:
         parameters: SceneParameters | None = None,
         *,
         cloud: PointsProvider = lambda: None,
+        color_of: Callable[[Track], Hsv | None] = lambda track: None,
     ) -> None:
         """Make an empty scene.
 
@@ -93,6 +94,7 @@ class Scene:
             link_pose: where frames of the robot are.
             parameters: of the rules.
             cloud: where the points for objects that are found in points come from.
+            color_of: mean colour of the points of a track; None: not known.
         """
         self.parameters = parameters or SceneParameters()
         self.intake = Intake(
@@ -109,6 +111,9 @@ class Scene:
         self.library = library
         self._link_pose = link_pose
         self._cloud = cloud
+        self._points: tuple[Array, float] | None = None
+        self._points_taken = -np.inf
+        self._color_of = color_of
         self._records: dict[str, Record] = {}
         self._order: list[str] = []
         """Names of all records, each after those that it is computed from."""
@@ -122,7 +127,7 @@ class Scene:
             current_pose=self._pose,
             frame_pose=self.frame_pose,
             stable_tracks=lambda: [t for t in self.tracker.tracks.values() if t.confirmed],
-            cloud=cloud,
+            cloud=lambda: self._points,
             library=library,
         )
 
@@ -258,9 +263,10 @@ class Scene:
             f"{self.parameters.stale_after:g} s; see `where`, `color` and `region`"
         )
 
-    def _looks(self, track: Track) -> tuple[Hsv, int]:
+    def _looks(self, track: Track, measured: bool) -> tuple[Hsv | None, int]:
         """Colour and number of detections of a track."""
-        return _hsv(track.object_class.color), len(track.history)
+        hsv = self._color_of(track) if measured else _hsv(track.object_class.color)
+        return hsv, len(track.history)
 
     # ------------------------------------------------------------------ changes
 
@@ -293,6 +299,8 @@ class Scene:
             if double is not None and double.definition is None and found.name != name:
                 self._remove(found.name)
         else:
+            if definition.uses_points:
+                self._take_points(now)
             try:
                 derived = definition.compute(self._view)
             except NotDerivableError as error:
@@ -300,7 +308,7 @@ class Scene:
             record = Record(name, definition, derived.world_T_object)
             record.take(derived, definition.sources())
             record.last_seen = now
-            record.cloud_stamp = self._cloud_stamp()
+            record.cloud_stamp = self._points[1] if self._points else 0.0
         self._add(record)
         self._derive(now)
         self._revision += 1
@@ -482,15 +490,15 @@ class Scene:
 
     def _derive(self, now: float) -> None:
         """Compute all derived objects anew; those that cannot be keep their pose as stale."""
-        stamp = None
         for name in self._order:
             record = self._records.get(name)
             derived = None if record is None else record.derived
             if record is None or derived is None or record.frozen_pose is not None:
                 continue
             if derived.uses_points:
-                stamp = self._cloud_stamp() if stamp is None else stamp
-                if stamp < record.cloud_stamp + self.parameters.points_period:
+                self._take_points(now)
+                stamp = self._points[1] if self._points else np.inf
+                if stamp == record.cloud_stamp:
                     continue
                 record.cloud_stamp = stamp
             self._compute(record, derived)
@@ -501,9 +509,10 @@ class Scene:
         except NotDerivableError as error:
             record.failed, record.text = True, str(error)
 
-    def _cloud_stamp(self) -> float:
-        cloud = self._cloud()
-        return 0.0 if cloud is None else cloud[1]
+    def _take_points(self, now: float) -> None:
+        """Have the newest points at hand; getting them costs time, so not too often."""
+        if not 0.0 <= now - self._points_taken < self.parameters.points_period:
+            self._points, self._points_taken = self._cloud(), now
 
     # ------------------------------------------------------------------ attached objects
 

@@ -36,7 +36,7 @@ class SceneServices:
             response.code = UNKNOWN_LINK
             response.message = self._host.unknown_link(request.link)
         else:
-            response.revision = self._host.publish()
+            response.revision = self._host.publish().revision
         return response
 
     def _on_freeze(
@@ -49,5 +49,5 @@ class SceneServices:
             response.code = UNKNOWN_OBJECT
             response.message = self._host.unknown_object(error.args[0])
         else:
-            response.revision = self._host.publish()
+            response.revision = self._host.publish().revision
         return response

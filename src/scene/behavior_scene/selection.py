@@ -12,10 +12,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from behavior_motion.convex import ConvexShape, contains, convex_shape
+from behavior_motion.errors import MotionError
 from behavior_scene.color import Hsv, HsvRange
 from behavior_scene.detections import Array
 from behavior_scene.expression import ExpressionError, TrackExpression
-from behavior_scene.library import SHAPE_SIZES
 from behavior_scene.tracks import Track
 from behavior_scene.yaml_models import FixedPose, Length, Number, StrictModel, Unit
 
@@ -25,6 +26,8 @@ Degrees = Annotated[Number, Field(ge=0.0, le=360.0)]
 class ColorBounds(StrictModel):
     """Bounds of a colour; hue is an angle: a range from 330 to 30 runs through 0."""
 
+    of: Literal["class", "points"] = "class"
+    """The class's colour in the object library, or the mean of the points in the track's box."""
     hue: tuple[Degrees, Degrees] = (0.0, 360.0)
     """[deg]"""
     saturation: tuple[Unit, Unit] = (0.0, 1.0)
@@ -45,28 +48,28 @@ class Region(StrictModel):
 
     frame: str
     """Object or frame."""
-    shape: Literal["box", "sphere", "cylinder"]
+    shape: Literal["box", "sphere", "cylinder", "capsule"]
     size: tuple[Length, ...]
-    """[m] box: x y z; sphere: radius; cylinder: height radius."""
+    """[m] box: x y z; sphere: radius; cylinder and capsule: height radius."""
     pose: FixedPose = FixedPose()
     """Of the shape in the frame."""
 
     @model_validator(mode="after")
-    def _enough(self) -> Region:
-        needed = SHAPE_SIZES[self.shape]
-        if len(self.size) != needed:
-            raise ValueError(f"a {self.shape} needs {needed} lengths in `size`")
+    def _possible(self) -> Region:
+        try:
+            self.body()
+        except MotionError as error:
+            raise ValueError(str(error)) from error
         return self
+
+    def body(self) -> ConvexShape:
+        """The shape."""
+        return convex_shape(self.shape, self.size)
 
     def contains(self, position: Array, world_T_frame: Array) -> bool:
         """Tell whether a position in the world [m] lies within."""
         local = np.linalg.solve(world_T_frame @ self.pose.matrix(), np.append(position, 1.0))[:3]
-        if self.shape == "sphere":
-            return float(np.linalg.norm(local)) <= self.size[0]
-        if self.shape == "cylinder":
-            height, radius = self.size
-            return abs(float(local[2])) <= height / 2 and math.hypot(*local[:2]) <= radius
-        return bool(np.all(np.abs(local) <= np.array(self.size) / 2))
+        return bool(contains(self.body(), local[None])[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Candidate:
     track: Track
     distance: float
     """From the object's `near` [m]."""
-    hsv: Hsv
+    hsv: Hsv | None
     history: int
     """Number of its detections."""
 
@@ -86,6 +89,7 @@ def track_fields(candidate: Candidate, now: float) -> dict[str, float | str]:
     track = candidate.track
     x, y, z = track.world_T_object[:3, 3].tolist()
     vx, vy, vz = np.asarray(track.velocity).tolist()
+    hsv = candidate.hsv or Hsv(math.nan, math.nan, math.nan)
     return {
         "name": track.name,
         "class_id": track.object_class.name,
@@ -100,9 +104,9 @@ def track_fields(candidate: Candidate, now: float) -> dict[str, float | str]:
         "vy": vy,
         "vz": vz,
         "speed": math.hypot(vx, vy, vz),
-        "hue": candidate.hsv.hue,
-        "saturation": candidate.hsv.saturation,
-        "value": candidate.hsv.value,
+        "hue": hsv.hue,
+        "saturation": hsv.saturation,
+        "value": hsv.value,
     }
 
 
@@ -126,7 +130,6 @@ class DetectedObject(StrictModel):
     near: str = ""
     """Object or frame that `closest` and the field `distance` refer to; empty: the origin."""
     color: ColorBounds | None = None
-    """Of the points in the track's box where a cloud has colours, else of the class."""
     region: Region | None = None
     where: str = ""
     """Expression over fields of the track, such as `confidence > 0.5 and z < 0.4`."""
@@ -156,7 +159,7 @@ class DetectedObject(StrictModel):
         self,
         tracks: Mapping[str, Track],
         pose: Callable[[str], Array],
-        looks: Callable[[Track], tuple[Hsv, int]],
+        looks: Callable[[Track, bool], tuple[Hsv | None, int]],
         now: float,
     ) -> Track | None:
         """The track to follow, or None if none of them will do.
@@ -164,16 +167,19 @@ class DetectedObject(StrictModel):
         Args:
             tracks: free, stable ones of the class, by name.
             pose: world_T_name of an object or frame; its errors pass through.
-            looks: colour of a track, and number of its detections.
+            looks: colour of a track, measured or not, and number of its detections.
             now: [s].
 
         Raises:
             ExpressionError: the condition cannot be evaluated for a track.
         """
         origin = pose(self.near)[:3, 3] if self.near else np.zeros(3)
+        measured = self.color is not None and self.color.of == "points"
         candidates = [
             Candidate(
-                track, float(np.linalg.norm(track.world_T_object[:3, 3] - origin)), *looks(track)
+                track,
+                float(np.linalg.norm(track.world_T_object[:3, 3] - origin)),
+                *looks(track, measured),
             )
             for track in tracks.values()
         ]
@@ -187,7 +193,9 @@ class DetectedObject(StrictModel):
     def _fits(self, candidate: Candidate, pose: Callable[[str], Array], now: float) -> bool:
         if candidate.history < self.minimum_history:
             return False
-        if self.color is not None and not self.color.bounds().contains(candidate.hsv):
+        if self.color is not None and (
+            candidate.hsv is None or not self.color.bounds().contains(candidate.hsv)
+        ):
             return False
         if self.region is not None:
             position = candidate.track.world_T_object[:3, 3]

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from behavior_motion.convex import ConvexShape, convex_shape, gap_above, signed_distance
+from behavior_motion.shapes import Sphere
 from behavior_scene.detections import Array
 from behavior_scene.library import Shape
 from behavior_scene.objects import SceneObject
@@ -15,10 +16,15 @@ from behavior_scene.objects import SceneObject
 SHAPE_KINDS = ("sphere", "box", "cylinder", "capsule", "convex_mesh")
 """In the order of the constants of behavior_msgs/SceneShape."""
 
+POINT = 1e-6
+"""[m] Radius of what stands for a point."""
+
 
 @lru_cache(maxsize=1024)
 def body_of(shape: Shape) -> ConvexShape:
-    """The body of an object's shape."""
+    """The body of an object's shape; a mere frame is a point."""
+    if shape.kind == "none":
+        return Sphere(POINT)
     return convex_shape(shape.kind, shape.size)
 
 

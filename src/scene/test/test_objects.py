@@ -16,6 +16,7 @@ from behavior_scene import (
     checked_detection,
     library_from_dict,
 )
+from behavior_scene.color import Hsv
 from behavior_scene.definitions import DefinitionError, read_definitions
 
 LIBRARY = library_from_dict(
@@ -289,17 +290,31 @@ def test_objects_in_points_are_computed_once_for_each_cloud():
     rng = np.random.default_rng(0)
     cloud = rng.uniform((0.8, -0.5, 0.7), (1.2, 0.5, 0.72), (5000, 3))
     clouds.append((cloud, 1.0))
+    world.time += 0.2
     assert not world.set_up(text)
     first = world.objects()["table"]
-    further = cloud + np.array([0.3, 0, 0])
-    clouds.append((further, 1.1))
+    clouds.append((cloud + np.array([0.3, 0, 0]), 1.1))
+    world.time += 0.1
     np.testing.assert_array_equal(at(world.objects()["table"]), at(first))
-    clouds.append((further, 1.3))
+    world.time += 0.1
     assert at(world.objects()["table"])[0] == pytest.approx(at(first)[0] + 0.3, abs=0.011)
     clouds.append((cloud[:0], 1.6))
+    world.time += 0.2
     gone = world.objects()["table"]
     assert gone.state is ObjectState.STALE
     assert "no table on the left" in gone.text
+
+
+def test_selection_by_measured_colour():
+    world = World()
+    world.see(("cup", (0.2, 0, 0)), ("cup", (0.6, 0, 0)))
+    red = "mine: {class: cup, color: {of: points, hue: [330, 30]}}"
+    assert "none of 2 tracks" in world.set_up(red)["mine"]
+    world.scene._color_of = lambda track: Hsv(
+        350.0 if track.world_T_object[0, 3] > 0.5 else 120.0, 0.9, 0.9
+    )
+    assert not world.set_up(red)
+    assert at(world.objects()["mine"])[0] == pytest.approx(0.6)
 
 
 # ------------------------------------------------------------------ held objects
