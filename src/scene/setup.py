@@ -19,5 +19,10 @@ setup(
     maintainer_email="maintainers@behavior-suite.invalid",
     description="Detection scene: detections become tracks, objects and frames",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["scene_node = behavior_scene.node:main"]},
+    entry_points={
+        "console_scripts": [
+            "detector_node = behavior_scene.detector.node:main",
+            "scene_node = behavior_scene.node:main",
+        ]
+    },
 )

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The detector's node in a ROS domain of its own: every input, and that nothing stops it."""
+
+from __future__ import annotations
+
+import time
+from array import array
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("vision_msgs.msg")
+
+from detector_kit import CAMERA, EYE, cast, pose  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
+from geometry_msgs.msg import TransformStamped  # noqa: E402
+from rcl_interfaces.srv import SetParameters  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField  # noqa: E402
+from std_msgs.msg import Header  # noqa: E402
+from vision_msgs.msg import (  # noqa: E402
+    Detection2D,
+    Detection2DArray,
+    Detection3DArray,
+    ObjectHypothesisWithPose,
+)
+
+from behavior_ros import create_static_transform_broadcaster, matrix_to_transform, to_time  # noqa: E402
+from behavior_scene.detector import CameraModel, ImageError  # noqa: E402
+from behavior_scene.detector.node import DetectorNode  # noqa: E402
+from behavior_scene.library import Shape  # noqa: E402
+
+DOMAIN = 66
+WAIT = 20.0
+FRAME = "eye_optical_frame"
+CUBE = Shape("box", (0.06, 0.06, 0.06))
+TRUTH = pose(0.1, 0.0, 0.03, 0.3)
+PICTURE = cast([(CUBE, TRUTH)])
+LIBRARY = """
+accept_unlisted: true
+classes:
+  cube: {shape: box, size: [0.06, 0.06, 0.06]}
+"""
+
+
+def image(pixels, encoding, header):
+    return Image(
+        header=header,
+        height=pixels.shape[0],
+        width=pixels.shape[1],
+        encoding=encoding,
+        step=pixels.nbytes // pixels.shape[0],
+        data=array("B", pixels.tobytes()),
+    )
+
+
+def cloud(header):
+    rows, columns = np.mgrid[: CAMERA.height, : CAMERA.width]
+    z = PICTURE.depth
+    x, y = (columns - CAMERA.cx) / CAMERA.fx * z, (rows - CAMERA.cy) / CAMERA.fy * z
+    points = np.stack([x, y, z], axis=-1).astype(np.float32)
+    return PointCloud2(
+        header=header,
+        height=CAMERA.height,
+        width=CAMERA.width,
+        fields=[
+            PointField(name=name, offset=4 * place, datatype=PointField.FLOAT32, count=1)
+            for place, name in enumerate("xyz")
+        ],
+        point_step=12,
+        row_step=12 * CAMERA.width,
+        data=array("B", points.tobytes()),
+    )
+
+
+def found_in_image(header, label="1", class_id="cube", score=0.9):
+    rows, columns = np.nonzero(PICTURE.labels == 1)
+    result = ObjectHypothesisWithPose()
+    result.hypothesis.class_id, result.hypothesis.score = class_id, score
+    detection = Detection2D(header=header, id=label, results=[result])
+    detection.bbox.center.position.x = (columns.min() + columns.max()) / 2
+    detection.bbox.center.position.y = (rows.min() + rows.max()) / 2
+    detection.bbox.size_x, detection.bbox.size_y = np.ptp(columns) + 1.0, np.ptp(rows) + 1.0
+    return Detection2DArray(header=header, detections=[detection])
+
+
+def calibration(header):
+    k = [CAMERA.fx, 0.0, CAMERA.cx, 0.0, CAMERA.fy, CAMERA.cy, 0.0, 0.0, 1.0]
+    return CameraInfo(header=header, width=CAMERA.width, height=CAMERA.height, k=k)
+
+
+class Rig:
+    """The detector and a node that plays camera and scene."""
+
+    KINDS = {
+        "depth": Image,
+        "mask": Image,
+        "points": PointCloud2,
+        "detections": Detection2DArray,
+        "camera_info": CameraInfo,
+    }
+
+    def __init__(self, library, **parameters):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=DOMAIN)
+        values = {"library": str(library), **parameters}
+        self.node = DetectorNode(
+            context=self.context,
+            parameter_overrides=[Parameter(name, value=value) for name, value in values.items()],
+        )
+        self.peer = rclpy.create_node("peer", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.executor.add_node(self.peer)
+        self.senders = {
+            topic: self.peer.create_publisher(kind, f"/camera/{topic}", 10)
+            for topic, kind in self.KINDS.items()
+        }
+        self.found = []
+        self.health = {}
+        self.peer.create_subscription(Detection3DArray, "/detections", self.found.append, 10)
+        self.peer.create_subscription(DiagnosticArray, "/diagnostics", self._on_health, 10)
+        broadcaster = create_static_transform_broadcaster(self.peer)
+        mount = TransformStamped(child_frame_id=FRAME, transform=matrix_to_transform(EYE))
+        mount.header.frame_id = "world"
+        broadcaster.send([mount])
+        self._stamp = 100.0
+
+    def _on_health(self, message):
+        for status in message.status:
+            self.health = {item.key: item.value for item in status.values}
+
+    def close(self):
+        self.executor.shutdown(timeout_sec=1.0)
+        self.node.destroy_node()
+        self.peer.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def until(self, condition):
+        end = time.monotonic() + WAIT
+        while not condition():
+            assert time.monotonic() < end, f"it never came true: {self.health}"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def connect(self, *topics):
+        self.until(lambda: all(self.senders[t].get_subscription_count() for t in topics))
+        self.until(lambda: self.node._publisher.get_subscription_count() > 0)
+
+    def header(self):
+        self._stamp += 1.0
+        return Header(stamp=to_time(self._stamp), frame_id=FRAME)
+
+    def next_stamp(self):
+        return to_time(self._stamp + 1.0)
+
+    def send(self, **parts):
+        for topic, message in parts.items():
+            self.senders[topic].publish(message)
+
+    def send_good(self, **changes):
+        header = self.header()
+        parts = {
+            "camera_info": calibration(header),
+            "depth": image(PICTURE.depth, "32FC1", header),
+            "mask": image(PICTURE.labels, "16UC1", header),
+            "detections": found_in_image(header),
+        }
+        self.send(**{**parts, **changes})
+
+    def next(self):
+        count = len(self.found)
+        self.until(lambda: len(self.found) > count)
+        return self.found[-1]
+
+    def set(self, name, value):
+        client = self.peer.create_client(SetParameters, "/detector/set_parameters")
+        self.until(client.service_is_ready)
+        request = SetParameters.Request(
+            parameters=[Parameter(name, value=value).to_parameter_msg()]
+        )
+        future = client.call_async(request)
+        self.until(future.done)
+        return future.result().results[0]
+
+
+@pytest.fixture
+def library(tmp_path):
+    path = tmp_path / "library.yaml"
+    path.write_text(LIBRARY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def make(library):
+    made = []
+
+    def rig(*topics, **parameters):
+        made.append(Rig(library, **parameters))
+        made[-1].connect(*topics)
+        return made[-1]
+
+    yield rig
+    for each in made:
+        each.close()
+
+
+def assert_cube(message, tolerance=0.005):
+    assert message.header.frame_id == "world"
+    (detection,) = message.detections
+    result = detection.results[0]
+    assert (result.hypothesis.class_id, result.hypothesis.score) == ("cube", pytest.approx(0.9))
+    at = result.pose.pose.position
+    assert (at.x, at.y, at.z) == pytest.approx(TRUTH[:3, 3], abs=tolerance)
+    assert detection.bbox.size.x == pytest.approx(0.06)
+    assert 0.0 < result.pose.covariance[0] < 1e-4
+
+
+def test_masks_and_depth(make):
+    rig = make("depth", "mask", "detections", "camera_info")
+    rig.send_good()
+    message = rig.next()
+    assert_cube(message)
+    assert message.header.stamp.sec == 101
+    assert rig.set("classes", "cube: {confidence: 0.95}").successful
+    rig.send_good()
+    assert not rig.next().detections
+    refused = rig.set("classes", "cube: {blur: 1}")
+    assert not refused.successful
+    assert "classes.cube.blur" in refused.reason
+
+
+def test_boxes_and_cloud(make):
+    rig = make("points", "detections", "camera_info", input="boxes", use_cloud=True)
+    header = rig.header()
+    rig.send(
+        camera_info=calibration(header), points=cloud(header), detections=found_in_image(header, "")
+    )
+    assert_cube(rig.next(), 0.012)
+
+
+def test_mask_of_classes(make):
+    rig = make("depth", "mask", "camera_info", labels="{1: cube}")
+    header = rig.header()
+    rig.send(
+        camera_info=calibration(header),
+        depth=image((PICTURE.depth * 1000).astype(np.uint16), "16UC1", header),
+        mask=image(PICTURE.labels.astype(np.uint8), "mono8", header),
+    )
+    assert rig.next().detections[0].results[0].hypothesis.class_id == "cube"
+
+
+def test_who_is_not_enabled_listens_to_nothing(make):
+    rig = make("depth", "mask", "detections", "camera_info")
+    assert rig.set("enabled", False).successful
+    rig.until(lambda: rig.senders["depth"].get_subscription_count() == 0)
+    assert rig.set("enabled", True).successful
+    rig.connect("depth", "mask", "detections", "camera_info")
+    rig.send_good()
+    assert_cube(rig.next())
+
+
+def test_bad_input_is_counted_explained_and_never_stops_the_node(make):
+    rig = make("depth", "mask", "detections", "camera_info", transform_timeout=0.0)
+
+    def bad(defect, name, *, frame=FRAME, **fields):
+        header = Header(stamp=rig.header().stamp, frame_id=frame)
+        parts = {
+            "depth": image(PICTURE.depth, "32FC1", header),
+            "mask": image(PICTURE.labels, "16UC1", header),
+            "detections": found_in_image(header),
+        }
+        for field, value in fields.items():
+            setattr(parts[name], field, value)
+        rig.send(**parts)
+        rig.until(lambda: rig.node._defects[defect])
+        told.add(defect)
+
+    told = set()
+    bad("no_camera_info", "depth")
+    rig.send(camera_info=CameraInfo(width=4, height=4))
+    rig.until(lambda: isinstance(rig.node._builder.camera, ImageError))
+    bad("bad_camera_info", "depth")
+    rig.send(camera_info=calibration(rig.header()))
+    rig.until(lambda: isinstance(rig.node._builder.camera, CameraModel))
+    rig.until(lambda: rig.node._transforms.can_transform("world", FRAME))
+    bad("image_encoding", "depth", encoding="rgb8")
+    bad("image_size", "depth", step=7)
+    bad("image_no_depth", "depth", data=array("B", np.full(19200, np.nan, np.float32).tobytes()))
+    bad("images_of_different_sizes", "mask", height=60)
+    stamp = to_time(rig._stamp + 1.0)
+    bad("images_of_different_frames", "mask", header=Header(stamp=stamp, frame_id="other"))
+    bad("no_transform", "depth", frame="nowhere")
+    bad("image_without_stamp", "depth", header=Header(frame_id=FRAME))
+    rig.send_good(detections=found_in_image(Header(stamp=rig.next_stamp()), "not a number"))
+    rig.until(lambda: rig.node._builder.useless)
+    rig.until(lambda: told | {"unusable_2d_detection"} <= set(rig.health))
+    assert "publish" in rig.health["image_encoding: what it means"]
+    rig.send_good()
+    rig.until(lambda: any(message.detections for message in rig.found))
+    assert_cube(next(message for message in rig.found if message.detections))
