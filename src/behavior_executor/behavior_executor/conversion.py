@@ -7,6 +7,7 @@ import math
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from behavior_msgs.msg import Metric as MetricMsg
 from behavior_msgs.msg import Metrics as MetricsMsg
@@ -35,10 +36,12 @@ from behavior_executor.missions import (
     Policy,
 )
 from behavior_executor.navigation.poses import FramedPose, Pose2D
-from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of, yaw_of
+from behavior_executor.scene_view import SceneBody, SceneSnapshot, SeenObject, tilt_of, yaw_of
 from behavior_executor.statistics import Distribution, Metric
 from behavior_executor.tree_run import Activity, TreeRun
-from behavior_ros import seconds, to_time
+from behavior_motion.convex import ConvexShape, convex_shape
+from behavior_motion.errors import MotionError
+from behavior_ros import pose_to_matrix, seconds, to_time
 
 QUATERNION_TOLERANCE = 0.01
 """How far the length of an orientation may be from 1; clients round."""
@@ -223,6 +226,7 @@ def snapshot_from(message: SceneObjectArray) -> SceneSnapshot:
             for entry in message.objects
             if entry.state != SceneObject.LOST
         },
+        bodies={body.name: body for body in map(_body, message.objects) if body is not None},
     )
 
 
@@ -250,6 +254,36 @@ def _seen_object(message: SceneObject) -> SeenObject:
         yaw=yaw_of(q.x, q.y, q.z, q.w),
         stale=message.state == SceneObject.STALE,
     )
+
+
+def _body(message: SceneObject) -> SceneBody | None:
+    """An object as a body; None: its pose is none."""
+    try:
+        pose = pose_to_matrix(message.pose)
+    except ValueError:
+        return None
+    return SceneBody(
+        name=message.name,
+        pose=pose,
+        shape=_shape(int(message.shape.type), tuple(message.shape.dimensions)),
+        last_seen=seconds(message.last_seen),
+        attached_link=message.attached_link if message.state == SceneObject.ATTACHED else "",
+        lost=message.state == SceneObject.LOST,
+    )
+
+
+@lru_cache(maxsize=256)
+def _shape(kind: int, dimensions: tuple[float, ...]) -> ConvexShape | None:
+    """A shape, None where the scene does not know it."""
+    names = {
+        SolidPrimitive.BOX: "box",
+        SolidPrimitive.SPHERE: "sphere",
+        SolidPrimitive.CYLINDER: "cylinder",
+    }
+    try:
+        return convex_shape(names[kind], dimensions)
+    except (KeyError, MotionError):
+        return None
 
 
 def _size(shape: SolidPrimitive) -> tuple[float, float, float]:

@@ -5,15 +5,26 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 from behavior_msgs.msg import SceneObjectArray
 from rclpy.node import Node
 
 from behavior_executor import place_nodes, scene_nodes, sorting_nodes
 from behavior_executor.conversion import snapshot_from
+from behavior_executor.counter import Counter
 from behavior_executor.manager import BehaviorManager
-from behavior_executor.scene_view import SceneSnapshot
+from behavior_executor.manager_node import pose_tree
+from behavior_executor.scene_conditions import SCENE_CONDITIONS
+from behavior_executor.scene_view import Matrix, SceneSnapshot
 from behavior_executor.statistics import Metric
-from behavior_ros import QOS_LATCHED, MessageCache, ParameterSpec, declare_all
+from behavior_ros import (
+    QOS_LATCHED,
+    MessageCache,
+    ParameterSpec,
+    TransformBuffer,
+    TransformError,
+    declare_all,
+)
 from behavior_tree import BehaviorTreeFactory, TreeNode
 
 
@@ -36,6 +47,13 @@ class SceneManager(BehaviorManager):
                     read_only=True,
                 ),
                 ParameterSpec(
+                    "scene.pose_tree",
+                    "/tf",
+                    "topic of moving transforms, listened to once a node asks for frames;"
+                    " static ones come on <pose_tree>_static",
+                    read_only=True,
+                ),
+                ParameterSpec(
                     "scene.seed", 0, "seed of drawn spots", range=(0, 2**31), read_only=True
                 ),
             ],
@@ -44,6 +62,8 @@ class SceneManager(BehaviorManager):
         self.now = 0.0
         self.snapshot: SceneSnapshot | None = None
         self._newest: SceneSnapshot | None = None
+        self._pose_tree: str = values["scene.pose_tree"]
+        self._frames: TransformBuffer | None = None
         self._cache: MessageCache[SceneObjectArray] = MessageCache(
             node,
             SceneObjectArray,
@@ -63,6 +83,27 @@ class SceneManager(BehaviorManager):
         if message is not None:
             self._newest = snapshot_from(message)
         self.snapshot = self._newest if self._cache.fresh() else None
+
+    def receive_frames(self) -> None:
+        """Listen to transforms from now on; they cost a callback each, so not before."""
+        if self._frames is None:
+            self._frames = pose_tree(self.node, self._pose_tree)
+
+    def frame_pose(self, name: str) -> Matrix | None:
+        """Where a frame is that is no object, 4x4 in the frame of the scene [m]; None: unknown.
+
+        Within one tick the answer stays the same: transforms are received between ticks.
+        """
+        if self.snapshot is None:
+            return None
+        if name == self.snapshot.frame:
+            return np.eye(4)
+        self.receive_frames()
+        assert self._frames is not None
+        try:
+            return self._frames.lookup_matrix(self.snapshot.frame, name)
+        except TransformError:
+            return None
 
     def metrics(self) -> list[Metric]:
         """Messages so far, and the age of the newest one."""
@@ -89,6 +130,7 @@ def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene)
         scene: where they look.
     """
     node_classes: tuple[type[TreeNode], ...] = (
+        *SCENE_CONDITIONS,
         place_nodes.WhereIs,
         sorting_nodes.ObserveSorting,
         sorting_nodes.DropPose,
@@ -104,3 +146,4 @@ def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene)
     factory.register_node_type(place_nodes.InsertionPose, "InsertionPose")
     factory.register_node_type(scene_nodes.ReviewChoice, "ReviewChoice")
     factory.register_node_type(scene_nodes.BelongsOnTop, "BelongsOnTop")
+    factory.register_node_type(Counter, "Counter")

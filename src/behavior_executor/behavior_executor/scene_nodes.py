@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped
 
 from behavior_executor.conversion import pose_message
 from behavior_executor.free_spot import Disc, TableArea, sample_free_spot
-from behavior_executor.scene_view import SceneSnapshot
+from behavior_executor.scene_view import Matrix, SceneSnapshot
 from behavior_executor.tower import (
     Choice,
     TowerObservation,
@@ -51,6 +51,12 @@ class Scene(Protocol):
     @property
     def rng(self) -> random.Random:
         """Source of all randomness."""
+
+    def receive_frames(self) -> None:
+        """Have frames received from now on: some node will ask for them."""
+
+    def frame_pose(self, name: str) -> Matrix | None:
+        """Where a frame is that is no object, 4x4 in the frame of the scene [m]; None: unknown."""
 
 
 def _tower_port() -> PortInfo:

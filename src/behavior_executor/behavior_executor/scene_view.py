@@ -7,6 +7,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_motion.convex import ConvexShape
+
+Matrix = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class SeenObject:
@@ -47,14 +54,32 @@ class SeenObject:
         return self.z + 0.5 * (self.size[2] * math.cos(self.tilt) + width * math.sin(self.tilt))
 
 
+@dataclass(frozen=True, eq=False)
+class SceneBody:
+    """One object of the scene as a body in space, be it lost or not."""
+
+    name: str
+    pose: Matrix
+    """Of its centre, 4x4 in the frame of the snapshot [m]."""
+    shape: ConvexShape | None
+    """None: not known."""
+    last_seen: float
+    """Node time [s]."""
+    attached_link: str = ""
+    """Link that it moves with; empty: none."""
+    lost: bool = False
+    """Not seen for so long that it must be expected elsewhere."""
+
+
 @dataclass(frozen=True)
 class SceneSnapshot:
-    """All objects at one moment; lost ones are not among them."""
+    """All objects at one moment; among `objects` there are no lost ones."""
 
     stamp: float = -math.inf
     """Node time [s]."""
     frame: str = "world"
     objects: Mapping[str, SeenObject] = field(default_factory=dict)
+    bodies: Mapping[str, SceneBody] = field(default_factory=dict)
 
     @property
     def held(self) -> SeenObject | None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from behavior_ros.goal_exchange import End, GoalOutcome
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import constant_name, load_interface
+from behavior_ros.interfaces import constant_name, inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub, SentGoal
 from behavior_ros.node_models import NodeModel
 from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
@@ -139,7 +139,8 @@ class ActionLeaf(StatefulActionNode):
 
 def action_leaf(hub: LeafHub, model: NodeModel) -> type[ActionLeaf]:
     """Return the leaf class of an action."""
-    action_type, (goal, result, feedback) = load_interface(model.type, "action")
+    action_type, sections = load_interface(model.type, "action")
+    goal, result, feedback = inlined(sections, model.inline)
     goal_ports = InputPorts(goal, "goal", model.defaults, model.required)
     result_ports = OutputPorts(result, "result", goal_ports.names())
     taken = goal_ports.names() | result_ports.names()

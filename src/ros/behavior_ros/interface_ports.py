@@ -79,7 +79,8 @@ class InputPorts:
                 continue
             value = node.get_input(entry.port)
             try:
-                setattr(message, entry.field.name, fit(value, entry.field.type))
+                holder = entry.field.holder(message)
+                setattr(holder, entry.field.name, fit(value, entry.field.type))
             except ValueError as error:
                 raise ValueError(f"port [{entry.port}]: {error}") from None
         return message
@@ -108,7 +109,8 @@ class OutputPorts:
     def write(self, node: TreeNode, message: Any) -> None:
         """Write every field whose port is connected."""
         for entry in self.ports:
-            node.set_output(entry.port, plain(getattr(message, entry.field.name)))
+            value = getattr(entry.field.holder(message), entry.field.name)
+            node.set_output(entry.port, plain(value))
 
 
 def _free_name(name: str, role: str, taken: Sequence[str] | set[str]) -> str:
@@ -122,13 +124,14 @@ def _input(
     defaults: Mapping[str, Any],
     required: Sequence[str],
 ) -> FieldPort:
-    port_type = _enumeration(field, section.message) or _port_type(field)
+    holder = field.holder(section.message())
+    port_type = _enumeration(field, type(holder)) or _port_type(field)
     if name in required:
         info = InputPort(name, port_type, description=field.description)
     elif name in defaults:
         info = InputPort(name, port_type, _as_text(defaults[name]), field.description)
     else:
-        own = getattr(section.message(), field.name)
+        own = getattr(holder, field.name)
         shown = (
             own if isinstance(own, (bool, int, float)) or (own and isinstance(own, str)) else None
         )

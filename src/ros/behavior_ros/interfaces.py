@@ -12,8 +12,9 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from ament_index_python.packages import PackageNotFoundError, get_package_share_
 
 _SECTIONS = {"action": ("Goal", "Result", "Feedback"), "srv": ("Request", "Response"), "msg": ("",)}
 _LINE = re.compile(r"(?P<type>[\w/]+(?:<=\d+)?(?:\[[^\]]*\])?)\s+(?P<name>\w+)\s*(?P<rest>.*)")
+
+_NESTED = re.compile(r"\w+/\w+")
 
 
 class InterfaceError(ValueError):
@@ -39,6 +42,12 @@ class Field:
     """The definition's comment."""
     constants: dict[str, int] = field(default_factory=dict)
     """Integers that have a name, if the field is an enumeration."""
+    within: tuple[str, ...] = ()
+    """Fields of the message that lead to the one which holds this field; empty: itself."""
+
+    def holder(self, message: Any) -> Any:
+        """Return the message that holds this field: the given one, or one within it."""
+        return reduce(getattr, self.within, message)
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,50 @@ def load_interface(name: str, kind: str) -> tuple[Any, tuple[Section, ...]]:
         Section(message, _fields(message, texts[index] if index < len(texts) else ""))
         for index, message in enumerate(messages)
     )
+
+
+def inlined(sections: Sequence[Section], names: Sequence[str]) -> tuple[Section, ...]:
+    """Put the fields of nested messages in the place of the fields that hold them.
+
+    Args:
+        sections: of an interface
+        names: fields to be replaced, in any section; fields of nested messages may be among them
+
+    Raises:
+        InterfaceError: a name that no section has, that holds no message, or two fields of one name
+    """
+    missing = set(names)
+    done = tuple(
+        Section(section.message, tuple(_inline(section.fields, names, missing)))
+        for section in sections
+    )
+    if missing:
+        known = sorted({entry.name for section in sections for entry in section.fields})
+        raise InterfaceError(
+            f"inline: no message in field {', '.join(sorted(missing))}; the fields are "
+            f"{', '.join(known)}"
+        )
+    for section in done:
+        ports = [entry.name for entry in section.fields]
+        twice = sorted({name for name in ports if ports.count(name) > 1})
+        if twice:
+            raise InterfaceError(f"inline: field {', '.join(twice)} comes twice; leave one nested")
+    return done
+
+
+def _inline(fields: Sequence[Field], names: Sequence[str], missing: set[str]) -> list[Field]:
+    made: list[Field] = []
+    for entry in fields:
+        if entry.name not in names or not _NESTED.fullmatch(entry.type):
+            made.append(entry)
+            continue
+        missing.discard(entry.name)
+        package, name = entry.type.split("/")
+        _, (section,) = load_interface(f"{package}/msg/{name}", "msg")
+        within = (*entry.within, entry.name)
+        inner = [replace(each, within=within) for each in section.fields]
+        made += _inline(inner, [other for other in names if other != entry.name], missing)
+    return made
 
 
 def load_message(type_text: str) -> Any:

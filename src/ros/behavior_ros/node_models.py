@@ -44,6 +44,8 @@ class NodeModel:
     """Values of input ports where the interface's own defaults do not suit."""
     required: tuple[str, ...] = ()
     """Input ports that every use of the node must give."""
+    inline: tuple[str, ...] = ()
+    """Fields that hold a message, whose own fields become ports in their place."""
     timeout: float | None = None
     """[s] node time after which the leaf fails; None: never. A subscriber waits for its message so
     long, and with None it answers at once."""
@@ -115,7 +117,8 @@ def _model(entry: Any) -> NodeModel:
     for key in ("timeout", "server_timeout", "max_age"):
         if key in options:
             options[key] = _positive(what, key, options[key])
-    options["required"] = tuple(options.get("required", ()))
+    for key in ("required", "inline"):
+        options[key] = tuple(options.get(key, ()))
     return NodeModel(kind=kind, name=entry[kind], **options)
 
 

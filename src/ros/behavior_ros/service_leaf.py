@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import constant_name, load_interface
+from behavior_ros.interfaces import constant_name, inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
 from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
@@ -101,7 +101,8 @@ class ServiceLeaf(StatefulActionNode):
 
 def service_leaf(hub: LeafHub, model: NodeModel) -> type[ServiceLeaf]:
     """Return the leaf class of a service."""
-    service_type, (request, response) = load_interface(model.type, "srv")
+    service_type, sections = load_interface(model.type, "srv")
+    request, response = inlined(sections, model.inline)
     request_ports = InputPorts(request, "request", model.defaults, model.required)
     return type(
         model.node,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from behavior_ros.field_values import plain
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import load_interface
+from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
 from behavior_tree import (
@@ -60,7 +60,8 @@ class Subscription:
     """
 
     def __init__(self, hub: LeafHub, model: NodeModel) -> None:
-        message_type, (section,) = load_interface(model.type, "msg")
+        message_type, sections = load_interface(model.type, "msg")
+        (section,) = inlined(sections, model.inline)
         self.ports = OutputPorts(section, "message", set())
         self._model = model
         self._cache = hub.message_cache(message_type, model.name, latched=model.latched)
@@ -136,7 +137,8 @@ class WaitForMessageLeaf(StatefulActionNode):
 
 def publisher_leaf(hub: LeafHub, model: NodeModel) -> type[PublisherLeaf]:
     """Return the leaf class of a topic to publish on."""
-    message_type, (section,) = load_interface(model.type, "msg")
+    message_type, sections = load_interface(model.type, "msg")
+    (section,) = inlined(sections, model.inline)
     return type(
         model.node,
         (PublisherLeaf,),

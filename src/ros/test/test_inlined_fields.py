@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports made from the fields of nested messages."""
+
+import pytest
+from behavior_msgs.action import CheckScene
+from behavior_msgs.msg import SceneQuestion, SceneShape
+
+from behavior_ros import load_node_models, ros_node_manifests
+from behavior_ros.interface_ports import InputPorts, OutputPorts
+from behavior_ros.interfaces import InterfaceError, inlined, load_interface
+from behavior_ros.node_models import NodeModelError
+from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus, SyncActionNode
+
+NAMES = ("question", "shape", "answer")
+GOAL, RESULT, _ = inlined(load_interface("behavior_msgs/action/CheckScene", "action")[1], NAMES)
+INPUTS = InputPorts(GOAL, "goal", {"question": "CONTAINS_POINTS"}, ["object"])
+OUTPUTS = OutputPorts(RESULT, "result", INPUTS.names())
+
+
+class Echo(SyncActionNode):
+    """Reads a goal, and writes a result whose value is the goal's minimum."""
+
+    goals = []
+
+    @classmethod
+    def provided_ports(cls):
+        return {entry.port: entry.info for entry in (*INPUTS.ports, *OUTPUTS.ports)}
+
+    def tick(self):
+        goal = INPUTS.read(self)
+        self.goals.append(goal)
+        result = CheckScene.Result()
+        result.answer.value = goal.question.minimum
+        result.answer.text = goal.question.object
+        OUTPUTS.write(self, result)
+        return NodeStatus.SUCCESS
+
+
+def test_fields_of_messages_within_messages_are_ports_that_are_read_and_written():
+    factory, blackboard = BehaviorTreeFactory(), Blackboard.create()
+    factory.register_node_type(Echo, "Echo")
+    tree = factory.create_tree_from_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="main">'
+        '<Echo object="cup" minimum="2.5" kind="CAPSULE" dimensions="0.4;0.1" shape_pose="1;2;3"'
+        ' once="true" value="{v}" text="{t}"/></BehaviorTree></root>',
+        blackboard,
+    )
+    assert tree.tick_exactly_once() is NodeStatus.SUCCESS
+    goal = Echo.goals[-1]
+    assert goal.question.question == SceneQuestion.CONTAINS_POINTS
+    assert (goal.question.object, goal.question.minimum, goal.once) == ("cup", 2.5, True)
+    assert goal.question.shape.kind == SceneShape.CAPSULE
+    assert list(goal.question.shape.dimensions) == [0.4, 0.1]
+    assert goal.question.shape_pose.position.z == 3.0
+    assert blackboard.get("v") == 2.5
+    assert blackboard.get("t") == "cup"
+
+
+def test_descriptions_and_constants_come_along():
+    ports = {entry.port: entry.info for entry in INPUTS.ports}
+    assert ports["object"].description == "name of an object or frame"
+    assert ports["kind"].type["CYLINDER"] == SceneShape.CYLINDER
+    assert ports["object"].required
+
+
+def test_names_that_hold_no_message_or_come_twice_are_refused():
+    sections = load_interface("behavior_msgs/action/CheckScene", "action")[1]
+    with pytest.raises(InterfaceError, match="no message in field once"):
+        inlined(sections, ["once", "question"])
+    with pytest.raises(InterfaceError, match="covariance comes twice"):
+        inlined(load_interface("nav_msgs/msg/Odometry", "msg")[1], ["pose", "twist"])
+    entry = {"node": "A", "action": "/a", "type": "behavior_msgs/action/CheckScene"}
+    models = load_node_models({"nodes": [{**entry, "inline": ["questoin"]}]})
+    with pytest.raises(NodeModelError, match="questoin"):
+        ros_node_manifests(models)
