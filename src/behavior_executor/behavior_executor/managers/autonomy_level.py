@@ -155,6 +155,10 @@ class AutonomyLevelManager(NavigationManager):
             self._publish()
         self._set_period(deadman.timeout if deadman.enabled else math.inf)
 
+    def check_period(self) -> float:
+        """[s] steady time between two looks at the timeouts."""
+        return float(self._timer.timer_period_ns) * 1e-9
+
     def _set_period(self, timeout: float) -> None:
         period = min(max(timeout / CHECKS_PER_TIMEOUT, FASTEST_CHECK), SLOWEST_CHECK)
         nanoseconds = int(period * 1e9)
