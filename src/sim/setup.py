@@ -8,7 +8,7 @@ PACKAGE = "behavior_sim"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    packages=[PACKAGE],
+    packages=[PACKAGE, f"{PACKAGE}.navigation"],
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
@@ -25,6 +25,7 @@ setup(
         "console_scripts": [
             "base_driver_node = behavior_sim.base_driver:main",
             "camera_node = behavior_sim.camera_node:main",
+            "navigation_node = behavior_sim.navigation.node:main",
             "simulation_node = behavior_sim.node:main",
         ]
     },

@@ -48,11 +48,11 @@ def resolve(uri: str) -> Path:
     )
 
 
-def _default_world_directories() -> Iterator[Path]:
+def _configurations(folder: str) -> Iterator[Path]:
     for prefix in _ros_prefixes():
-        yield prefix / "share" / "behavior_bringup" / "config" / "worlds"
+        yield prefix / "share" / "behavior_bringup" / "config" / folder
     for parent in Path(__file__).resolve().parents:
-        yield parent / "config" / "worlds"
+        yield parent / "config" / folder
 
 
 def find_world(name: str) -> Path:
@@ -64,9 +64,22 @@ def find_world(name: str) -> Path:
     Raises:
         FileNotFoundError: no such world; the message lists the worlds there are.
     """
+    return _find(name, "worlds")
+
+
+def find_navigation_world(name: str) -> Path:
+    """The YAML file of the navigation world `name`, looked up like any world.
+
+    Raises:
+        FileNotFoundError: no such world; the message lists the worlds there are.
+    """
+    return _find(name, "navigation")
+
+
+def _find(name: str, kind: str) -> Path:
     if name.endswith((".yaml", ".yml")):
         return resolve(name)
-    folders = list(_default_world_directories())
+    folders = list(_configurations(kind))
     for folder in folders:
         candidate = folder / f"{name}.yaml"
         if candidate.is_file():

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from behavior_sim.base_driver import COMMAND_TIMEOUT, DifferentialDrive
+from behavior_sim.differential_drive import COMMAND_TIMEOUT, DifferentialDrive
 
 DT = 0.02
 
