@@ -417,6 +417,7 @@ class ExecutorCore:
         """Halt the tree, and tell the managers that what it did has ended."""
         if self._run is not None:
             self._halt()
+            self._run.close()
             for manager in self._managers:
                 manager.mission_ended(code)
         self._run = self._lost_since = None

@@ -2,7 +2,7 @@
 """The executor node: missions in, ticks of their trees, feedback and results out.
 
 Interfaces: topic ``/mission/action``, action ``/mission/execute``, services ``/mission/list``,
-``/mission/history`` and ``/mission/cancel``; publishes ``/mission/feedback``,
+``/mission/history``, ``/mission/cancel`` and ``/behavior/reload``; publishes ``/mission/feedback``,
 ``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
 
 A mission that is refused ends at once, with the reason in its result or feedback; the goal of the
@@ -17,18 +17,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
 from behavior_msgs.srv import ListMissionRecords, ListMissions
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.task import Future
+from rclpy.timer import Timer
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
+from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.conversion import (
     feedback_message,
     metrics_message,
@@ -37,6 +37,7 @@ from behavior_executor.conversion import (
     tree_status_message,
 )
 from behavior_executor.core import ExecutorCore, Settings
+from behavior_executor.executor_parameters import executor_parameters
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of
 from behavior_executor.journal import JournalError, RestartPolicy, open_log
 from behavior_executor.manager import BehaviorManager, load_manager_class
@@ -47,12 +48,14 @@ from behavior_executor.missions import (
     Code,
     Mission,
     MissionError,
+    MissionRequest,
     Policy,
     State,
 )
 from behavior_executor.report import Report
-from behavior_executor.tree_document import tree_document
+from behavior_executor.tree_monitors import tree_monitors
 from behavior_executor.tree_run import Activity, TreeRun
+from behavior_executor.tree_shop import TreeShop
 from behavior_ros import (
     ERROR,
     OK,
@@ -61,14 +64,11 @@ from behavior_ros import (
     QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
-    ParameterSpec,
     declare_all,
-    load_node_models,
-    register_ros_nodes,
     run,
 )
 from behavior_ros.closing import register_closable
-from behavior_tree import BehaviorTreeFactory, Blackboard
+from behavior_tree import BehaviorTreeError
 
 STANDSTILL = 2.0
 """[s] wall time without a tick after which the node's clock counts as standing still."""
@@ -76,100 +76,23 @@ FAREWELL = 0.2
 """[s] wall time that the last result gets to reach its client when the node is closed."""
 
 
-def _share(*parts: str) -> str:
-    """A path in the share folder of behavior_bringup, or below the working directory."""
-    try:
-        return str(Path(get_package_share_directory("behavior_bringup"), *parts))
-    except PackageNotFoundError:
-        return str(Path(*parts))
+class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
+    """Runs missions as behavior trees.
 
+    =============  ================================================================================
+    unconfigured   managers are there, missions are not taken
+    inactive       journal open, interfaces there; missions are refused with BUSY
+    active         missions run
+    =============  ================================================================================
 
-def _parameters() -> list[ParameterSpec]:
-    return [
-        ParameterSpec("tick_rate", 20.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
-        ParameterSpec(
-            "tree_directories",
-            [_share("trees")],
-            "folders whose tree files are the missions",
-            read_only=True,
-        ),
-        ParameterSpec(
-            "nodes_file",
-            _share("config", "nodes.yaml"),
-            "tree nodes made from ROS interfaces; empty: none",
-            read_only=True,
-        ),
-        ParameterSpec(
-            "managers",
-            ["behavior_executor.scene_manager:SceneManager"],
-            "managers: entry points or module:Class",
-            read_only=True,
-        ),
-        ParameterSpec(
-            "second_mission_policy",
-            "reject",
-            "what happens to a mission that arrives while another one runs",
-            choices=("reject", "queue", "replace"),
-            read_only=True,
-        ),
-        ParameterSpec(
-            "queue_capacity", 100, "missions that may wait", range=(0, 10000), read_only=True
-        ),
-        ParameterSpec(
-            "server_lost_grace",
-            2.3,
-            "[s] wall time for which a server that went away is waited for",
-            range=(0.0, 600.0),
-            read_only=True,
-        ),
-        ParameterSpec(
-            "mission_timeout",
-            0.0,
-            "[s] node time that a mission may take; 0: any",
-            range=(0.0, 1e6),
-            read_only=True,
-        ),
-        ParameterSpec(
-            "navigation_tree",
-            "navigation_classic",
-            "tree of missions NAVIGATE_TO_POSE and FOLLOW_ROUTE",
-            read_only=True,
-        ),
-        ParameterSpec("map_tree", "load_map", "tree of missions LOAD_MAP", read_only=True),
-        ParameterSpec(
-            "journal_file",
-            "",
-            "SQLite file that holds every mission; empty: in memory, lost with the process",
-            read_only=True,
-        ),
-        ParameterSpec(
-            "journal_capacity",
-            10_000,
-            "missions that the journal keeps after they have ended",
-            range=(1, 10**7),
-            read_only=True,
-        ),
-        ParameterSpec(
-            "journal_required",
-            False,
-            "refuse missions that cannot be written to the journal",
-            read_only=True,
-        ),
-        ParameterSpec(
-            "restart_policy",
-            "report",
-            "what becomes of missions that a restart finds unfinished",
-            choices=tuple(policy.value for policy in RestartPolicy),
-            read_only=True,
-        ),
-    ]
+    Deactivating ends the missions as a stop of the process does.
+    """
 
-
-class BehaviorExecutor(Node):  # type: ignore[misc]
-    """Runs missions as behavior trees."""
+    core: ExecutorCore
+    """What runs the missions; made when the node is configured."""
 
     def __init__(self, *, node_name: str = "behavior_executor", **kwargs: Any) -> None:
-        """Make the node.
+        """Make the node; unless its parameter ``autostart`` is false it is active then.
 
         Args:
             node_name: name of the node.
@@ -178,17 +101,82 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         Raises:
             ParameterError: a parameter that must not be.
             ManagerError: a manager that cannot be loaded.
+            NodeModelError: the nodes file is wrong.
+            OSError: a file cannot be read.
         """
         super().__init__(node_name, **kwargs)
-        values = declare_all(self, _parameters())
-        self._factory = BehaviorTreeFactory(clock=self._now)
+        self._values = declare_all(self, executor_parameters())
+        # Made once and for all: their nodes must be there when the process begins to spin.
         self.managers: list[BehaviorManager] = [
-            load_manager_class(name)(self) for name in values["managers"] if name
+            load_manager_class(name)(self) for name in self._values["managers"] if name
         ]
-        for manager in self.managers:
-            manager.register_nodes(self._factory)
-        if values["nodes_file"]:
-            register_ros_nodes(self._factory, self, load_node_models(values["nodes_file"]))
+        self._gates: dict[str, FeedbackGate] = {}
+        self._goals: dict[str, tuple[Any, Future]] = {}
+        self._last_goal = -math.inf
+        self._active = self._closing = False
+        self._ticking: list[Timer] = []
+        self._failure: Exception | None = None
+        self._diagnostics = DiagnosticsPublisher(self, "executor")
+        self._diagnostics.set(OK, "not active")
+        register_closable(self, self)
+        if self._values["autostart"]:
+            self.trigger_configure()
+            if self._failure is not None:
+                raise self._failure
+            self.trigger_activate()
+
+    # -- lifecycle -------------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Open the journal, make interfaces, look at what the last executor left."""
+        try:
+            self._configure()
+        except (ValueError, OSError, BehaviorTreeError) as error:
+            self._failure = error
+            self.get_logger().error(f"not configured: {error}")
+            return TransitionCallbackReturn.FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Take missions and run them."""
+        self._active = True
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.core.last_tick = time.monotonic()
+        self._ticking = [
+            self.create_timer(self.core.settings.tick_period, self.core.tick),
+            self.create_timer(0.1, self._report, clock=steady),
+            self.create_timer(1.0, self._report_health, clock=steady),
+        ]
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End all missions, and tick no more."""
+        self._stop()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Close the journal and take the interfaces away."""
+        self._clean_up()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Do all of that at once."""
+        self._stop()
+        self._clean_up()
+        return super().on_shutdown(state)
+
+    def _configure(self) -> None:
+        values = self._values
+        self._shop = TreeShop(
+            self,
+            managers=self.managers,
+            nodes_file=values["nodes_file"],
+            clock=self._now,
+            common={"use_tile_loader": values["use_tile_loader"]},
+            tell=self.problem,
+        )
+        if values["save_tree_nodes"]:
+            self._shop.write_models(Path(values["tree_nodes_file"]).expanduser())
         self._log = open_log(
             Path(values["journal_file"]).expanduser() if values["journal_file"] else None,
             capacity=values["journal_capacity"],
@@ -201,7 +189,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
                 default_policy=Policy[values["second_mission_policy"].upper()],
                 capacity=values["queue_capacity"],
             ),
-            load=self._load,
+            load=self._shop.load,
             managers=self.managers,
             listener=self,
             now=self._now,
@@ -212,16 +200,45 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
                 mission_timeout=values["mission_timeout"] or math.inf,
                 navigation_tree=values["navigation_tree"],
                 map_tree=values["map_tree"],
+                serves_maps=values["use_tile_loader"],
             ),
             log=self._log,
         )
-        self._gates: dict[str, FeedbackGate] = {}
-        self._goals: dict[str, tuple[Any, Future]] = {}
-        self._last_goal = -math.inf
-        self._closing = False
-        self._make_interfaces(1.0 / values["tick_rate"])
-        register_closable(self, self)
+        self._make_interfaces()
+        self._monitors = tree_monitors(
+            self,
+            port=values["groot2_port"],
+            address=values["groot2_address"],
+            streams=values["py_trees_streams"],
+            tell=self.problem,
+        )
         self._take_up(RestartPolicy(values["restart_policy"]))
+
+    def _stop(self) -> None:
+        """End all missions, and tick no more."""
+        if not self._active:
+            return
+        self._active = False
+        for timer in self._ticking:
+            self.destroy_timer(timer)
+        self._ticking.clear()
+        self.core.shut_down()
+        self._diagnostics.set(OK, "not active")
+
+    def _clean_up(self) -> None:
+        """Undo `_configure`."""
+        if not hasattr(self, "core"):
+            return
+        self._server.destroy()
+        for service in self._mission_services:
+            self.destroy_service(service)
+        self.destroy_subscription(self._actions)
+        for publisher in (self._feedback, self._status, self._xml, self._metrics):
+            self.destroy_publisher(publisher)
+        for monitor in self._monitors:
+            monitor.close()
+        self._log.journal.close()
+        del self.core
 
     def _take_up(self, policy: RestartPolicy) -> None:
         """Deal with the missions that the last executor left unfinished."""
@@ -234,17 +251,20 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         for mission in unfinished:
             self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
 
-    def _make_interfaces(self, period: float) -> None:
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
+    def _make_interfaces(self) -> None:
         self._feedback = self.create_publisher(MissionFeedback, "/mission/feedback", QOS_EVENT_LOG)
         self._status = self.create_publisher(TreeStatus, "/behavior/tree_status", QOS_EVENT_LOG)
         self._xml = self.create_publisher(String, "/behavior/tree_xml", QOS_LATCHED)
         self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
-        self._diagnostics = DiagnosticsPublisher(self, "executor")
-        self.create_subscription(MissionAction, "/mission/action", self._on_action, QOS_COMMAND)
-        self.create_service(ListMissions, "/mission/list", self._on_list)
-        self.create_service(ListMissionRecords, "/mission/history", self._on_history)
-        self.create_service(Trigger, "/mission/cancel", self._on_cancel)
+        self._actions = self.create_subscription(
+            MissionAction, "/mission/action", self._on_action, QOS_COMMAND
+        )
+        self._mission_services = [
+            self.create_service(ListMissions, "/mission/list", self._on_list),
+            self.create_service(ListMissionRecords, "/mission/history", self._on_history),
+            self.create_service(Trigger, "/mission/cancel", self._on_cancel),
+            self.create_service(Trigger, "/behavior/reload", self._on_reload),
+        ]
         self._server = ActionServer(
             self,
             ExecuteMission,
@@ -254,9 +274,6 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
             cancel_callback=self._on_cancel_goal,
             result_timeout=60,
         )
-        self.create_timer(period, self.core.tick)
-        self.create_timer(0.1, self._report, clock=steady)
-        self.create_timer(1.0, self._report_health, clock=steady)
 
     # -- shutdown --------------------------------------------------------------------------------
 
@@ -264,7 +281,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         """Halt the tree and end all missions."""
         if not self._closing:
             self._closing = True
-            self.core.shut_down()
+            self._stop()
 
     def closed(self) -> bool:
         """Whether the results of all missions have been given, and had a moment to get out."""
@@ -275,8 +292,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
     def destroy_node(self) -> None:
         """End all missions and destroy the node."""
         self.begin_close()
-        self._server.destroy()
-        self._log.journal.close()
+        self._clean_up()
         super().destroy_node()
 
     # -- what the core tells ---------------------------------------------------------------------
@@ -301,12 +317,16 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         """Publish the tree's XML."""
         self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))
+        for monitor in self._monitors:
+            monitor.show(run)
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
         """Publish what the tick did."""
         message = tree_status_message(mission.action_id, run, self.core.activity, duration)
         message.header.stamp = self.get_clock().now().to_msg()
         self._status.publish(message)
+        for monitor in self._monitors:
+            monitor.ticked(run)
         self._tell(mission)
 
     def problem(self, text: str) -> None:
@@ -317,11 +337,17 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
 
     def _on_action(self, message: MissionAction) -> None:
         try:
-            self.core.submit(request_from(message))
+            self._submit(request_from(message))
         except MissionError as error:
             self.get_logger().warning(f"mission '{message.name}' refused: {error}")
             if message.type not in CONTROL_KINDS and not self._is_known(message.action_id):
                 self._publish(self._refusal(message, error))
+
+    def _submit(self, request: MissionRequest) -> Mission:
+        if not self._active:
+            text = "the executor is not active: activate it by its lifecycle services"
+            raise MissionError(Code.BUSY, text)
+        return self.core.submit(request)
 
     def _on_goal(self, goal: ExecuteMission.Goal) -> GoalResponse:
         return GoalResponse.REJECT if self._closing else GoalResponse.ACCEPT
@@ -331,7 +357,7 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         message = handle.request.mission
         try:
             request = request_from(message)
-            mission = self.core.submit(request)
+            mission = self._submit(request)
         except MissionError as error:
             self.get_logger().warning(f"mission '{message.name}' refused: {error}")
             handle.abort()
@@ -376,6 +402,20 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
         else:
             answer.success = True
             answer.message = f"mission '{mission.request.title}' ({mission.action_id}) cancelled"
+        return answer
+
+    def _on_reload(self, request: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
+        running = self.core.queue.running
+        if running is not None:
+            answer.message = f"mission '{running.request.title}' runs: reload when it has ended"
+            return answer
+        try:
+            problems = self._shop.reload(self.core.catalogue)
+        except (ValueError, OSError, BehaviorTreeError) as error:
+            answer.message = f"nothing was reloaded: {error}"
+            return answer
+        answer.success = not problems
+        answer.message = "; ".join(problems) or f"{len(self.core.catalogue.names())} trees are good"
         return answer
 
     def _on_list(
@@ -485,18 +525,6 @@ class BehaviorExecutor(Node):  # type: ignore[misc]
     def _is_known(self, action_id: str) -> bool:
         missions = [self.core.queue.running, *self.core.queue.waiting]
         return any(mission is not None and mission.action_id == action_id for mission in missions)
-
-    def _load(self, entry: MissionEntry, values: dict[str, Value]) -> TreeRun:
-        """Make the tree of a mission from its file as it is now."""
-        self._factory.clear_registered_behavior_trees()
-        blackboard = Blackboard.create()
-        for key, value in values.items():
-            blackboard.set(key, value)
-        tree = self._factory.create_tree_from_file(entry.path, blackboard)
-        for problem in self._factory.load_warnings():
-            self.get_logger().warning(str(problem))
-        tree_id = entry.main_tree or entry.name
-        return TreeRun(tree, tree_id=tree_id, xml=tree_document(tree, tree_id))
 
     def _now(self) -> float:
         """Node time [s]."""

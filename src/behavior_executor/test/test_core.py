@@ -277,3 +277,32 @@ def test_managers_add_to_what_clients_are_told() -> None:
     assert gate.lets_through(told, 0.0)
     assert not gate.lets_through(replace(told, distance_remaining=12.0), 0.1)
     assert gate.lets_through(replace(told, planner_mode=0), 0.2)
+
+
+def test_ticked_tells_nodes_that_ran_from_those_that_were_only_stopped(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    body = """<ReactiveFallback>
+      <Inverter><ScriptCondition code="mission_progress == 0"/></Inverter>
+      <Sequence><Wait name="first"/></Sequence>
+    </ReactiveFallback>"""
+    text = f'<root BTCPP_format="4"><BehaviorTree ID="main">{body}</BehaviorTree></root>'
+    (tmp_path / "reacts.xml").write_text(text)
+    bench.submit("reacts", parameters={"mission_progress": "0"})
+    bench.tick()
+    run = bench.last_run
+    root, inverter, condition, sequence, wait = (node.uid() for node in run.tree.nodes())
+    running, idle = NodeStatus.RUNNING, NodeStatus.IDLE
+    assert run.changes == {
+        root: (running, True),
+        inverter: (NodeStatus.FAILURE, True),
+        condition: (NodeStatus.SUCCESS, True),
+        sequence: (running, True),
+        wait: (running, True),
+    }
+    bench.tick()
+    assert run.changes[condition] == (NodeStatus.SUCCESS, True)
+    assert run.changes[wait] == (running, True)
+    run.tree.root_blackboard().set("mission_progress", "1")
+    bench.tick()
+    assert run.changes[inverter] == (NodeStatus.SUCCESS, True)
+    assert run.changes[wait] == run.changes[sequence] == (idle, False)

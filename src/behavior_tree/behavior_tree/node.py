@@ -563,6 +563,9 @@ class TreeNode(_Ticked):
         again.
         """
         self._reason = text
+        reasons = self._rt.reasons
+        if text and reasons is not None:
+            reasons.append((self, text))
 
     def failure_reason(self) -> str:
         """What `set_failure_reason` was given in this run of the node; empty if nothing."""

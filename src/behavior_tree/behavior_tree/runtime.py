@@ -68,6 +68,8 @@ class Runtime:
         self.types = types or TypeRegistry()
         self.record: list[TreeNode] | None = None
         """Nodes ticked in this tick, in order of their start; None while nobody asked."""
+        self.reasons: list[tuple[TreeNode, str]] | None = None
+        """Failure reasons given in this tick, in order; None while nobody asked."""
         self.journaled = False
         """True while changes of status go to a `Journal` and to nobody else."""
         self.tracing = False

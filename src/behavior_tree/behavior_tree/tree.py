@@ -147,6 +147,9 @@ class Tree:
         record = self._runtime.record
         if record is not None:
             record.clear()
+        reasons = self._runtime.reasons
+        if reasons is not None:
+            reasons.clear()
         return self._tick()
 
     def tick_once(self) -> NodeStatus:
@@ -340,6 +343,16 @@ class Tree:
         `record_ticks`.
         """
         return list(self._runtime.record or ())
+
+    def record_reasons(self, enabled: bool = True) -> None:
+        """Keep a list of the failure reasons given in each tick, for `given_reasons`."""
+        self._runtime.reasons = [] if enabled else None
+
+    def given_reasons(self) -> list[tuple[TreeNode, str]]:
+        """Failure reasons given since the last tick of the tree began, in order, also those of
+        nodes that started again in the same tick; empty unless `record_reasons`.
+        """
+        return list(self._runtime.reasons or ())
 
 
 def _reason(node: TreeNode) -> FailureReason:

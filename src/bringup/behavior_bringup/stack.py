@@ -124,7 +124,7 @@ def start(
     log_dir = new_log_folder(stack.folder)
     arguments = dict(arguments)
     if "journal" in description.arguments:
-        # Beside the logs: an executor that is restarted finds its missions, the next stack does not.
+        # Beside the logs: a restarted executor finds its missions there, the next stack does not.
         arguments.setdefault("journal", str(log_dir / "missions.sqlite"))
     processes = resolve(description, environment=machine_kind(), arguments=arguments)
     states = (Stack(name).state() for name in known_stacks())

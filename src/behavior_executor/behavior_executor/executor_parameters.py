@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the executor node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+from behavior_executor.journal import RestartPolicy
+from behavior_ros import ParameterSpec
+
+
+def _share(*parts: str) -> str:
+    """A path in the share folder of behavior_bringup, or below the working directory."""
+    try:
+        return str(Path(get_package_share_directory("behavior_bringup"), *parts))
+    except PackageNotFoundError:
+        return str(Path(*parts))
+
+
+def executor_parameters() -> list[ParameterSpec]:
+    """All of them."""
+    return [
+        ParameterSpec("tick_rate", 20.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
+        ParameterSpec(
+            "tree_directories",
+            [_share("trees")],
+            "folders whose tree files are the missions",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "nodes_file",
+            _share("config", "nodes.yaml"),
+            "tree nodes made from ROS interfaces; empty: none",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "managers",
+            ["behavior_executor.scene_manager:SceneManager"],
+            "managers: entry points or module:Class",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "second_mission_policy",
+            "reject",
+            "what happens to a mission that arrives while another one runs",
+            choices=("reject", "queue", "replace"),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "queue_capacity", 100, "missions that may wait", range=(0, 10000), read_only=True
+        ),
+        ParameterSpec(
+            "server_lost_grace",
+            2.3,
+            "[s] wall time for which a server that went away is waited for",
+            range=(0.0, 600.0),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "mission_timeout",
+            0.0,
+            "[s] node time that a mission may take; 0: any",
+            range=(0.0, 1e6),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "navigation_tree",
+            "navigation_classic",
+            "tree of missions NAVIGATE_TO_POSE and FOLLOW_ROUTE",
+            read_only=True,
+        ),
+        ParameterSpec("map_tree", "load_map", "tree of missions LOAD_MAP", read_only=True),
+        ParameterSpec(
+            "journal_file",
+            "",
+            "SQLite file that holds every mission; empty: in memory, lost with the process",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "journal_capacity",
+            10_000,
+            "missions that the journal keeps after they have ended",
+            range=(1, 10**7),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "journal_required",
+            False,
+            "refuse missions that cannot be written to the journal",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "restart_policy",
+            "report",
+            "what becomes of missions that a restart finds unfinished",
+            choices=tuple(policy.value for policy in RestartPolicy),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "use_tile_loader",
+            True,
+            "serve missions LOAD_MAP; trees find it as use_tile_loader on their blackboard",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "save_tree_nodes",
+            False,
+            "write the models of all tree nodes to tree_nodes_file, for Groot2",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "tree_nodes_file",
+            "tree_nodes.xml",
+            "where save_tree_nodes writes; a relative path counts from the working directory",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "groot2_port",
+            0,
+            "port where Groot2 finds the running tree, and breakpoints at the next one; 0: none",
+            range=(0, 65534),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "groot2_address",
+            "127.0.0.1",
+            "interface of groot2_port; * lets the whole network see the tree and halt it",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "py_trees_streams",
+            True,
+            "offer py_trees_ros' snapshot streams, where that package is installed",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "autostart",
+            True,
+            "configure and activate the node when it is made; else a lifecycle manager does",
+            read_only=True,
+        ),
+    ]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows the running tree to tools outside: Groot2, and whatever watches py_trees_ros' streams.
+
+The executor's own messages (``/behavior/tree_status``) need neither.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from rclpy.node import Node
+
+from behavior_executor.tree_run import TreeRun
+from behavior_tree import BehaviorTreeError, Groot2Publisher
+from behavior_tree.groot2 import Groot2Error
+
+
+class TreeMonitor(Protocol):
+    """Follows the running tree across missions."""
+
+    def show(self, run: TreeRun) -> None:
+        """Another tree runs from now on."""
+
+    def ticked(self, run: TreeRun) -> None:
+        """It was ticked."""
+
+    def close(self) -> None:
+        """Let go of ports and topics."""
+
+
+class Groot2Monitor:
+    """Serves the running tree, or the last one, to Groot2."""
+
+    def __init__(self, *, port: int, address: str, tell: Callable[[str], None]) -> None:
+        """Remember where; the port is taken with the first tree.
+
+        Args:
+            port: of the replies; breakpoints are published at the next one.
+            address: interface to bind to.
+            tell: is given what went wrong, for the log.
+        """
+        self._port, self._address, self._tell = port, address, tell
+        self._publisher: Groot2Publisher | None = None
+
+    def show(self, run: TreeRun) -> None:
+        """Serve this tree instead of the former one."""
+        try:
+            if self._publisher is None:
+                self._publisher = Groot2Publisher(
+                    run.tree, self._port, address=self._address, name=run.tree_id
+                )
+            else:
+                self._publisher.serve(run.tree, name=run.tree_id)
+        except (Groot2Error, BehaviorTreeError) as error:
+            self._tell(f"Groot2 cannot follow tree '{run.tree_id}': {error}")
+
+    def ticked(self, run: TreeRun) -> None:
+        """The publisher follows the tree by itself."""
+
+    def close(self) -> None:
+        """Free the ports."""
+        if self._publisher is not None:
+            self._publisher.close()
+            self._publisher = None
+
+
+class PyTreesMonitor:
+    """Feeds py_trees_ros' snapshot streams: its tree is never ticked, only told of ticks.
+
+    Every node of a tree is a py_trees behaviour, so py_trees_ros can walk and describe it.
+    """
+
+    def __init__(self, node: Node, *, tell: Callable[[str], None]) -> None:
+        """Remember the node whose topics and services they are.
+
+        Args:
+            node: the executor's node.
+            tell: is given what went wrong, for the log.
+        """
+        self._node, self._tell = node, tell
+        self._kind: Any = importlib.import_module("py_trees_ros.trees").BehaviourTree
+        self._tree: Any = None
+
+    def show(self, run: TreeRun) -> None:
+        """Describe this tree from now on."""
+        try:
+            if self._tree is None:
+                tree = self._kind(run.tree.root_node())
+                tree.setup(node=self._node)
+                self._tree = tree
+            else:
+                self._tree.root = run.tree.root_node()
+                if self._tree.tree_update_handler is not None:
+                    self._tree.tree_update_handler()
+        except Exception as error:  # a tool for watching must not stop what it watches
+            self._tell(f"py_trees_ros cannot follow tree '{run.tree_id}': {error}")
+
+    def ticked(self, run: TreeRun) -> None:
+        """Tell of a tick as if py_trees_ros had done it."""
+        tree = self._tree
+        if tree is None:
+            return
+        try:
+            for visitor in tree.visitors:
+                visitor.initialise()
+            for handler in tree.pre_tick_handlers:
+                handler(tree)
+            for node in run.tree.ticked_nodes():
+                for visitor in tree.visitors:
+                    visitor.run(node)
+            for visitor in tree.visitors:
+                visitor.finalise()
+            for handler in tree.post_tick_handlers:
+                handler(tree)
+            tree.count += 1
+        except Exception as error:
+            self._tree = None
+            self._tell(f"py_trees_ros' snapshot streams are switched off: {error}")
+
+    def close(self) -> None:
+        """Nothing: its topics and services are the node's."""
+
+
+def tree_monitors(
+    node: Node, *, port: int, address: str, streams: bool, tell: Callable[[str], None]
+) -> list[TreeMonitor]:
+    """The monitors that are asked for and can be had.
+
+    Args:
+        node: the executor's node.
+        port: for Groot2; 0: not.
+        address: interface of that port.
+        streams: offer py_trees_ros' snapshot streams if that is installed.
+        tell: is given what went wrong, for the log.
+    """
+    monitors: list[TreeMonitor] = []
+    if port:
+        monitors.append(Groot2Monitor(port=port, address=address, tell=tell))
+    if streams and importlib.util.find_spec("py_trees_ros") is not None:
+        monitors.append(PyTreesMonitor(node, tell=tell))
+    return monitors

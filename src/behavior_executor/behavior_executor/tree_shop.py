@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the trees of missions, from the tree nodes of all managers and ROS interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rclpy.node import Node
+
+from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
+from behavior_executor.manager import BehaviorManager
+from behavior_executor.tree_document import tree_document
+from behavior_executor.tree_run import TreeRun
+from behavior_ros import load_node_models, register_ros_nodes
+from behavior_tree import (
+    BehaviorTreeError,
+    BehaviorTreeFactory,
+    Blackboard,
+    write_tree_nodes_model_xml,
+)
+
+
+class TreeShop:
+    """One factory, made anew on request."""
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        managers: Sequence[BehaviorManager],
+        nodes_file: str,
+        clock: Callable[[], float],
+        common: Mapping[str, Value],
+        tell: Callable[[str], None],
+    ) -> None:
+        """Make the factory.
+
+        Args:
+            node: through which tree nodes made from ROS interfaces talk.
+            managers: register their tree nodes.
+            nodes_file: tree nodes made from ROS interfaces; empty: none.
+            clock: node time [s].
+            common: values on the blackboard of every tree.
+            tell: is given what is doubtful in a tree, for the log.
+
+        Raises:
+            NodeModelError: the nodes file is wrong.
+            OSError: it cannot be read.
+        """
+        self._node = node
+        self._managers = managers
+        self._nodes_file = nodes_file
+        self._clock = clock
+        self._common = common
+        self._tell = tell
+        self._factory = self._new_factory()
+
+    def load(self, entry: MissionEntry, values: Mapping[str, Value]) -> TreeRun:
+        """The tree of a mission, from its file as it is now.
+
+        Raises:
+            BehaviorTreeError: it cannot be made.
+            OSError: the file cannot be read.
+        """
+        self._factory.clear_registered_behavior_trees()
+        blackboard = Blackboard.create()
+        for key, value in {**self._common, **values}.items():
+            blackboard.set(key, value)
+        tree = self._factory.create_tree_from_file(entry.path, blackboard)
+        for problem in self._factory.load_warnings():
+            self._tell(str(problem))
+        tree_id = entry.main_tree or entry.name
+        return TreeRun(tree, tree_id=tree_id, xml=tree_document(tree, tree_id))
+
+    def reload(self, catalogue: MissionCatalogue) -> list[str]:
+        """Read the nodes file again and try every tree file; returns what is wrong with those.
+
+        Trees are read from their files whenever a mission starts; this tells before one does.
+
+        Raises:
+            NodeModelError: the nodes file is wrong; the former one is still in force.
+            OSError: it cannot be read; likewise.
+        """
+        self._factory = self._new_factory()
+        problems = []
+        for name in catalogue.names():
+            entry = catalogue.find(name)
+            self._factory.clear_registered_behavior_trees()
+            try:
+                self._factory.register_behavior_tree_from_file(entry.path)
+            except (BehaviorTreeError, OSError, UnicodeDecodeError) as error:
+                problems.append(f"{entry.path}: {error}")
+        return problems
+
+    def write_models(self, file: Path) -> None:
+        """Write the models of all tree nodes, for Groot2.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        file.write_text(
+            write_tree_nodes_model_xml(self._factory.manifests().values()), encoding="utf-8"
+        )
+
+    def _new_factory(self) -> BehaviorTreeFactory:
+        factory = BehaviorTreeFactory(clock=self._clock)
+        for manager in self._managers:
+            manager.register_nodes(factory)
+        if self._nodes_file:
+            register_ros_nodes(factory, self._node, load_node_models(self._nodes_file))
+        return factory

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executor node as a lifecycle node, what it reloads and saves, and who may watch its trees."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from behavior_msgs.msg import MissionAction, MissionRecord
+from conftest import Spinner, until
+from lifecycle_msgs.msg import State as LifecycleState
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+
+from behavior_executor.client import MissionClient
+from behavior_executor.missions import Code, MissionRequest, State
+from behavior_executor.node import BehaviorExecutor
+from behavior_executor.tree_monitors import PyTreesMonitor
+from behavior_executor.tree_run import TreeRun
+from behavior_tree import BehaviorTreeFactory
+from behavior_tree.groot2 import Groot2Client
+
+TREE = """<!-- {name} -->
+<root BTCPP_format="4"><BehaviorTree ID="{name}">{body}</BehaviorTree></root>
+"""
+BODIES = {
+    "quick": "<Sequence><AlwaysSuccess name='one'/><AlwaysSuccess name='two'/></Sequence>",
+    "pause": "<Sequence name='long'><Sleep msec='300'/></Sequence>",
+    "forever": "<KeepRunningUntilFailure><AlwaysSuccess/></KeepRunningUntilFailure>",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, body in BODIES.items():
+        (tmp_path / f"{name}.xml").write_text(TREE.format(name=name, body=body))
+    return tmp_path
+
+
+def make(folder: Path, **parameters: object) -> BehaviorExecutor:
+    values = {
+        "tree_directories": [str(folder)],
+        "nodes_file": "",
+        "managers": [""],
+        "tick_rate": 100.0,
+        **parameters,
+    }
+    return BehaviorExecutor(
+        parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
+    )
+
+
+@pytest.fixture
+def client(ros: None) -> Iterator[MissionClient]:
+    with MissionClient() as made:
+        yield made
+
+
+def state_of(node: BehaviorExecutor) -> str:
+    return str(node._state_machine.current_state[1])
+
+
+@pytest.mark.timeout(90)
+def test_every_state_takes_or_refuses_missions_as_it_says(
+    spinner: Spinner, folder: Path, client: MissionClient
+) -> None:
+    node = make(folder, autostart=False, journal_file=str(folder / "j" / "missions.sqlite"))
+    spinner.start(node)
+    assert state_of(node) == "unconfigured"
+    for _ in range(2):
+        spinner.do(node.trigger_configure)
+        assert state_of(node) == "inactive"
+        refused = client.run("quick")
+        assert refused.code == Code.BUSY
+        assert "not active" in refused.message
+        spinner.do(node.trigger_activate)
+        assert client.run("quick").succeeded
+        codes: list[int] = []
+
+        def stop(message: object, codes: list[int] = codes) -> None:
+            if message.state == State.RUNNING and not codes:
+                codes.append(message.state)
+                spinner.do(node.trigger_deactivate)
+
+        assert client.run("forever", on_feedback=stop).code == Code.SHUTDOWN
+        assert state_of(node) == "inactive"
+        spinner.do(node.trigger_cleanup)
+        assert state_of(node) == "unconfigured"
+    spinner.do(node.trigger_configure)
+    assert len(node._log.journal.records()) == 4
+    spinner.do(node.trigger_shutdown)
+    assert node._state_machine.current_state[0] == LifecycleState.PRIMARY_STATE_FINALIZED
+
+
+def test_wrong_nodes_file_fails_loudly(ros: None, folder: Path) -> None:
+    wrong = folder / "nodes.yaml"
+    wrong.write_text("nodes: [{node: Pick, action: /pick, type: behavior_msgs/action/Pikc}]")
+    with pytest.raises(ValueError, match="Pikc"):
+        make(folder, nodes_file=str(wrong))
+    node = make(folder, nodes_file=str(wrong), autostart=False)
+    node.trigger_configure()
+    assert state_of(node) == "unconfigured"
+    wrong.write_text("nodes: []")
+    node.trigger_configure()
+    assert state_of(node) == "inactive"
+    node.destroy_node()
+
+
+@pytest.mark.timeout(90)
+def test_reload_reads_nodes_and_tells_of_broken_trees(
+    spinner: Spinner, folder: Path, client: MissionClient
+) -> None:
+    nodes = folder / "nodes.yaml"
+    nodes.write_text("nodes: []")
+    node = make(folder, nodes_file=str(nodes))
+    spinner.start(node)
+
+    def reload() -> tuple[bool, str]:
+        answer = spinner.do(node._on_reload, Trigger.Request(), Trigger.Response())
+        return answer.success, answer.message
+
+    assert reload() == (True, "3 trees are good")
+    (folder / "hold.xml").write_text(TREE.format(name="hold", body="<Hold duration='0'/>"))
+    assert client.run("hold").code == Code.INVALID_TREE
+    success, text = reload()
+    assert not success
+    assert "hold.xml:2" in text
+    nodes.write_text("nodes: [{node: Hold, action: /wait, type: behavior_msgs/action/Wait}]")
+    assert reload() == (True, "4 trees are good")
+    nodes.write_text("nodes: [{node: Hold, action: /wait, type: behavior_msgs/action/Wiat}]")
+    success, text = reload()
+    assert not success
+    assert "nothing was reloaded" in text
+    assert "Wiat" in text
+    spinner.do(node.core.submit, MissionRequest("r", name="forever"))
+    until(lambda: node.core.queue.running)
+    assert "reload when it has ended" in reload()[1]
+
+
+def test_node_models_are_saved_for_groot2(ros: None, folder: Path) -> None:
+    file = folder / "models.xml"
+    nodes = folder / "nodes.yaml"
+    nodes.write_text("nodes: [{node: Hold, action: /wait, type: behavior_msgs/action/Wait}]")
+    node = make(folder, nodes_file=str(nodes), save_tree_nodes=True, tree_nodes_file=str(file))
+    node.destroy_node()
+    text = file.read_text()
+    assert '<Action ID="Hold">' in text
+    assert 'name="duration"' in text
+
+
+def free_port() -> int:
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except OSError:
+                continue
+            return int(port)
+
+
+@pytest.mark.timeout(90)
+def test_groot2_follows_the_running_tree_across_missions(
+    spinner: Spinner, folder: Path, client: MissionClient
+) -> None:
+    port = free_port()
+    spinner.start(make(folder, groot2_port=port))
+    seen = []
+    for name in ("quick", "pause", "quick"):
+        assert client.run(name).succeeded
+        with Groot2Client(port) as groot:
+            seen.append('ID="pause"' in groot.tree())
+    assert seen == [False, True, False]
+
+
+@pytest.mark.timeout(90)
+def test_taken_port_is_told_of_and_missions_run(
+    spinner: Spinner, folder: Path, client: MissionClient, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        spinner.start(make(folder, groot2_port=taken.getsockname()[1]))
+        assert client.run("quick").succeeded
+    assert "Groot2 cannot follow tree 'quick'" in capfd.readouterr().err
+
+
+class StandIn:
+    """Has what py_trees_ros' tree has, as far as its documentation names it."""
+
+    made: list["StandIn"]
+
+    def __init__(self, root: object) -> None:
+        self.root, self.count, self.node = root, 0, None
+        self.visited: list[str] = []
+        self.snapshots: list[tuple[str, list[str]]] = []
+        self.visitors = [self]
+        self.pre_tick_handlers = [lambda tree: None]
+        self.post_tick_handlers = [
+            lambda tree: self.snapshots.append((self.root.name, list(self.visited)))
+        ]
+        self.tree_update_handler = lambda: self.snapshots.append((self.root.name, []))
+        type(self).made.append(self)
+
+    def setup(self, node: object) -> None:
+        self.node = node
+
+    def initialise(self) -> None:
+        self.visited.clear()
+
+    def run(self, behaviour: object) -> None:
+        self.visited.append(behaviour.name)
+
+    def finalise(self) -> None:
+        pass
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
+    StandIn.made = []
+    module = types.ModuleType("py_trees_ros.trees")
+    module.BehaviourTree = StandIn
+    monkeypatch.setitem(sys.modules, "py_trees_ros", types.ModuleType("py_trees_ros"))
+    monkeypatch.setitem(sys.modules, "py_trees_ros.trees", module)
+    return StandIn
+
+
+def run_of(body: str) -> TreeRun:
+    tree = BehaviorTreeFactory().create_tree_from_text(TREE.format(name="main", body=body))
+    return TreeRun(tree, tree_id="main", xml="")
+
+
+def test_py_trees_watchers_see_every_tick_of_every_tree(stand_in: type[StandIn]) -> None:
+    problems: list[str] = []
+    monitor = PyTreesMonitor("the node", tell=problems.append)
+    for body in (BODIES["quick"], BODIES["pause"]):
+        run = run_of(body)
+        monitor.show(run)
+        run.tick()
+        monitor.ticked(run)
+    (tree,) = stand_in.made
+    assert (tree.node, tree.count) == ("the node", 2)
+    assert tree.snapshots == [
+        ("Sequence", ["Sequence", "one", "two"]),
+        ("long", []),
+        ("long", ["long", "Sleep"]),
+    ]
+    tree.post_tick_handlers.append(lambda tree: 1 / 0)
+    monitor.ticked(run)
+    monitor.ticked(run)
+    assert len(problems) == 1
+    assert "switched off" in problems[0]
+
+
+# -- restarts of the process
+
+
+class Process:
+    """An executor in a process of its own."""
+
+    def __init__(self, folder: Path, policy: str) -> None:
+        arguments = [
+            f"tree_directories:=['{folder}']",
+            "nodes_file:=''",
+            "managers:=['']",
+            f"journal_file:={folder / 'missions.sqlite'}",
+            f"restart_policy:={policy}",
+            "second_mission_policy:=queue",
+        ]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "behavior_executor.node", "--ros-args"]
+            + [word for argument in arguments for word in ("-p", argument)],
+            env=os.environ,
+        )
+
+    def end(self, number: int = signal.SIGKILL) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(30.0)
+
+
+@pytest.fixture
+def processes() -> Iterator[list[Process]]:
+    made: list[Process] = []
+    yield made
+    for each in made:
+        each.end()
+
+
+@pytest.mark.timeout(180)
+def test_killed_executor_takes_its_missions_up_again(
+    ros: None, folder: Path, processes: list[Process]
+) -> None:
+    processes.append(Process(folder, "resume"))
+    with MissionClient() as client:
+        client.wait_for_executor(60.0)
+        publisher = client._node.create_publisher(MissionAction, "/mission/action", 10)
+        until(lambda: publisher.get_subscription_count() > 0, 60.0)
+        publisher.publish(MissionAction(action_id="first", name="forever"))
+        publisher.publish(MissionAction(action_id="second", name="quick"))
+
+        def states() -> dict[str, MissionRecord]:
+            return {record.action_id: record for record in client.history(timeout=60.0)}
+
+        until(lambda: len(states()) == 2 and states()["first"].state == State.RUNNING, 60.0)
+    processes[-1].end()
+    processes.append(Process(folder, "resume"))
+    with MissionClient(node_name="second_client") as client:
+        until(lambda: states()["first"].state == State.RUNNING, 60.0)
+        assert states()["first"].interruptions == 1
+        assert states()["second"].state == State.WAITING
+        client.cancel()
+        until(lambda: states()["second"].state == State.FINISHED, 60.0)
+        assert states()["first"].code == Code.CANCELED_BY_CLIENT
+        assert client.history(unfinished_only=True) == ()
