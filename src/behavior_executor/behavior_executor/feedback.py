@@ -114,7 +114,8 @@ class FeedbackGate:
     def lets_through(self, progress: Progress, wall: float) -> bool:
         """Whether to tell this now; if so, it counts as told."""
         event = progress.event
-        if event == self._last_event and wall - self._last_time < self.period:
+        # Time that was set back counts as a period that is over.
+        if event == self._last_event and 0.0 <= wall - self._last_time < self.period:
             return False
         self._last_event, self._last_time = event, wall
         return True

@@ -18,7 +18,16 @@ SUBTREE_FILES = sorted((ROOT / "trees" / "subtrees").glob("*.xml"))
 
 
 def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spinner) -> None:
-    assert MISSIONS.names() == ["insert_shelf", "open_door", "sort_balls", "stack_blocks"]
+    assert MISSIONS.names() == [
+        "insert_shelf",
+        "load_map",
+        "navigation_classic",
+        "navigation_semantic",
+        "navigation_teleop",
+        "open_door",
+        "sort_balls",
+        "stack_blocks",
+    ]
     node = Node("loader")
     spinner.start(node)
     factory = real_factory(node)

@@ -12,8 +12,14 @@ from xml.sax.saxutils import escape, quoteattr
 
 import rclpy
 from kinematic_world import World
+from navigation_bench import NAMES, FakeModule, FakePlanner, register_navigation_nodes
+from navigation_bench import World as NavigationWorld
 from rclpy.node import Node
 
+from behavior_executor.navigation.action_core import ActionCore, ActionRules
+from behavior_executor.navigation.entities import Entity, EntityPool
+from behavior_executor.navigation.map_change import MapChange
+from behavior_executor.navigation.state import NavigationState
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_ros import load_node_models, register_ros_nodes
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
@@ -29,6 +35,16 @@ def real_factory(node: Node) -> BehaviorTreeFactory:
     """A factory with all nodes that the executor has."""
     factory = BehaviorTreeFactory()
     register_scene_nodes(factory, World())
+    state = NavigationState()
+    world = NavigationWorld(state)
+    register_navigation_nodes(
+        factory,
+        world,
+        ActionCore(state, world, ActionRules()),
+        MapChange(state, world),
+        EntityPool(state, [Entity(name, FakeModule()) for name in NAMES]),
+        FakePlanner(world),
+    )
     register_ros_nodes(factory, node, load_node_models(ROOT / "config" / "nodes.yaml"))
     return factory
 

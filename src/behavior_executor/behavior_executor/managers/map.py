@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager that changes the map under the robot (facts B2.6, B3.6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from behavior_msgs.action import LoadTile
+from behavior_msgs.msg import LoadTileRequest
+from rclpy.node import Node
+from std_msgs.msg import Header
+
+from behavior_executor.manager_node import NavigationManager, input_parameters
+from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_executor.navigation.map_change import LoadAnswer, MapChange, TileRequest
+from behavior_executor.navigation.map_nodes import register_map_nodes
+from behavior_executor.navigation.state import MapPhase
+from behavior_executor.statistics import Metric
+from behavior_ros import (
+    QOS_COMMAND,
+    AgeSince,
+    GoalOutcome,
+    ParameterSpec,
+    declare,
+    seconds,
+    to_time,
+)
+from behavior_ros.leaf_hub import SentGoal, leaf_hub
+from behavior_tree import BehaviorTreeFactory
+
+USE_TILE_LOADER = ParameterSpec(
+    "use_tile_loader", False, "maps are changed by loading tiles", read_only=True
+)
+"""A parameter of the executor itself."""
+
+PARAMETERS = (
+    *input_parameters(
+        "load_tile_request", "/map/load_tile_request", math.inf, "requests for tiles"
+    ),
+    ParameterSpec(
+        "tx_load_tile_request",
+        "/map_loader/load_tile",
+        "action (behavior_msgs/LoadTile) of the map loader; its result is the load_tile_result",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "load_tile_result.max_timeout",
+        20.0,
+        "[s] node time that the map loader may take",
+        range=(0.1, 3600.0),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "server_timeout",
+        2.0,
+        "[s] wall time without a sign of life after which the map loader counts as lost",
+        range=(0.1, 60.0),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "tx_atlas_map_publisher",
+        "/map_republish",
+        "topic (std_msgs/Header) that has the maps published again, as of its stamp",
+        read_only=True,
+    ),
+)
+
+
+class MapManager(NavigationManager):
+    """Gives :class:`MapChange` its requests, and the map loader."""
+
+    name = "map"
+
+    def __init__(self, node: Node) -> None:
+        """Subscribe and advertise."""
+        super().__init__(node, PARAMETERS)
+        own, values = self.manager_node, self.values
+        self.change = MapChange(
+            self.state,
+            self,
+            enabled=bool(declare(node, USE_TILE_LOADER)),
+            load_timeout=values["load_tile_result.max_timeout"],
+        )
+        self._requests = self.input(
+            "load_tile_request",
+            LoadTileRequest,
+            age_since=AgeSince.ARRIVAL,
+            qos=QOS_COMMAND,
+            callback=self._on_request,
+        )
+        self._hub = leaf_hub(own)
+        self._action: str = values["tx_load_tile_request"]
+        self._client = self._hub.action_client(LoadTile, self._action)
+        self._publisher = own.create_publisher(
+            Header, values["tx_atlas_map_publisher"], QOS_COMMAND
+        )
+        self._waiting: LoadTile.Goal | None = None
+        self._sent: tuple[int, SentGoal] | None = None
+
+    # -- what takes part in missions ---------------------------------------------------------------
+
+    def register_nodes(self, factory: BehaviorTreeFactory) -> None:
+        """Register the nodes of :mod:`behavior_executor.navigation.map_nodes`."""
+        register_map_nodes(factory, self.change)
+
+    def pre_tick(self, now: float) -> None:
+        """Send what could not be sent yet, and take in the map loader's answer."""
+        super().pre_tick(now)
+        self._send()
+        if self._sent is not None:
+            number, sent = self._sent
+            outcome = sent.poll()
+            if outcome is not None:
+                self._hub.release(sent)
+                self._sent = None
+                self.change.answer(_answer(number, outcome))
+
+    def mission_started(self, request: MissionRequest) -> None:
+        """A mission LOAD_MAP wants a tile; any other tries again what failed."""
+        if request.kind is Kind.LOAD_MAP:
+            self.change.request(TileRequest(request.map_id))
+        self.change.mission_started()
+
+    def mission_ended(self, code: Code) -> None:
+        """A change in the middle of which the mission ended has failed."""
+        self.change.mission_ended()
+
+    def failure(self) -> tuple[Code, str] | None:
+        """Why the map was not changed."""
+        if self.state.map.phase is not MapPhase.FAILED:
+            return None
+        return Code.MAP_FAILED, f"the map was not changed: {self.state.map.text}"
+
+    # -- what the rules need -----------------------------------------------------------------------
+
+    def load(self, request_id: int, tile: TileRequest) -> None:
+        """Have the map loader load a tile, as soon as it is there."""
+        self.stop_loading()
+        self._waiting = LoadTile.Goal(
+            request_id=request_id, tile_id=tile.tile_id, map_url=tile.map_url
+        )
+        self._send()
+
+    def stop_loading(self) -> None:
+        """Cancel what is being loaded."""
+        self._waiting = None
+        if self._sent is not None:
+            self._hub.release(self._sent[1])
+            self._sent = None
+
+    def republish(self, acquired: float) -> None:
+        """Have the maps published again."""
+        self._publisher.publish(Header(stamp=to_time(acquired), frame_id="map"))
+
+    # -- reports -----------------------------------------------------------------------------------
+
+    def metrics(self) -> list[Metric]:
+        """Loads, changes, failures, and those of the inputs."""
+        change = self.change
+        counts = {
+            "tile_loads": change.loads,
+            "map_changes": change.changes,
+            "map_failures": change.failures,
+        }
+        return [
+            *(Metric(name, "", float(count), is_counter=True) for name, count in counts.items()),
+            *self.input_metrics(),
+        ]
+
+    def problem(self) -> str:
+        """Why the map was not changed."""
+        state = self.state.map
+        return f"the map was not changed: {state.text}" if state.phase is MapPhase.FAILED else ""
+
+    def _on_request(self, message: LoadTileRequest) -> None:
+        if not self.change.enabled:
+            self.manager_node.get_logger().warning(
+                f"tile '{message.tile_id}' is not loaded: the executor's parameter use_tile_loader "
+                "is false"
+            )
+        elif not message.tile_id and not message.map_url:
+            self.manager_node.get_logger().warning("a request names neither a tile nor a map_url")
+        else:
+            self.change.request(TileRequest(message.tile_id, message.map_url, message.id))
+
+    def _send(self) -> None:
+        """Send the goal that waits, once there is a server and no earlier goal is closing."""
+        goal = self._waiting
+        if goal is None or self._hub.closing(self._action) or not self._client.server_is_ready():
+            return
+        self._waiting = None
+        sent = self._hub.send(
+            self._client,
+            self._action,
+            goal,
+            server_timeout=self.values["server_timeout"],
+            on_feedback=_nothing,
+            on_end=_nothing,
+        )
+        self._sent = (goal.request_id, sent)
+
+
+def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:
+    """What the end of a goal says about a request."""
+    result = outcome.result
+    if result is None:
+        return LoadAnswer(number, False, f"the map loader: {outcome.message}")
+    if result.request_id != number:
+        return LoadAnswer(
+            number, False, f"the map loader answered request {result.request_id} instead"
+        )
+    success = outcome.succeeded and result.code == LoadTile.Result.SUCCESS
+    text = result.message or f"the map loader ended with code {result.code}"
+    return LoadAnswer(number, success, "" if success else text, seconds(result.acquired))
+
+
+def _nothing(_: Any) -> None:
+    """The end is polled, progress is nobody's business."""

@@ -1,0 +1,544 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life of one navigation action (facts B2.4).
+
+::
+
+    IDLE -> ACCEPTED -> (TILE_LOADING) -> WAIT_ROUTE -> NAVIGATING -> COMPLETED | FAILED | CANCELED
+
+The tree decides when; this decides how, and refuses what must not be. It is ticked before the tree
+with all that has arrived since, so that the nodes of one tick agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_executor.navigation.calls import Call
+from behavior_executor.navigation.goal_check import GoalCheck, GoalRule, SpeedEstimate
+from behavior_executor.navigation.goal_watch import GoalFrameRule, GoalWatch
+from behavior_executor.navigation.maneuver import (
+    Horizons,
+    Maneuver,
+    RouteFollower,
+    route_polyline,
+)
+from behavior_executor.navigation.polyline import Polyline
+from behavior_executor.navigation.poses import FramedPose, Pose2D
+from behavior_executor.navigation.regions import RegionIndex
+from behavior_executor.navigation.route_exchange import (
+    Cause,
+    RouteAnswer,
+    RouteExchange,
+    RouteQuestion,
+    RouteRule,
+)
+from behavior_executor.navigation.state import (
+    ActionPhase,
+    ActionState,
+    MapPhase,
+    NavigationState,
+    PlannerMode,
+)
+from behavior_executor.navigation.tiles import TileRule
+
+NAVIGATION_KINDS = frozenset({Kind.NAVIGATE_TO_POSE, Kind.FOLLOW_ROUTE, Kind.LOAD_MAP})
+"""Kinds of missions that are actions of this state machine."""
+_CANCELED = frozenset({Code.CANCELED_BY_CLIENT, Code.REPLACED, Code.SHUTDOWN})
+
+_CODES = {
+    ActionPhase.COMPLETED: Code.SUCCESS,
+    ActionPhase.FAILED: Code.TREE_FAILED,
+    ActionPhase.CANCELED: Code.CANCELED_BY_CLIENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRules:
+    """Parameters."""
+
+    horizons: Horizons = field(default_factory=lambda: Horizons(front=10.0, rear=1.0))
+    goal: GoalRule = field(default_factory=GoalRule)
+    frame: GoalFrameRule = field(default_factory=GoalFrameRule)
+    route: RouteRule = field(default_factory=RouteRule)
+    tiles: TileRule = field(default_factory=TileRule)
+    reroute_cooldown: float = 5.0
+    """[s] between two routes that are asked for because the way is blocked."""
+    reroute_lookahead: float = 3.0
+    """[m] of the way ahead that counts as blocked then."""
+
+
+class Outside(Protocol):
+    """What the action needs of the world."""
+
+    def frame_in_map(self, frame: str) -> Pose2D | None:
+        """Where a frame is in the frame of routes now; None: unknown."""
+
+    def request_route(self, question: RouteQuestion) -> None:
+        """Publish a route request."""
+
+    def publish_maneuver(self, maneuver: Maneuver) -> None:
+        """Publish a maneuver."""
+
+    def request_tile(self, tile: str) -> None:
+        """Ask the map manager for a tile."""
+
+    def reset_route_planner(self) -> Call | None:
+        """Have the route planner forget everything; None: there is nothing to reset."""
+
+
+class ActionCore:
+    """One action at a time."""
+
+    def __init__(
+        self,
+        state: NavigationState,
+        outside: Outside,
+        rules: ActionRules,
+        *,
+        first_request_id: int = 1,
+    ) -> None:
+        """Start without an action.
+
+        Args:
+            state: shared by all managers; the action's section is written here.
+            outside: what the action needs of the world.
+            rules: parameters.
+            first_request_id: number of the first route request.
+        """
+        self.state = state
+        self.outside = outside
+        self.rules = rules
+        self.regions = RegionIndex(())
+        self.exchange = RouteExchange(rules.route, outside.request_route, first_request_id)
+        self.executed = 0
+        """Actions started (``actions_executed``)."""
+        self.completed = 0
+        """Actions ended with success (``actions_completed``)."""
+        self.maneuvers = 0
+        """Maneuvers published."""
+        self.pending: MissionRequest | None = None
+        """The new action, until it is accepted."""
+        self._request: MissionRequest | None = None
+        self._answers: list[RouteAnswer] = []
+        self._follower: RouteFollower | None = None
+        self._edges: tuple[str, ...] = ()
+        self._avoided: tuple[str, ...] = ()
+        self._watch: GoalWatch | None = None
+        self._check = GoalCheck(rules.goal)
+        self._speed = SpeedEstimate()
+        self._final_told = False
+        self._last_reroute = -math.inf
+        self._longest = 0.0
+        self._had_route = False
+        self._tile_asked = ""
+        self._asked_goal: Pose2D | None = None
+        self._route_goal: Pose2D | None = None
+
+    @property
+    def action(self) -> ActionState:
+        """The section of the state that is written here."""
+        return self.state.action
+
+    # -- what happens from outside -----------------------------------------------------------------
+
+    def take_route(self, answer: RouteAnswer) -> None:
+        """A route arrived; it counts from the next tick on."""
+        self._answers.append(answer)
+
+    def mission_started(self, request: MissionRequest) -> None:
+        """A mission starts; if it is a navigation, it is the new action and pre-empts the old."""
+        self._give_up(ActionPhase.CANCELED)
+        self.pending = request if request.kind in NAVIGATION_KINDS else None
+        self.action.paused = False
+        if self.pending is not None:
+            self._reset(self.pending, ActionPhase.IDLE)
+        else:
+            self._request = None
+
+    def mission_paused(self) -> None:
+        """Stand still; nothing is waited for meanwhile."""
+        self.action.paused = True
+
+    def mission_resumed(self) -> None:
+        """Go on."""
+        self.action.paused = False
+        self._check.reset()
+
+    def mission_ended(self, code: Code) -> None:
+        """The action is over, whatever it was doing."""
+        ends = {Code.SUCCESS: ActionPhase.COMPLETED} | dict.fromkeys(
+            _CANCELED, ActionPhase.CANCELED
+        )
+        self._give_up(ends.get(code, ActionPhase.FAILED))
+        self.pending = None
+        self.action.paused = False
+
+    def pre_tick(self, now: float) -> None:
+        """Bring everything to now."""
+        self.state.now = now
+        answers, self._answers = self._answers, []
+        if not self.action.active:
+            return
+        self._ask_on(now)
+        self._follow_goal(now)
+        for answer in answers:
+            if self.exchange.answer(answer):
+                self._adopt(answer.route_id, answer.points, answer.edges)
+        self.action.waiting_since = self.exchange.asked if self.exchange.pending else -math.inf
+        self._measure(now)
+
+    # -- what nodes ask ----------------------------------------------------------------------------
+
+    @property
+    def route_available(self) -> bool:
+        """Whether there is a route to drive on; an old one counts while a new one is asked for."""
+        return self._follower is not None
+
+    @property
+    def goal_changed(self) -> bool:
+        """Whether the goal moved so far that it is worth a new route."""
+        return self.action.active and self._watch is not None and self._watch.changed
+
+    @property
+    def route_expired(self) -> bool:
+        """Whether a route has been waited for in vain."""
+        return self.exchange.expired(self.state.now)
+
+    @property
+    def needed_tile(self) -> str | None:
+        """The tile that must be loaded before the robot drives on; None: none."""
+        robot = self.state.localization.pose
+        if not self.action.active or robot is None or self._loads_map:
+            return None
+        here = (robot.x, robot.y)
+        current = self.state.map.tile_id or self.state.localization.map_id
+        return self.rules.tiles.needed(current, here, self._ahead(here))
+
+    # -- what nodes do -----------------------------------------------------------------------------
+
+    def accept(self) -> bool:
+        """Begin the new action; False: there is none."""
+        request, self.pending = self.pending, None
+        if request is None:
+            return False
+        self._reset(request, ActionPhase.ACCEPTED)
+        self.executed += 1
+        if request.kind is Kind.LOAD_MAP:
+            self.action.phase = ActionPhase.TILE_LOADING
+            return True
+        assert self.action.goal is not None
+        self._watch = GoalWatch(self.rules.frame, self.state.now)
+        self._follow_goal(self.state.now)
+        return True
+
+    def update_goal(self) -> None:
+        """Pursue the goal where it is now; the old route serves until the new one is there."""
+        if self._watch is None:
+            return
+        self.action.goal_in_map = self._watch.accept()
+        self._check.reset()
+        self.action.goal_reached = self._final_told = False
+
+    def request_route(self, cause: Cause) -> bool:
+        """See to it that a route is under way; False: the goal's place is not known yet.
+
+        A FOLLOW_ROUTE action brings its own route, which is taken first. One question is open at a
+        time; only a goal that moved replaces it.
+        """
+        goal, now = self.action.goal_in_map, self.state.now
+        if goal is None:
+            return False
+        if cause is Cause.NEW_ACTION and self._take_own_route():
+            return True
+        if self.exchange.pending and cause is not Cause.GOAL_MOVED:
+            return True
+        if cause is Cause.REROUTE and not self._may_reroute(now):
+            return True
+        self._ask(goal, cause)
+        return True
+
+    def avoid_regions(self, types: Collection[int]) -> bool:
+        """Ask for a route around the regions of these types that the way ahead touches.
+
+        False: no edge of the graph ahead touches one, or all that do are avoided already.
+        """
+        follower, goal = self._follower, self.action.goal_in_map
+        if follower is None or goal is None:
+            return False
+        touching = tuple(
+            edge
+            for edge, start, end in self._pieces_ahead(follower.route.length)
+            if edge not in self._avoided
+            and any(
+                region.type in types
+                for region in self.regions.touched_by(follower.route.slice(start, end))
+            )
+        )
+        if touching:
+            self._avoided = (*self._avoided, *touching)
+            self._ask(goal, Cause.REROUTE)
+        return bool(touching)
+
+    def reset_planner(self) -> Call | None:
+        """Drop the route and have the route planner forget everything."""
+        self.drop_route()
+        return self.outside.reset_route_planner()
+
+    def drop_route(self) -> None:
+        """The route is void, as after a reset of the route planner."""
+        self._follower, self._edges = None, ()
+        self._final_told = False
+        self.exchange.forget()
+        self.action.route_id, self.action.route_length = "", 0.0
+        self.action.distance_remaining = -1.0
+        if self.action.active and not self._loads_map:
+            self.action.phase = ActionPhase.ACCEPTED
+
+    def generate(self) -> str:
+        """Publish the maneuver of this tick; returns why not, empty if it was published."""
+        state, action = self.state, self.action
+        robot, goal, follower = state.localization.pose, self._route_goal, self._follower
+        if not action.active:
+            return "there is no action"
+        if action.paused:
+            return "the action is paused"
+        if state.map.changing:
+            return f"the map is being changed ({state.map.phase.name})"
+        if follower is None or goal is None:
+            return "there is no route"
+        if robot is None or not state.localization.good:
+            return "the robot does not know where it is"
+        maneuver = follower.maneuver(robot, goal, self.regions)
+        self.outside.publish_maneuver(maneuver)
+        self.maneuvers += 1
+        self._final_told = maneuver.is_final
+        action.phase = ActionPhase.NAVIGATING
+        return ""
+
+    def request_tile(self) -> str:
+        """Ask for the tile that is needed, once; returns its name, empty: none."""
+        tile = self.needed_tile
+        if tile is None:
+            self._tile_asked = ""
+            return ""
+        if tile != self._tile_asked:
+            self.outside.request_tile(tile)
+            self._tile_asked = tile
+            self.action.phase = ActionPhase.TILE_LOADING
+        return tile
+
+    def complete(self) -> bool:
+        """End the action with success; False: there is none. Counts once."""
+        if not self.action.active:
+            return False
+        self.completed += 1
+        self._end(ActionPhase.COMPLETED, Code.SUCCESS, "")
+        self.action.distance_remaining = 0.0
+        return True
+
+    def fail(self) -> str:
+        """End the action without success; returns why."""
+        code, text = self.failure() or (Code.TREE_FAILED, "")
+        if self.action.active:
+            self._end(ActionPhase.FAILED, code, text)
+        return text
+
+    def failure(self) -> tuple[Code, str] | None:
+        """Why the action fails or failed, the nearest cause first; None: not for a known one."""
+        state, action = self.state, self.action
+        if self._request is None:
+            return None
+        if action.phase is ActionPhase.FAILED and action.text:
+            return action.code, action.text
+        if state.map.phase is MapPhase.FAILED:
+            return Code.MAP_FAILED, f"the map was not changed: {state.map.text}"
+        if self._watch is not None and self._watch.lost and action.goal is not None:
+            return (
+                Code.GOAL_FRAME_LOST,
+                f"the frame '{action.goal.frame}' of the goal has not been known for "
+                f"{self.rules.frame.max_timeout:g} s: is it published on /tf?",
+            )
+        if state.planner.failed:
+            return Code.PLANNER_FAILED, f"the path planner gave up: {state.planner.reason}"
+        if not state.localization.good and not self._loads_map:
+            why = state.localization.reason
+            return Code.LOCALIZATION_LOST, f"the robot does not know where it is: {why}"
+        if self.route_expired:
+            waited = state.now - self.exchange.asked
+            refusal = self.exchange.refusal or "it did not answer; does it run?"
+            return Code.NO_ROUTE, f"no route within {waited:.1f} s: the route planner: {refusal}"
+        return None
+
+    def forbidden_ahead(self, types: Collection[int]) -> tuple[str, ...]:
+        """Identifiers of the regions of these types that the robot is in, or is about to enter."""
+        follower, robot = self._follower, self.state.localization.pose
+        if robot is None:
+            return ()
+        ahead = np.array([[robot.x, robot.y]])
+        if follower is not None and follower.place is not None:
+            s = follower.place.s
+            ahead = follower.route.slice(s, s + self.rules.horizons.front)
+        return tuple(r.id for r in self.regions.touched_by(ahead) if r.type in types)
+
+    @property
+    def goal_lost(self) -> bool:
+        """Whether the goal's frame has been unknown for too long."""
+        return self.action.active and self._watch is not None and self._watch.lost
+
+    @property
+    def progress(self) -> float:
+        """Part of the way that is behind, 0..1; -1: not known."""
+        if self.action.phase is ActionPhase.COMPLETED:
+            return 1.0
+        if self._follower is None or self._longest <= 0.0:
+            return -1.0
+        return min(1.0, max(0.0, 1.0 - self.action.distance_remaining / self._longest))
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    @property
+    def _loads_map(self) -> bool:
+        return self._request is not None and self._request.kind is Kind.LOAD_MAP
+
+    def _reset(self, request: MissionRequest, phase: ActionPhase) -> None:
+        self.exchange.forget()
+        self._request = request
+        self._follower, self._edges, self._avoided = None, (), ()
+        self._watch, self._final_told = None, False
+        self._check.reset()
+        self._speed.reset()
+        self._last_reroute, self._longest = -math.inf, 0.0
+        self._had_route, self._tile_asked = False, ""
+        self._asked_goal = self._route_goal = None
+        goal = request.goal or (request.route[-1] if request.route else None)
+        self.state.action = ActionState(phase=phase, action_id=request.action_id, goal=goal)
+
+    def _give_up(self, phase: ActionPhase) -> None:
+        if self.action.active:
+            code, text = (self.failure() if phase is ActionPhase.FAILED else None) or (
+                _CODES[phase],
+                "",
+            )
+            self._end(phase, code, text)
+
+    def _end(self, phase: ActionPhase, code: Code, text: str) -> None:
+        self.drop_route()
+        self.action.phase, self.action.code, self.action.text = phase, code, text
+        self.action.goal_reached = phase is ActionPhase.COMPLETED
+
+    def _ask_on(self, now: float) -> None:
+        """Keep the open question going; while the robot may not drive nobody waits for a route."""
+        state = self.state
+        hindered = (
+            self.action.paused
+            or state.map.changing
+            or not state.localization.good
+            or not state.autonomy.may_drive
+        )
+        optional = self.exchange.cause is Cause.REROUTE and self.route_available
+        if hindered:
+            self.exchange.restart(now)
+        elif optional and self.route_expired and state.planner.mode is PlannerMode.NOMINAL:
+            self.exchange.forget()  # the way is free again
+        self.exchange.update(now)
+
+    def _follow_goal(self, now: float) -> None:
+        if self._watch is None or self.action.goal is None:
+            return
+        self._watch.update(now, self._in_map(self.action.goal))
+        if self.action.goal_in_map is None:
+            self.action.goal_in_map = self._watch.pursued
+
+    def _in_map(self, place: FramedPose) -> Pose2D | None:
+        frame = self.outside.frame_in_map(place.frame)
+        return None if frame is None else frame @ place.pose
+
+    def _adopt(
+        self,
+        route_id: str,
+        points: Sequence[tuple[float, float]],
+        edges: tuple[str, ...],
+    ) -> None:
+        """Drive on this route from now on."""
+        robot = self.state.localization.pose
+        array = np.array(points, dtype=np.float64)
+        line = Polyline(array) if robot is None else route_polyline(array, robot)
+        self._follower = RouteFollower(route_id, line, self.rules.horizons)
+        self._route_goal = self._asked_goal or self.action.goal_in_map
+        self._edges, self._final_told, self._had_route = edges, False, True
+        self.action.route_id, self.action.route_length = route_id, line.length
+        self.action.phase = ActionPhase.NAVIGATING
+
+    def _measure(self, now: float) -> None:
+        """Place on the route, and whether the goal is reached."""
+        robot, goal = self.state.localization.pose, self.action.goal_in_map
+        if robot is None:
+            return
+        if self._follower is not None:
+            place = self._follower.update(robot)
+            self.action.distance_remaining = self._follower.route.length - place.s
+            self._longest = max(self._longest, self.action.distance_remaining)
+        speed = self._speed.update(now, robot)
+        self.action.goal_reached = (
+            goal is not None
+            and self.state.localization.good
+            and not self.action.paused
+            and self._check.update(robot, goal, speed, self._final_told)
+        )
+
+    def _take_own_route(self) -> bool:
+        """Drive on the route that the action itself brings, if it does and none was taken yet."""
+        request = self._request
+        if request is None or not request.route or self.action.reroutes or self.route_available:
+            return False
+        places = [self._in_map(place) for place in request.route]
+        if any(place is None for place in places):
+            return False
+        points = [(place.x, place.y) for place in places if place is not None]
+        self._adopt(f"route of {request.action_id}", points, ())
+        return True
+
+    def _may_reroute(self, now: float) -> bool:
+        """Whether the way ahead may be given up now; if so, its edges are avoided from now on."""
+        if 0.0 <= now - self._last_reroute < self.rules.reroute_cooldown:
+            return False
+        self._last_reroute = now
+        pieces = self._pieces_ahead(self.rules.reroute_lookahead)
+        ahead = [edge for edge, _, _ in pieces if edge not in self._avoided]
+        self._avoided = (*self._avoided, *ahead)
+        return True
+
+    def _ask(self, goal: Pose2D, cause: Cause) -> None:
+        self.action.reroutes += self._had_route
+        self._asked_goal = goal
+        self.exchange.ask(self.state.now, goal, cause, self._avoided)
+        self.action.waiting_since = self.state.now
+        if not self.route_available:
+            self.action.phase = ActionPhase.WAIT_ROUTE
+
+    def _pieces_ahead(self, lookahead: float) -> list[tuple[str, float, float]]:
+        """Edges of the graph within the lookahead [m], with the arc lengths of their ends.
+
+        A route has a piece from the robot to the graph and one from the graph to the goal, which
+        are no edges: whatever the number of points, the edges are taken as its middle pieces.
+        """
+        follower = self._follower
+        if follower is None or follower.place is None or not self._edges:
+            return []
+        arc = follower.route.arc.tolist()
+        first = max(0, (len(arc) - 1 - len(self._edges)) // 2)
+        start, end = follower.place.s, follower.place.s + lookahead
+        pieces = zip(self._edges, arc[first:], arc[first + 1 :], strict=False)
+        return [piece for piece in pieces if piece[1] < end and piece[2] > start]
+
+    def _ahead(self, here: tuple[float, float]) -> tuple[float, float]:
+        follower = self._follower
+        if follower is None or follower.place is None:
+            return here
+        return follower.route.point(follower.place.s + self.rules.tiles.lookahead)

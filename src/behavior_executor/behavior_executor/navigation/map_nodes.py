@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tree nodes of the map manager."""
+
+from __future__ import annotations
+
+from behavior_executor.navigation.action_nodes import register_condition
+from behavior_executor.navigation.map_change import MapChange
+from behavior_executor.navigation.state import MapPhase
+from behavior_tree import (
+    BehaviorTreeFactory,
+    ConditionNode,
+    DecoratorNode,
+    InputPort,
+    NodeConfig,
+    NodeStatus,
+    PortInfo,
+    StatefulActionNode,
+    SyncActionNode,
+    TreeNode,
+    ports_list,
+)
+
+_PHASES = [phase.name for phase in MapPhase if MapPhase.IDLE < phase < MapPhase.FAILED]
+
+
+class _MapNode(SyncActionNode):
+    """Does something with the change of the map within one tick."""
+
+    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
+        """Make the node, as the factory does; ``change`` is the change of the map."""
+        super().__init__(name, config)
+        self.change = change
+
+    def result(self, problem: str) -> NodeStatus:
+        """SUCCESS without a problem."""
+        if not problem:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(problem)
+        return NodeStatus.FAILURE
+
+
+class MapIsLoaded(ConditionNode):
+    """SUCCESS if the map that is wanted, or a certain tile, is in force and no change under way."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(
+            InputPort("tile_id", str, default="", description="tile; empty: the one wanted last")
+        )
+
+    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
+        """Make the node, as the factory does; ``change`` is the change of the map."""
+        super().__init__(name, config)
+        self.change = change
+
+    def tick(self) -> NodeStatus:
+        """Look."""
+        tile = self.get_input("tile_id")
+        if self.change.loaded and tile in ("", self.change.map.tile_id):
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(
+            f"tile '{tile or self.change.map.requested}' is not loaded, "
+            f"phase {self.change.map.phase.name}"
+        )
+        return NodeStatus.FAILURE
+
+
+class EnterMapPhase(_MapNode):
+    """Goes on to the next phase of a change of the map; from DISABLING on nothing is driven."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(InputPort("phase", str, description="one of " + ", ".join(_PHASES)))
+
+    def tick(self) -> NodeStatus:
+        """Go on; FAILURE if the phase cannot follow the present one."""
+        phase = self.get_input("phase")
+        if phase not in _PHASES:
+            raise ValueError(f"phase '{phase}' is none of {', '.join(_PHASES)}")
+        return self.result(self.change.enter(MapPhase[phase]))
+
+
+class LoadTile(_MapNode):
+    """Has the map loader begin to load the tile that is wanted."""
+
+    def tick(self) -> NodeStatus:
+        """Begin; FAILURE if there is none, or maps are not changed here."""
+        return self.result(self.change.load())
+
+
+class WaitTileResult(StatefulActionNode):
+    """Waits until the tile is loaded; a newer request takes the place of the one being loaded."""
+
+    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
+        """Make the node, as the factory does; ``change`` is the change of the map."""
+        super().__init__(name, config)
+        self.change = change
+
+    def on_start(self) -> NodeStatus:
+        """Look."""
+        return self.on_running()
+
+    def on_running(self) -> NodeStatus:
+        """Look again; FAILURE if loading failed, or took too long."""
+        problem = self.change.wait_result()
+        if problem is None:
+            return NodeStatus.RUNNING
+        if not problem:
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(problem)
+        return NodeStatus.FAILURE
+
+    def on_halted(self) -> None:
+        """Give the load up."""
+        self.change.stop_loading()
+
+
+class RepublishMaps(_MapNode):
+    """Has the maps published again, as of the time from which the tile holds."""
+
+    def tick(self) -> NodeStatus:
+        """Publish; FAILURE if no tile was loaded."""
+        return self.result(self.change.republish())
+
+
+class WaitMapLocalized(StatefulActionNode):
+    """Waits until the robot knows its place in the new map."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(InputPort("timeout", float, default=20.0, description="[s]"))
+
+    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
+        """Make the node, as the factory does; ``change`` is the change of the map."""
+        super().__init__(name, config)
+        self.change = change
+        self._since = 0.0
+
+    def on_start(self) -> NodeStatus:
+        """Begin; what the localizer said before this tick was about the old map."""
+        self._since = self.change.state.now
+        return NodeStatus.RUNNING
+
+    def on_running(self) -> NodeStatus:
+        """Look."""
+        if self.change.localized:
+            return NodeStatus.SUCCESS
+        timeout = self.get_input("timeout")
+        if self.change.state.now - self._since <= timeout:
+            return NodeStatus.RUNNING
+        place = self.change.state.localization
+        why = place.reason or f"the localizer still uses map '{place.map_id}'"
+        self.set_failure_reason(f"no good place in the new map within {timeout:g} s: {why}")
+        return NodeStatus.FAILURE
+
+
+class CompleteMapChange(_MapNode):
+    """Ends a change of the map: the new one is in force."""
+
+    def tick(self) -> NodeStatus:
+        """End; FAILURE unless everything before was done."""
+        return self.result(self.change.complete())
+
+
+class GuardMapChange(DecoratorNode):
+    """Gives the change of the map up when the child fails, for the child's reason: nothing is
+    driven until a change succeeds.
+    """
+
+    def __init__(self, name: str, config: NodeConfig, change: MapChange) -> None:
+        """Make the node, as the factory does; ``change`` is the change of the map."""
+        super().__init__(name, config)
+        self.change = change
+
+    def tick(self) -> NodeStatus:
+        """Tick the child, and look how it ends."""
+        status = self._tick_child()
+        if status is NodeStatus.FAILURE:
+            self.change.fail(_deepest_reason(self.child))
+        return status
+
+
+def _deepest_reason(node: TreeNode) -> str:
+    while node.failed_children():
+        node = node.failed_children()[-1]
+    return node.failure_reason() or f"{node.name} failed"
+
+
+def register_map_nodes(factory: BehaviorTreeFactory, change: MapChange) -> None:
+    """Register the nodes of the map manager."""
+    register_condition(
+        factory,
+        "tileLoadRequested",
+        "SUCCESS if another tile of the map is to be loaded.",
+        lambda: change.requested,
+        "no tile is to be loaded" if change.enabled else "use_tile_loader is false",
+    )
+    node_classes: tuple[type[TreeNode], ...] = (
+        MapIsLoaded,
+        EnterMapPhase,
+        LoadTile,
+        WaitTileResult,
+        RepublishMaps,
+        WaitMapLocalized,
+        CompleteMapChange,
+        GuardMapChange,
+    )
+    for node_class in node_classes:
+        name = node_class.__name__
+        factory.register_node_type(node_class, name[0].lower() + name[1:], change)
