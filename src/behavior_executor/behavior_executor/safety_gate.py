@@ -29,6 +29,7 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from behavior_executor.conversion import metrics_message
 from behavior_executor.navigation.safety import SafetyRule, Verdict
@@ -62,6 +63,13 @@ STANDSTILL = 0.01
 """[m/s, rad/s] below which the base stands."""
 ODOMETRY_MAX_AGE = 0.5
 """[s] steady time for which an odometry says whether the base stands."""
+
+EVERY_LEVEL = QoSProfile(
+    depth=10,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""The newest level, however long ago it was told, and all that follow: each may answer a toggle."""
 
 PARAMETERS = (
     *OPERATOR_PARAMETERS,
@@ -166,7 +174,7 @@ class SafetyGate(Node):  # type: ignore[misc]
         self._diagnostics = DiagnosticsPublisher(self, "gate")
 
     def _make_inputs(self, values: dict[str, Any]) -> None:
-        self.create_subscription(AutonomyLevel, "/autonomy/level", self._on_level, QOS_LATCHED)
+        self.create_subscription(AutonomyLevel, "/autonomy/level", self._on_level, EVERY_LEVEL)
         self.create_subscription(
             PlannerOperationMode, "/planner_operation_mode", self._on_mode, QOS_COMMAND
         )
