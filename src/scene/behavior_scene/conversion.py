@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from behavior_msgs.msg import SceneObject as SceneObjectMsg
-from behavior_msgs.msg import SceneObjectArray, SceneTrack, SceneTrackArray
+from behavior_msgs.msg import SceneObjectArray, SceneTrack, SceneTrackArray, Sighting
 from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
@@ -17,6 +17,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.library import Shape
+from behavior_scene.memory import Sighted
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.tracker import Tracker
 from behavior_scene.tracks import Track
@@ -166,6 +167,19 @@ def object_message(thing: SceneObject) -> SceneObjectMsg:
     )
     x, y, z = thing.velocity
     message.velocity.linear = Vector3(x=x, y=y, z=z)
+    return message
+
+
+def sighting_message(sighted: Sighted) -> Sighting:
+    """Where an object was when."""
+    message = Sighting(
+        name=sighted.name, class_id=sighted.class_id, confidence=float(sighted.confidence)
+    )
+    message.pose.header.frame_id = sighted.frame
+    message.pose.header.stamp = to_time(sighted.stamp)
+    position, turn = message.pose.pose.position, message.pose.pose.orientation
+    position.x, position.y, position.z = sighted.position
+    turn.x, turn.y, turn.z, turn.w = sighted.quaternion
     return message
 
 

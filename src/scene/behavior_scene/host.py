@@ -28,6 +28,7 @@ from behavior_scene.attachment import AttachmentRules
 from behavior_scene.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
+from behavior_scene.memory import SceneMemory, StorageError
 from behavior_scene.objects import Snapshot
 from behavior_scene.scene import Scene, SceneParameters
 from behavior_scene.scene_view import PointsProvider
@@ -70,6 +71,13 @@ PARAMETERS = [
 
 MeanColor = Callable[[Array, tuple[float, float, float]], Hsv | None]
 """Of the points in a box, by its pose in the fixed frame and its edges [m]; None: not known."""
+Then = Callable[[Any, Exception | None], None]
+RunOnMemory = Callable[[Callable[[SceneMemory], Any], Then], None]
+"""Gets work on the memory, and what gets its result or error in the executor's thread."""
+
+
+def _no_memory(work: Callable[[SceneMemory], Any], then: Then) -> None:
+    then(None, StorageError("this node keeps no memory"))
 
 
 class SceneHost:
@@ -84,6 +92,8 @@ class SceneHost:
         """What objects that are found in points look at; the part that receives clouds sets it."""
         self.mean_color: MeanColor = lambda world_T_box, size: None
         """Mean colour of the points in a box; the part that receives clouds sets it."""
+        self.run_on_memory: RunOnMemory = _no_memory
+        """Has work done on the memory; the part that keeps the memory sets it."""
         self.shown_shapes = ShownShapes()
         """Shapes that were asked about, for whoever draws them."""
         self._period = 1.0 / values["publish_rate"]

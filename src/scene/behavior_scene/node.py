@@ -13,10 +13,13 @@ from typing import Any
 from rclpy.node import Node
 
 from behavior_ros import run
+from behavior_ros.closing import closables
 from behavior_scene.detection_input import DetectionInput
 from behavior_scene.health import Health
 from behavior_scene.host import SceneHost
+from behavior_scene.manage_server import ManageServer
 from behavior_scene.marker_publisher import MarkerPublisher
+from behavior_scene.memory_part import MemoryPart
 from behavior_scene.object_publisher import ObjectPublisher
 from behavior_scene.question_server import QuestionServer
 from behavior_scene.scene_services import SceneServices
@@ -25,7 +28,9 @@ PARTS: tuple[Callable[[SceneHost], object], ...] = (
     DetectionInput,
     ObjectPublisher,
     MarkerPublisher,
+    MemoryPart,
     SceneServices,
+    ManageServer,
     QuestionServer,
     Health,
 )
@@ -38,6 +43,12 @@ class SceneNode(Node):  # type: ignore[misc] # rclpy has no type information
         super().__init__(kwargs.pop("node_name", "scene"), **kwargs)
         self.host = SceneHost(self)
         self.parts = [part(self.host) for part in PARTS]
+
+    def destroy_node(self) -> None:
+        """End what runs, and destroy the node."""
+        for closable in closables([self]):
+            closable.begin_close()
+        super().destroy_node()
 
 
 def main(args: list[str] | None = None) -> int:

@@ -46,6 +46,8 @@ class Record:
     failed: bool = False
     """It is derived, and could not be computed the last time."""
     sources: tuple[str, ...] = ()
+    restored: str = ""
+    """It comes from the memory and was not found since: what is to be said of that."""
     cloud_stamp: float = 0.0
     """Of the cloud that it was computed from."""
     history: deque[tuple[float, Array]] = field(default_factory=deque)
@@ -72,13 +74,13 @@ class Record:
         x, y, z = track.velocity.tolist()
         self.velocity = (x, y, z)
         self.sources = (track.name,)
-        self.text = ""
+        self.text = self.restored = ""
 
     def take(self, derived: Derived, sources: tuple[str, ...]) -> None:
         """Take over what was computed."""
         self.world_T_object = frozen(derived.world_T_object)
         self.shape, self.text, self.failed = derived.shape, derived.text, False
-        self.sources = sources
+        self.sources, self.restored = sources, ""
 
     def state(self, now: float, stale_after: float, lost_after: float) -> tuple[ObjectState, str]:
         """State at `now` [s], and why."""
@@ -88,6 +90,8 @@ class Record:
             return ObjectState.ATTACHED, self.text
         if self.derived is not None:
             return (ObjectState.STALE if self.failed else ObjectState.TRACKED), self.text
+        if self.restored:
+            return ObjectState.STALE, self.restored
         unseen = now - self.last_seen
         if self.track is not None and unseen <= stale_after:
             return ObjectState.TRACKED, self.text

@@ -29,6 +29,7 @@ from behavior_scene.intake import Intake, IntakeParameters
 from behavior_scene.library import Color, ObjectLibrary
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.records import Record
+from behavior_scene.saved_objects import SavedObject
 from behavior_scene.scene_view import PointsProvider, SceneView
 from behavior_scene.selection import DetectedObject
 from behavior_scene.tracker import Tracker
@@ -398,6 +399,38 @@ class Scene:
         for name in list(self._records):
             self._remove(name)
         self._dismissed.clear()
+        self._revision += 1
+
+    def saved(self, now: float) -> list[SavedObject]:
+        """All objects as they are kept in a memory."""
+        objects = self.snapshot(now).objects
+        return [
+            SavedObject.of(record, objects[name].world_T_object, objects[name].state)
+            for name, record in self._records.items()
+        ]
+
+    def restore(
+        self, objects: Iterable[SavedObject], text: str, *, keep_others: bool = False
+    ) -> None:
+        """Take over saved objects, stale until they are found again.
+
+        Args:
+            objects: in the fixed frame.
+            text: what is to be said of those that were not found since.
+            keep_others: keep objects that are not among them, too.
+
+        Raises:
+            DefinitionError: they depend on themselves; nothing was changed.
+        """
+        saved = {entry.name: entry for entry in objects}
+        others = {n: d for n, d in self.definitions.items() if keep_others and n not in saved}
+        computing_order(
+            {**others, **{n: e.definition for n, e in saved.items() if e.definition is not None}}
+        )
+        for name in [name for name in self._records if name not in saved and not keep_others]:
+            self._remove(name)
+        for entry in saved.values():
+            self._add(entry.record(text))
         self._revision += 1
 
     def _add(self, record: Record) -> None:

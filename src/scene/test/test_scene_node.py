@@ -2,120 +2,23 @@
 """The node in its own ROS domain: topics, services, and that bad input never stops it."""
 
 import math
-import time
-from pathlib import Path
 
 import pytest
 
-rclpy = pytest.importorskip("rclpy")
+pytest.importorskip("rclpy")
 pytest.importorskip("behavior_msgs.msg")
 pytest.importorskip("vision_msgs.msg")
 
-from behavior_msgs.msg import SceneObject, SceneObjectArray, SceneQuestion  # noqa: E402
-from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene  # noqa: E402
-from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
-from geometry_msgs.msg import TransformStamped  # noqa: E402
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
-from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose  # noqa: E402
-
-from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
-from behavior_scene.node import SceneNode  # noqa: E402
+from behavior_msgs.msg import SceneObject, SceneQuestion
+from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene
+from scene_rig import Rig
 
 DOMAIN = 62
-LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
-
-
-class Rig:
-    """The scene node and a node that plays detector, robot and client."""
-
-    def __init__(self):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        overrides = [Parameter("library", value=str(LIBRARY)), Parameter("idle_period", value=0.1)]
-        self.node = SceneNode(context=self.context, parameter_overrides=overrides)
-        self.peer = rclpy.create_node("peer", context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.executor.add_node(self.peer)
-        self.newest = None
-        self.diagnostics = {}
-        self.peer.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
-        self.peer.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
-        self.detections = self.peer.create_publisher(Detection3DArray, "/detections", 10)
-        self.tf = self.peer.create_publisher(TFMessage, "/tf", 10)
-        self.until(lambda: self.detections.get_subscription_count() > 0)
-        self.until(lambda: self.tf.get_subscription_count() > 0)
-
-    def _keep(self, message):
-        self.newest = message
-
-    def _diagnose(self, message):
-        for status in message.status:
-            self.diagnostics.update({item.key: item.value for item in status.values})
-
-    def until(self, condition, timeout=10.0):
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, "not within the time"
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def now(self):
-        return self.peer.get_clock().now().nanoseconds * 1e-9
-
-    def see(
-        self,
-        name="blue_block",
-        at=(0.5, 0.0, 0.026),
-        *,
-        turn=(0, 0, 0, 1.0),
-        frame="world",
-        stamp=None,
-    ):
-        message = Detection3DArray()
-        message.header.frame_id = frame
-        message.header.stamp = to_time(self.now() if stamp is None else stamp)
-        entry = Detection3D()
-        hypothesis = ObjectHypothesisWithPose()
-        hypothesis.hypothesis.class_id, hypothesis.hypothesis.score = name, 0.9
-        position, rotation = hypothesis.pose.pose.position, hypothesis.pose.pose.orientation
-        position.x, position.y, position.z = (float(value) for value in at)
-        rotation.x, rotation.y, rotation.z, rotation.w = (float(value) for value in turn)
-        entry.results.append(hypothesis)
-        message.detections.append(entry)
-        self.detections.publish(message)
-
-    def hand(self, z):
-        transform = TransformStamped(child_frame_id="hand")
-        transform.header.frame_id = "world"
-        transform.header.stamp = to_time(self.now())
-        transform.transform.translation.x = 0.5
-        transform.transform.translation.z = float(z)
-        transform.transform.rotation.w = 1.0
-        self.tf.publish(TFMessage(transforms=[transform]))
-
-    def object(self, name="blue_block"):
-        objects = self.newest.objects if self.newest else []
-        return next((thing for thing in objects if thing.name == name), None)
-
-    def call(self, kind, service, /, **request):
-        client = self.peer.create_client(kind, service)
-        self.until(client.service_is_ready)
-        future = client.call_async(kind.Request(**request))
-        self.until(future.done)
-        return future.result()
-
-    def close(self):
-        self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self.peer.destroy_node()
-        rclpy.shutdown(context=self.context)
 
 
 @pytest.fixture
 def rig():
-    made = Rig()
+    made = Rig(DOMAIN)
     yield made
     made.close()
 

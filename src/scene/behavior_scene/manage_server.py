@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the scene node that changes the scene on request: `/scene/manage`.
+
+Nothing waits in a thread: all goals under way are looked at together, at 20 Hz and whenever an
+answer comes. A goal that succeeds has its change published before its result, and the result
+carries the revision of that, so that its client can wait until it sees it.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import yaml
+from behavior_msgs.action import ManageScene
+from geometry_msgs.msg import PoseStamped
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.task import Future
+
+from behavior_ros import ParameterSpec, declare_all, pose_to_matrix, seconds
+from behavior_ros.closing import register_closable
+from behavior_scene.conversion import object_message
+from behavior_scene.definitions import DefinitionError
+from behavior_scene.detections import Array
+from behavior_scene.detector_configuration import (
+    DetectorConfiguration,
+    DetectorDefinitionError,
+    wanted_parameters,
+)
+from behavior_scene.host import SceneHost
+from behavior_scene.memory import SceneMemory, UnknownMemoryError
+from behavior_scene.operations import (
+    Freeze,
+    InOrder,
+    Operation,
+    Preview,
+    SetUp,
+    wanted_definitions,
+)
+from behavior_scene.saved_objects import SavedObject
+from behavior_scene.scene import UnknownLinkError, UnknownObjectError
+from behavior_scene.tracker_parameters import TrackerParameterError
+
+Goal = ManageScene.Goal
+Result = ManageScene.Result
+PARAMETERS = [
+    ParameterSpec(
+        "manage_timeout", 5.0, "[s] of /scene/manage where the goal gives none", range=(0.01, 3600)
+    ),
+    ParameterSpec("detectors", [""], "names of detector nodes that `exclusive` disables"),
+]
+LOOK = 0.05
+"""[s] node time between two looks at goals under way."""
+FEEDBACK = 0.2
+"""[s] node time between two feedback messages of a goal, at least."""
+
+
+class RefusalError(Exception):
+    """A goal cannot be fulfilled."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class _Done:
+    """An operation that was done at once."""
+
+    pending: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names = names
+
+    def poll(self, now: float) -> None:
+        """Nothing is left to do."""
+
+
+class _OnMemory:
+    """Work on the memory."""
+
+    def __init__(self, what: str) -> None:
+        self.names: Sequence[str] = ()
+        self.pending: dict[str, str] = {"memory": what}
+        self.error: RefusalError | None = None
+
+    def poll(self, now: float) -> None:
+        """The worker's answer ends it; see whether it was an error."""
+        if self.error is not None:
+            raise self.error
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """A goal under way."""
+
+    handle: Any
+    operation: Operation
+    begun: float
+    timeout: float
+    total: int
+    done: Future
+    """Gets code and message."""
+    told: float = -math.inf
+
+
+class ManageServer:
+    """Serves `/scene/manage`."""
+
+    def __init__(self, host: SceneHost) -> None:
+        self._host = host
+        values = declare_all(host.node, PARAMETERS)
+        self._timeout: float = values["manage_timeout"]
+        self._detectors = [name for name in values["detectors"] if name]
+        self._open: list[_Open] = []
+        self._closing = False
+        self._begin_by: dict[int, Callable[[Any], Operation]] = {
+            Goal.SETUP: self._set_up,
+            Goal.FREEZE: self._freeze,
+            Goal.UNFREEZE: self._unfreeze,
+            Goal.DELETE: self._delete,
+            Goal.CLEAR: self._clear,
+            Goal.CONFIGURE_DETECTOR: self._configure_detector,
+            Goal.CONFIGURE_TRACKER: self._configure_tracker,
+            Goal.SAVE: self._save,
+            Goal.RESTORE: self._restore,
+            Goal.ATTACH: self._attach,
+            Goal.DETACH: self._detach,
+        }
+        self._server = ActionServer(
+            host.node,
+            ManageScene,
+            "/scene/manage",
+            self._execute,
+            cancel_callback=self._on_cancel,
+            result_timeout=60,
+        )
+        self._timer = host.node.create_timer(LOOK, self._look)
+        self._timer.cancel()
+        register_closable(host.node, self)
+
+    # ------------------------------------------------------------------ goals
+
+    def begin_close(self) -> None:
+        """End all goals."""
+        self._closing = True
+        for entry in self._open:
+            self._end(entry, Result.CANCELED, "the scene is closing")
+
+    def closed(self) -> bool:
+        """Whether all have ended."""
+        return not self._open
+
+    async def _execute(self, handle: Any) -> Any:
+        goal, result = handle.request, Result()
+        operation: Operation | None = None
+        try:
+            if not 0.0 <= goal.timeout < math.inf:
+                raise RefusalError(
+                    Result.INVALID_REQUEST, f"timeout {goal.timeout:g} s; give 0 or more"
+                )
+            operation = self._begin(goal)
+            result.code, result.message = await self._wait(handle, operation)
+        except RefusalError as refusal:
+            result.code, result.message = refusal.code, str(refusal)
+        finally:
+            if isinstance(operation, DetectorConfiguration):
+                operation.close()
+        shown = self._host.publish()
+        result.revision = shown.revision
+        names = [] if operation is None else operation.names
+        result.objects = [object_message(shown.objects[n]) for n in names if n in shown.objects]
+        if result.code == Result.SUCCESS:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        return result
+
+    def _begin(self, goal: Any) -> Operation:
+        """Start what a goal asks for; raises `RefusalError`."""
+        begin = self._begin_by.get(int(goal.operation))
+        if begin is None:
+            raise RefusalError(
+                Result.INVALID_REQUEST,
+                f"operation {goal.operation} is unknown; see behavior_msgs/action/ManageScene",
+            )
+        try:
+            return begin(goal)
+        except (DefinitionError, DetectorDefinitionError, TrackerParameterError) as error:
+            raise RefusalError(Result.INVALID_REQUEST, str(error)) from error
+        except UnknownObjectError as error:
+            text = self._host.unknown_object(error.args[0])
+            raise RefusalError(Result.UNKNOWN_OBJECT, text) from error
+        except UnknownLinkError as error:
+            text = self._host.unknown_link(error.args[0])
+            raise RefusalError(Result.UNKNOWN_LINK, text) from error
+
+    async def _wait(self, handle: Any, operation: Operation) -> tuple[int, str]:
+        """Wait until nothing is pending; returns code and message; raises `RefusalError`."""
+        entry = _Open(
+            handle=handle,
+            operation=operation,
+            begun=self._host.now(),
+            timeout=handle.request.timeout or self._timeout,
+            total=max(len(operation.pending), 1),
+            done=Future(),
+        )
+        self._open.append(entry)
+        if self._closing:
+            self._end(entry, Result.CANCELED, "the scene is closing")
+        elif handle.is_cancel_requested:
+            self._end(entry, Result.CANCELED, "cancelled by the client")
+        else:
+            self._poll(entry, self._host.now())
+            self._timer.reset()
+        code, message = await entry.done
+        self._open.remove(entry)
+        return code, message
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        for entry in self._open:
+            if entry.handle.goal_id == handle.goal_id:
+                self._end(entry, Result.CANCELED, "cancelled by the client")
+        return CancelResponse.ACCEPT
+
+    def _look(self) -> None:
+        """Go on with all goals under way."""
+        waiting = [entry for entry in self._open if not entry.done.done()]
+        if not waiting:
+            self._timer.cancel()
+        now = self._host.now()
+        for entry in waiting:
+            self._poll(entry, now)
+
+    def _poll(self, entry: _Open, now: float) -> None:
+        operation = entry.operation
+        try:
+            operation.poll(now)
+        except RefusalError as refusal:
+            self._end(entry, refusal.code, str(refusal))
+            return
+        except DefinitionError as error:  # others were set up meanwhile
+            self._end(entry, Result.INVALID_REQUEST, str(error))
+            return
+        except Exception as error:  # the scene goes on whatever one goal does
+            self._host.node.get_logger().error(f"/scene/manage: {traceback.format_exc()}")
+            self._end(entry, Result.INVALID_REQUEST, f"{type(error).__name__}: {error}")
+            return
+        pending = operation.pending
+        refused = operation.refused if isinstance(operation, DetectorConfiguration) else {}
+        if not pending and refused:
+            self._end(entry, Result.INVALID_REQUEST, f"refused: {_listed(refused)}")
+        elif not pending:
+            self._end(entry, Result.SUCCESS, "ok")
+        elif not 0.0 <= now - entry.begun < entry.timeout:
+            code = Result.TIMED_OUT
+            if isinstance(operation, SetUp) and operation.underivable:
+                code = Result.NOT_DERIVABLE
+            self._end(entry, code, f"not within {entry.timeout:g} s: {_listed(pending)}")
+        elif now - entry.told >= FEEDBACK - 0.5 * LOOK:
+            entry.told = now
+            entry.handle.publish_feedback(
+                ManageScene.Feedback(
+                    pending=[f"{name}: {why}" for name, why in pending.items()],
+                    progress=1.0 - len(pending) / max(entry.total, len(pending)),
+                )
+            )
+
+    @staticmethod
+    def _end(entry: _Open, code: int, message: str) -> None:
+        if not entry.done.done():
+            entry.done.set_result((code, message))
+
+    # ------------------------------------------------------------------ operations
+
+    def _set_up(self, goal: Any) -> Operation:
+        scene = self._host.scene
+        definitions = wanted_definitions(goal.definition, goal.names, scene)
+        if goal.preview:
+            return Preview(scene, definitions, self._nominal(goal.nominal_pose))
+        return SetUp(scene, definitions, goal.minimum_history)
+
+    def _freeze(self, goal: Any) -> Operation:
+        scene = self._host.scene
+        if goal.definition:
+            begun = self._set_up(goal)
+            return InOrder(begun, Freeze(scene, begun.names))
+        names = list(goal.names) or list(self._host.snapshot().objects)
+        if not goal.names:
+            scene.freeze([], True, self._host.now())
+            return _Done(names)
+        return Freeze(scene, names)
+
+    def _unfreeze(self, goal: Any) -> Operation:
+        self._host.scene.freeze(goal.names, False, self._host.now())
+        return _Done(list(goal.names) or list(self._host.snapshot().objects))
+
+    def _delete(self, goal: Any) -> Operation:
+        if not goal.names:
+            raise RefusalError(
+                Result.INVALID_REQUEST, "names is empty: name what to delete, or use CLEAR"
+            )
+        self._host.scene.delete(goal.names)
+        return _Done()
+
+    def _clear(self, goal: Any) -> Operation:
+        self._host.scene.clear()
+        return _Done()
+
+    def _attach(self, goal: Any) -> Operation:
+        if not goal.names:
+            raise RefusalError(Result.INVALID_REQUEST, "names is empty: name what is attached")
+        for name in goal.names:
+            self._host.scene.attach(name, goal.link, self._host.now())
+        return _Done(list(goal.names))
+
+    def _detach(self, goal: Any) -> Operation:
+        held = [n for n, thing in self._host.snapshot().objects.items() if thing.attached_link]
+        names = list(goal.names) or held
+        for name in names:
+            self._host.scene.detach(name)
+        return _Done(names)
+
+    def _configure_tracker(self, goal: Any) -> Operation:
+        try:
+            changes = yaml.safe_load(goal.definition)
+        except yaml.YAMLError as error:
+            raise RefusalError(
+                Result.INVALID_REQUEST, f"definition is no valid YAML: {error}"
+            ) from error
+        if not isinstance(changes, Mapping) or not changes:
+            raise RefusalError(
+                Result.INVALID_REQUEST,
+                "definition: write a mapping from parameters of the tracker to values, such as "
+                f"{{stability_frequency: 2.0}}, not {changes!r}",
+            )
+        self._host.scene.tracker.configure(changes)
+        return _Done()
+
+    def _configure_detector(self, goal: Any) -> Operation:
+        wanted = wanted_parameters(goal.definition, self._detectors)
+        return DetectorConfiguration(self._host.node, wanted, self._look)
+
+    def _save(self, goal: Any) -> Operation:
+        name, stamp, frame = _memory_name(goal), self._host.now(), self._host.frame
+        saved = self._host.scene.saved(stamp)
+        if goal.names:
+            self._require([entry.name for entry in saved], goal.names)
+            saved = [entry for entry in saved if entry.name in goal.names]
+        operation = _OnMemory("being written")
+        operation.names = [entry.name for entry in saved]
+        self._on_memory(operation, lambda memory: memory.save(name, frame, stamp, saved))
+        return operation
+
+    def _restore(self, goal: Any) -> Operation:
+        name, operation = _memory_name(goal), _OnMemory("being read")
+
+        def read(memory: SceneMemory) -> tuple[str, list[SavedObject]]:
+            try:
+                return memory.restore(name)
+            except UnknownMemoryError:
+                raise RefusalError(
+                    Result.UNKNOWN_OBJECT,
+                    f"no scene was saved as '{name}'; there are {memory.names()}",
+                ) from None
+
+        def take(found: tuple[str, list[SavedObject]]) -> None:
+            frame, saved = found
+            if frame != self._host.frame:
+                raise RefusalError(
+                    Result.STORAGE_FAILED,
+                    f"'{name}' was saved in the frame '{frame}', this scene's is "
+                    f"'{self._host.frame}'",
+                )
+            if goal.names:
+                self._require([entry.name for entry in saved], goal.names)
+                saved = [entry for entry in saved if entry.name in goal.names]
+            text = f"as saved in '{name}', not seen since"
+            self._host.scene.restore(saved, text, keep_others=bool(goal.names))
+            operation.names = [entry.name for entry in saved]
+
+        self._on_memory(operation, read, take)
+        return operation
+
+    def _on_memory(
+        self,
+        operation: _OnMemory,
+        work: Callable[[SceneMemory], Any],
+        take: Callable[[Any], None] = lambda result: None,
+    ) -> None:
+        def then(result: Any, error: Exception | None) -> None:
+            try:
+                if error is not None:
+                    raise error
+                take(result)
+                operation.pending.clear()
+            except RefusalError as refusal:
+                operation.error = refusal
+            except Exception as failure:
+                operation.error = RefusalError(Result.STORAGE_FAILED, str(failure))
+            self._look()
+
+        self._host.run_on_memory(work, then)
+
+    def _require(self, known: Sequence[str], names: Sequence[str]) -> None:
+        missing = [name for name in names if name not in known]
+        if missing:
+            raise RefusalError(
+                Result.UNKNOWN_OBJECT, f"unknown objects {missing}; known are {sorted(known)}"
+            )
+
+    def _nominal(self, pose: PoseStamped) -> Array:
+        """world_T_pose of a nominal pose; raises `RefusalError`."""
+        p, q = pose.pose.position, pose.pose.orientation
+        norm = math.hypot(q.x, q.y, q.z, q.w)
+        if not (np.all(np.isfinite([p.x, p.y, p.z])) and abs(norm - 1.0) <= 0.01):
+            raise RefusalError(
+                Result.INVALID_REQUEST,
+                f"nominal_pose: a position of finite numbers and a quaternion of norm 1 are "
+                f"needed; the norm is {norm:g}",
+            )
+        local = pose_to_matrix(pose.pose)
+        frame = pose.header.frame_id or self._host.frame
+        stamp = seconds(pose.header.stamp)
+        known = self._host.scene.snapshot(self._host.now()).objects.get(frame)
+        if known is not None:
+            return np.asarray(known.world_T_object @ local)
+        parent = self._host.detector_pose(frame, stamp)
+        if parent is None:
+            raise RefusalError(
+                Result.INVALID_REQUEST,
+                f"nominal_pose: frame '{frame}' is not known: give one that is on /tf",
+            )
+        return np.asarray(parent @ local)
+
+
+def _memory_name(goal: Any) -> str:
+    return str(goal.definition).strip() or "default"
+
+
+def _listed(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {why}" for name, why in reasons.items())

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of all poses of an object are worth remembering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from behavior_scene.detections import Array
+from behavior_scene.memory import Sighted
+from behavior_scene.objects import ObjectState, SceneObject, Snapshot
+
+_GONE = (ObjectState.STALE, ObjectState.LOST)
+FORGOTTEN_NAMES = 10_000
+"""The newest sightings of so many objects are compared with."""
+
+
+@dataclass(slots=True)
+class SightingFilter:
+    """Notes an object when it is new, has moved, was not noted for long, or goes out of sight.
+
+    So a thing at rest costs little, and the newest note of a thing that is gone is where it was
+    seen last.
+    """
+
+    frame: str
+    """Fixed frame of the snapshots."""
+    distance: float = 0.01
+    """[m]."""
+    angle: float = 0.1
+    """[rad]."""
+    period: float = 30.0
+    """[s]."""
+    _noted: dict[str, SceneObject] = field(default_factory=dict)
+
+    def choose(self, snapshot: Snapshot) -> list[Sighted]:
+        """What is worth remembering of a snapshot."""
+        found = []
+        for thing in snapshot.objects.values():
+            if thing.kind != "detected" or thing.last_seen <= 0.0:
+                continue
+            before = self._noted.get(thing.name)
+            if before is None or self._worthwhile(before, thing):
+                self._noted.pop(thing.name, None)
+                self._noted[thing.name] = thing
+                found.append(self._sighted(thing))
+        while len(self._noted) > FORGOTTEN_NAMES:
+            del self._noted[next(iter(self._noted))]
+        return found
+
+    def _worthwhile(self, before: SceneObject, thing: SceneObject) -> bool:
+        if thing.last_seen == before.last_seen:
+            return False
+        if thing.state in _GONE or not 0.0 <= thing.last_seen - before.last_seen < self.period:
+            return True
+        return _differ(before.world_T_object, thing.world_T_object, self.distance, self.angle)
+
+    def _sighted(self, thing: SceneObject) -> Sighted:
+        x, y, z = thing.world_T_object[:3, 3].tolist()
+        qx, qy, qz, qw = Rotation.from_matrix(thing.world_T_object[:3, :3]).as_quat().tolist()
+        return Sighted(
+            name=thing.name,
+            class_id=thing.class_id,
+            frame=self.frame,
+            stamp=thing.last_seen,
+            position=(x, y, z),
+            quaternion=(qx, qy, qz, qw),
+            confidence=thing.confidence,
+        )
+
+
+def _differ(first: Array, second: Array, distance: float, angle: float) -> bool:
+    if float(np.linalg.norm(first[:3, 3] - second[:3, 3])) > distance:
+        return True
+    cosine = (float(np.trace(first[:3, :3].T @ second[:3, :3])) - 1.0) / 2.0
+    return cosine < float(np.cos(angle))
