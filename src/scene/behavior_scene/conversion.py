@@ -12,7 +12,6 @@ from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
 from vision_msgs.msg import Detection3DArray, ObjectHypothesisWithPose
-from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
@@ -30,15 +29,6 @@ _PRIMITIVES = {
     "sphere": SolidPrimitive.SPHERE,
     "cylinder": SolidPrimitive.CYLINDER,
 }
-_MARKERS = {
-    "box": Marker.CUBE,
-    "sphere": Marker.SPHERE,
-    "cylinder": Marker.CYLINDER,
-    "none": Marker.ARROW,
-}
-_ARROW = Vector3(x=0.12, y=0.012, z=0.012)
-"""[m] along the x axis of a mere frame."""
-_OPACITY = {ObjectState.STALE: 0.5, ObjectState.LOST: 0.15}
 
 
 def detections_from(
@@ -204,45 +194,3 @@ def object_transforms(snapshot: Snapshot, frame: str) -> list[TransformStamped]:
         for thing in snapshot.objects.values()
         if thing.state is not ObjectState.LOST
     ]
-
-
-def marker_array(snapshot: Snapshot, frame: str) -> MarkerArray:
-    """Shapes in their colours (paler when stale) with the name and state above them."""
-    header = Header(stamp=to_time(snapshot.stamp), frame_id=frame)
-    markers = []
-    for thing in snapshot.objects.values():
-        markers += [_shape_marker(thing, header), _label_marker(thing, header)]
-    return MarkerArray(markers=markers)
-
-
-def _shape_marker(thing: SceneObject, header: Header) -> Marker:
-    red, green, blue, alpha = thing.color
-    edges = [2.0 * half for half in thing.shape.half_extents]
-    scale = (
-        _ARROW if thing.shape.kind == "none" else Vector3(**dict(zip("xyz", edges, strict=True)))
-    )
-    return Marker(
-        header=header,
-        ns=thing.name,
-        id=0,
-        type=_MARKERS[thing.shape.kind],
-        pose=matrix_to_pose(thing.world_T_object),
-        scale=scale,
-        color=ColorRGBA(r=red, g=green, b=blue, a=alpha * _OPACITY.get(thing.state, 1.0)),
-    )
-
-
-def _label_marker(thing: SceneObject, header: Header) -> Marker:
-    tracked = thing.state is ObjectState.TRACKED
-    marker = Marker(
-        header=header,
-        ns=thing.name,
-        id=1,
-        type=Marker.TEXT_VIEW_FACING,
-        pose=matrix_to_pose(thing.world_T_object),
-        scale=Vector3(z=0.02),
-        color=ColorRGBA(r=1.0, g=1.0, b=1.0, a=0.9),
-        text=thing.name if tracked else f"{thing.name} ({thing.state.name.lower()})",
-    )
-    marker.pose.position.z += max(thing.shape.half_extents) + 0.02
-    return marker

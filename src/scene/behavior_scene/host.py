@@ -65,7 +65,7 @@ PARAMETERS = [
         "detections that a track must have for an object to be set up on it",
         range=(1, 10000),
     ),
-    ParameterSpec("publish_rate", 15.0, "[Hz] at most", range=(0.1, 100.0)),
+    ParameterSpec("publish_rate", 40.0, "[Hz] at most", range=(0.1, 100.0)),
     ParameterSpec("idle_period", 0.5, "[s] publish at least this often", range=(0.05, 10.0)),
 ]
 
@@ -119,7 +119,8 @@ class SceneHost:
         )
         node.create_timer(self._idle_period, self._on_idle)
         # The last change before a silence is shown too, not only what comes after a period.
-        node.create_timer(self._period, self._publish_changes)
+        self._late = node.create_timer(self._period, self._publish_changes)
+        self._late.cancel()
 
     def now(self) -> float:
         """Node time [s]."""
@@ -146,12 +147,15 @@ class SceneHost:
         self._changed = True
         if self.now() - self._shown_at() >= 0.9 * self._period:
             self.publish()
+        elif self._late.is_canceled():
+            self._late.reset()
 
     def _shown_at(self) -> float:
         """Time of the newest published snapshot [s]."""
         return -np.inf if self._shown is None else self._shown.stamp
 
     def _publish_changes(self) -> None:
+        self._late.cancel()
         if self._changed:
             self.publish_soon()
 

@@ -23,10 +23,12 @@ from behavior_scene.memory_part import MemoryPart
 from behavior_scene.object_publisher import ObjectPublisher
 from behavior_scene.question_server import QuestionServer
 from behavior_scene.scene_services import SceneServices
+from behavior_scene.track_publisher import TrackPublisher
 
 PARTS: tuple[Callable[[SceneHost], object], ...] = (
     DetectionInput,
     ObjectPublisher,
+    TrackPublisher,
     MarkerPublisher,
     MemoryPart,
     SceneServices,

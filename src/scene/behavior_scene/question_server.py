@@ -274,7 +274,9 @@ class QuestionServer:
         if query.shape is not None:
             at = " ".join(f"{number:.3f}" for number in query.name_T_shape[:3, 3])
             key = f"{query.question.name} {type(query.shape).__name__} {query.name} {at}"
-            shown = ShownShape(key, query.shape, world_T_shape(context, query), found)
-            self._host.shown_shapes.show(shown, context.snapshot.stamp)
+            pose = world_T_shape(context, query)
+            self._host.shown_shapes.show(
+                ShownShape(key, query.question, query.shape, pose, found), context.snapshot.stamp
+            )
         stamp = context.snapshot.stamp if context.cloud is None else context.cloud.cloud.stamp
         return answer_message(found, context.snapshot.revision, stamp)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from behavior_motion.convex import ConvexShape
 from behavior_scene.detections import Array
-from behavior_scene.questions import Answer
+from behavior_scene.questions import Answer, Question
 
 SHOWN = 3.0
 """[s] a shape is shown after the last answer."""
@@ -19,6 +19,7 @@ class ShownShape:
 
     key: str
     """Tells it from the other shapes that are asked about."""
+    question: Question
     shape: ConvexShape
     world_T_shape: Array
     """4x4 [m]."""
