@@ -13,11 +13,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from rich.console import Console
 
-from behavior_bringup import verbs
+from behavior_bringup import argument_types, verbs
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.tree_nodes import register_suite_nodes
 from behavior_tree.cli import add_commands
@@ -31,8 +31,6 @@ FAST = 8.0
 The simulation can go faster (0), and waits when the scene lags behind; but planning then takes ever
 more of the simulated time, and the robot reacts late.
 """
-
-_Number = TypeVar("_Number", int, float)
 
 _EXAMPLES = """\
 examples:
@@ -123,7 +121,11 @@ def _add_up(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     screen.add_argument("--viewer", action="store_true", help="serve a view for the browser")
     screen.add_argument("--headless", action="store_true", help="open no window at all")
     up.add_argument(
-        "--port", type=_port, default=8080, metavar="N", help="port of the viewer (8080)"
+        "--port",
+        type=argument_types.port,
+        default=8080,
+        metavar="N",
+        help="port of the viewer (8080)",
     )
     _add_speed(up, default=1.0)
     _add_seed(up)
@@ -171,7 +173,7 @@ def _add_mission(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
         "--param",
         action="append",
         default=[],
-        type=_parameter,
+        type=argument_types.parameter,
         metavar="KEY=VALUE",
         help="for the tree's blackboard; may be given again",
     )
@@ -192,14 +194,18 @@ def _add_driving(actions: _Subparsers[argparse.ArgumentParser]) -> None:
     navigate = actions.add_parser(
         "navigate", help="drive to a pose", description=verbs.mission_navigate.__doc__
     )
-    navigate.add_argument("x", type=_length, metavar="X", help="[m]")
-    navigate.add_argument("y", type=_length, metavar="Y", help="[m]")
-    navigate.add_argument("yaw", type=_length, metavar="YAW", nargs="?", default=0.0, help="[rad]")
+    navigate.add_argument("x", type=argument_types.length, metavar="X", help="[m]")
+    navigate.add_argument("y", type=argument_types.length, metavar="Y", help="[m]")
+    navigate.add_argument(
+        "yaw", type=argument_types.length, metavar="YAW", nargs="?", default=0.0, help="[rad]"
+    )
     navigate.set_defaults(run=verbs.mission_navigate)
     route = actions.add_parser(
         "route", help="drive along points", description=verbs.mission_route.__doc__
     )
-    route.add_argument("points", nargs="+", type=_point, metavar="X,Y[,YAW]", help="[m], [rad]")
+    route.add_argument(
+        "points", nargs="+", type=argument_types.point, metavar="X,Y[,YAW]", help="[m], [rad]"
+    )
     route.set_defaults(run=verbs.mission_route)
     load_map = actions.add_parser(
         "load-map", help="load a map", description=verbs.mission_load_map.__doc__
@@ -223,14 +229,17 @@ def _add_history(actions: _Subparsers[argparse.ArgumentParser]) -> None:
     )
     history.add_argument("--unfinished", action="store_true", help="only those that have not ended")
     history.add_argument(
-        "--limit", type=_count, default=20, metavar="N", help="how many at most (20)"
+        "--limit", type=argument_types.count, default=20, metavar="N", help="how many at most (20)"
     )
     history.set_defaults(run=verbs.mission_history)
 
 
 def _add_timeout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--timeout", type=_positive, metavar="S", help="cancel after so many seconds (wall time)"
+        "--timeout",
+        type=argument_types.positive,
+        metavar="S",
+        help="cancel after so many seconds (wall time)",
     )
 
 
@@ -249,14 +258,14 @@ def _add_disturb(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     how.add_argument(
         "--to",
         nargs=3,
-        type=_coordinate,
+        type=argument_types.coordinate,
         metavar=("X", "Y", "Z"),
         help="[m] of its centre in the world frame; without it the object is taken away",
     )
     how.add_argument(
         "--push",
         nargs=3,
-        type=_coordinate,
+        type=argument_types.coordinate,
         metavar=("X", "Y", "Z"),
         help="impulse [N s] on it in the world frame, e.g. on door_panel",
     )
@@ -282,7 +291,9 @@ def _add_evaluate(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
         "evaluate", help="measure how often a mission succeeds", description=verbs.evaluate.__doc__
     )
     evaluate.add_argument("name", help="e.g. stack_blocks")
-    evaluate.add_argument("--episodes", type=_count, default=20, metavar="N", help="how many (20)")
+    evaluate.add_argument(
+        "--episodes", type=argument_types.count, default=20, metavar="N", help="how many (20)"
+    )
     _add_seed(evaluate)
     _add_speed(evaluate, default=FAST)
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
@@ -293,7 +304,7 @@ def _add_evaluate(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
 def _add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
     parser.add_argument(
         "--speed",
-        type=_speed,
+        type=argument_types.speed,
         default=default,
         metavar="X",
         help=f"of the simulation, times real time; 0: as fast as possible ({default:g})",
@@ -302,62 +313,12 @@ def _add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
 
 def _add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--seed", type=_seed, default=0, metavar="N", help="of the start state and the noise (0)"
+        "--seed",
+        type=argument_types.seed,
+        default=0,
+        metavar="N",
+        help="of the start state and the noise (0)",
     )
-
-
-def _speed(text: str) -> float:
-    return _number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
-
-
-def _coordinate(text: str) -> float:
-    return _number(text, float, lambda value: abs(value) <= 100.0, "a number, at most 100")
-
-
-def _length(text: str) -> float:
-    return _number(text, float, lambda value: abs(value) < 1e6, "a number")
-
-
-def _point(text: str) -> tuple[float, ...]:
-    numbers = tuple(_length(part) for part in text.split(","))
-    if len(numbers) not in (2, 3):
-        raise argparse.ArgumentTypeError(f"must look like X,Y or X,Y,YAW, not '{text}'")
-    return numbers
-
-
-def _positive(text: str) -> float:
-    return _number(text, float, lambda value: 0.0 < value < 1e9, "a number above 0")
-
-
-def _seed(text: str) -> int:
-    return _number(text, int, lambda value: 0 <= value < 2**31, "a whole number of 0 or more")
-
-
-def _count(text: str) -> int:
-    return _number(text, int, lambda value: 1 <= value <= 10**6, "a whole number of 1 or more")
-
-
-def _port(text: str) -> int:
-    return _number(text, int, lambda value: 1024 <= value < 2**16, "a port, 1024 to 65535")
-
-
-def _number(
-    text: str, kind: Callable[[str], _Number], fits: Callable[[_Number], bool], wanted: str
-) -> _Number:
-    try:
-        value = kind(text)
-    except ValueError:
-        value = None
-    if value is None or not fits(value):
-        raise argparse.ArgumentTypeError(f"must be {wanted}, not '{text}'")
-    return value
-
-
-def _parameter(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise argparse.ArgumentTypeError(f"must look like KEY=VALUE, not '{text}'")
-    return key, value
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

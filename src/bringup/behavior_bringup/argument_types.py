@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the arguments of the command may be; what is not is refused in words."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TypeVar
+
+_Number = TypeVar("_Number", int, float)
+
+
+def speed(text: str) -> float:
+    """A speed, times real time."""
+    return _number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
+
+
+def coordinate(text: str) -> float:
+    """A coordinate [m]."""
+    return _number(text, float, lambda value: abs(value) <= 100.0, "a number, at most 100")
+
+
+def length(text: str) -> float:
+    """Any number."""
+    return _number(text, float, lambda value: abs(value) < 1e6, "a number")
+
+
+def point(text: str) -> tuple[float, ...]:
+    """A point or pose: X,Y or X,Y,YAW."""
+    numbers = tuple(length(part) for part in text.split(","))
+    if len(numbers) not in (2, 3):
+        raise argparse.ArgumentTypeError(f"must look like X,Y or X,Y,YAW, not '{text}'")
+    return numbers
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    return _number(text, float, lambda value: 0.0 < value < 1e9, "a number above 0")
+
+
+def seed(text: str) -> int:
+    """A seed of random numbers."""
+    return _number(text, int, lambda value: 0 <= value < 2**31, "a whole number of 0 or more")
+
+
+def count(text: str) -> int:
+    """How many."""
+    return _number(text, int, lambda value: 1 <= value <= 10**6, "a whole number of 1 or more")
+
+
+def port(text: str) -> int:
+    """A port that needs no rights."""
+    return _number(text, int, lambda value: 1024 <= value < 2**16, "a port, 1024 to 65535")
+
+
+def _number(
+    text: str, kind: Callable[[str], _Number], fits: Callable[[_Number], bool], wanted: str
+) -> _Number:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not fits(value):
+        raise argparse.ArgumentTypeError(f"must be {wanted}, not '{text}'")
+    return value
+
+
+def parameter(text: str) -> tuple[str, str]:
+    """KEY=VALUE."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"must look like KEY=VALUE, not '{text}'")
+    return key, value
