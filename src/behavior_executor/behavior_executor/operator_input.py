@@ -27,6 +27,8 @@ from behavior_executor.velocity import (
 )
 from behavior_ros import QOS_COMMAND, QOS_SENSOR, ParameterSpec
 
+ATTENTION = 0.5
+"""Part of the switch's timeout without a look at it after which its owner was deaf."""
 TIMEOUT = "deadman_switch_timeout_s"
 
 OPERATOR_PARAMETERS = (
@@ -119,6 +121,7 @@ class OperatorInput:
                 values[TIMEOUT],
                 latch=values["deadman_latch"],
                 release_time=values["deadman_release_time_s"] if empty else math.inf,
+                attention=ATTENTION,
             ),
             values["teleoperation_timeout_s"],
         )

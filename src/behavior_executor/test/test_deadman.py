@@ -56,6 +56,19 @@ def test_the_latch_holds_although_nobody_looked_when_the_switch_was_lost() -> No
     assert not deadman.alive(0.6)
 
 
+def test_what_was_missed_for_lack_of_attention_does_not_latch() -> None:
+    deadman = Deadman(0.5, latch=True, attention=0.5)
+    for tick in range(5):
+        deadman.beat(0.1 * tick)
+    assert not deadman.alive(1.4), "blocked for a second: it may be held or not"
+    deadman.beat(1.41)
+    assert deadman.alive(1.41), "it was held"
+    for tick in range(1, 8):
+        deadman.alive(1.41 + 0.1 * tick)
+    deadman.beat(2.2)
+    assert not deadman.alive(2.2), "all the time looked at, and silent"
+
+
 def test_without_latch_the_next_heartbeat_is_enough() -> None:
     deadman = Deadman(0.5, latch=False)
     deadman.beat(0.0)

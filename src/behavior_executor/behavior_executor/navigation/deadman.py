@@ -13,12 +13,20 @@ class Deadman:
     robot in motion; the operator has to release the switch and press it again. A switch that only
     sends while it is held shows its release by silence, one that tells of it by :meth:`release`.
 
+    Who did not look for a while, because something blocked its process, cannot tell a silent switch
+    from its own deafness: what was lost meanwhile halts, but does not latch.
+
     Time is steady time in seconds, never node time: a simulation that stands still must not keep
     a switch pressed.
     """
 
     def __init__(
-        self, timeout: float = 0.0, *, latch: bool = True, release_time: float = 1.0
+        self,
+        timeout: float = 0.0,
+        *,
+        latch: bool = True,
+        release_time: float = 1.0,
+        attention: float = math.inf,
     ) -> None:
         """Begin without a heartbeat.
 
@@ -27,10 +35,13 @@ class Deadman:
                 there is no switch.
             latch: whether a switch that was lost has to be released before it counts again.
             release_time: [s] silence that counts as a release; inf: only :meth:`release` does.
+            attention: part of the timeout after which whoever did not look was deaf.
         """
         self.timeout = timeout
         self.latch = latch
         self.release_time = release_time
+        self.attention = attention
+        self._looked = math.inf
         self._beat = -math.inf
         self._held = False
         self._latched = False
@@ -78,8 +89,10 @@ class Deadman:
 
     def _settle(self, now: float) -> None:
         """Notice the loss."""
+        deaf = now - self._looked > self.attention * self.timeout
+        self._looked = now
         if not self.enabled:
             self._latched = False
         elif self._held and now - self._beat > self.timeout:
             self._held = False
-            self._latched = self.latch
+            self._latched = self.latch and not deaf
