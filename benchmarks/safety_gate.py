@@ -271,12 +271,15 @@ CAUSES: dict[str, tuple[Callable[[Bench], float], Callable[[Bench], None]]] = {
 }
 
 
-def wait(predicate: Callable[[], object], what: str, timeout: float = 30.0) -> None:
-    """Wait, and give up with words after the timeout."""
-    deadline = time.monotonic() + timeout
+def wait(
+    predicate: Callable[[], object], what: str, hindrance: Callable[[], object] | None = None
+) -> None:
+    """Wait, and give up with words after a generous time."""
+    deadline = time.monotonic() + 30.0
     while not predicate():
         if time.monotonic() > deadline:
-            raise SystemExit(f"{what} did not come within {timeout:g} s")
+            why = f": {hindrance()}" if hindrance is not None else ""
+            raise SystemExit(f"{what} did not come within 30 s{why}")
         time.sleep(0.005)
 
 
@@ -291,7 +294,7 @@ def wait_for_motion(bench: Bench) -> None:
             bench.button(False)
         return bench.moving and not bench.is_stuck()
 
-    wait(drives, "motion")
+    wait(drives, "motion", lambda: (bench.reasons, bench.level, bench.last, bench.gives))
 
 
 def trial(bench: Bench, name: str, rng: random.Random) -> float:

@@ -13,7 +13,9 @@ Arguments:
 
 `${NAME}` stands for an argument; a text that is nothing else keeps the argument's type. `${share}`
 is the folder of config/ and trees/, and `${robot_description:FILE}` is the URDF text of a robot
-configuration. `extends: NAME` takes over another stack; what the file says itself replaces that
+configuration. A node's `node_parameters` are those of nodes that it makes for its own use, by their
+names, as `node_parameters: {autonomy_level: {deadman_switch_timeout_s: 0.5}}` for a manager of the
+executor. `extends: NAME` takes over another stack; what the file says itself replaces that
 stack's values, key by key.
 """
 
@@ -55,6 +57,9 @@ class NodeEntry(_Strict):
     node: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
     """`module:Class`."""
     parameters: dict[str, Any] = {}
+    node_parameters: dict[str, dict[str, Any]] = {}
+    """Parameters of the nodes that this one makes for its own use, by their names; the executor's
+    managers are such nodes."""
     only_if: Environment | None = None
     """Only on a machine with, or only on one without, a ROS 2 distribution."""
 
@@ -83,6 +88,13 @@ class ProcessEntry(_Strict):
     def _either_nodes_or_program(self) -> ProcessEntry:
         if bool(self.nodes) == (self.program is not None):
             raise ValueError("give either nodes or a program")
+        names = [
+            *self.nodes,
+            *(name for node in self.nodes.values() for name in node.node_parameters),
+        ]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"parameters of the node '{twice[0]}' are given in two places")
         return self
 
 
@@ -127,6 +139,8 @@ class Node:
     target: str
     """`module:Class`."""
     parameters: dict[str, Any] = field(default_factory=dict)
+    node_parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of the nodes that it makes for its own use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +158,8 @@ class Process:
         return {
             key: value
             for node in self.nodes
-            for key, value in _parameter_section(f"/{node.name}", node.parameters).items()
+            for name, parameters in {node.name: node.parameters, **node.node_parameters}.items()
+            for key, value in _parameter_section(f"/{name}", parameters).items()
         }
 
 
@@ -238,6 +253,7 @@ def resolve(
                 name=node_name,
                 target=node.node,
                 parameters=_filled(node.parameters, values),
+                node_parameters=_filled(node.node_parameters, values),
             )
             for node_name, node in entry.nodes.items()
             if node.only_if in (None, environment)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from behavior_bringup.description import argument_values, load_stack, resolve, stack_file
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.stack import host_command, write_parameters
 
 GOOD = """
 description: a test
@@ -52,6 +54,61 @@ def test_arguments_keep_their_types(tmp_path: Path) -> None:
     assert one.parameter_document() == {"/first": {"ros__parameters": one.nodes[0].parameters}}
 
 
+MANAGED = """
+description: managers
+arguments: {deadman: {default: 0.5}}
+processes:
+  executor:
+    nodes:
+      behavior_executor:
+        node: "behavior_executor.node:BehaviorExecutor"
+        parameters: {managers: [planner]}
+        node_parameters:
+          autonomy_level: {deadman_switch_timeout_s: "${deadman}"}
+          planner: {path_planner_health.max_timeout: .inf}
+"""
+
+
+def test_nodes_that_a_node_makes_have_parameters_of_their_own(tmp_path: Path) -> None:
+    stack = load_stack(written(tmp_path, MANAGED))
+    (process,) = resolve(stack, environment="pip", arguments={"deadman": "0.2"})
+    assert process.parameter_document() == {
+        "/behavior_executor": {"ros__parameters": {"managers": ["planner"]}},
+        "/autonomy_level": {"ros__parameters": {"deadman_switch_timeout_s": 0.2}},
+        "/planner": {"ros__parameters": {"path_planner_health.max_timeout": float("inf")}},
+    }
+
+
+def test_an_extending_stack_may_change_one_of_them(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(MANAGED)
+    file = tmp_path / "own.yaml"
+    own = "{autonomy_level: {deadman_switch_timeout_s: 1.0}}"
+    nodes = "{behavior_executor: {node_parameters: " + own + "}}"
+    file.write_text("extends: base\nprocesses: {executor: {nodes: " + nodes + "}}\n")
+    (process,) = resolve(load_stack(file), environment="pip")
+    document = process.parameter_document()
+    assert document["/autonomy_level"]["ros__parameters"] == {"deadman_switch_timeout_s": 1.0}
+    assert "/planner" in document
+
+
+@pytest.mark.timeout(120)
+def test_such_parameters_reach_the_node(tmp_path: Path) -> None:
+    """A manager refuses its value: the process ends and names it. The infinite one is taken."""
+    managers = "behavior_executor.managers"
+    names = (
+        f"{managers}.planner:PlannerManager",
+        f"{managers}.autonomy_level:AutonomyLevelManager",
+    )
+    text = MANAGED.replace("managers: [planner]", f"managers: {list(names)}, nodes_file: ''")
+    stack = load_stack(written(tmp_path, text))
+    (process,) = resolve(stack, environment="pip", arguments={"deadman": 61.5})
+    command = host_command(process, write_parameters(process, tmp_path))
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100.0, check=False)
+    assert ended.returncode == 1
+    assert "/autonomy_level: parameter deadman_switch_timeout_s is 61.5" in ended.stderr
+    assert "max_timeout" not in ended.stderr
+
+
 def test_conditions_choose_processes_and_nodes(tmp_path: Path) -> None:
     stack = load_stack(written(tmp_path, GOOD))
     processes = resolve(stack, environment="distribution", arguments={"viewer": "true"})
@@ -75,6 +132,7 @@ def test_conditions_choose_processes_and_nodes(tmp_path: Path) -> None:
             ["only_if"],
         ),
         (GOOD.replace("    when: viewer\n", "    colour: red\n"), ["processes.two.colour"]),
+        (MANAGED.replace("planner: {p", "behavior_executor: {p"), ["given in two places"]),
         (GOOD + "  four: {}\n", ["processes.four", "either nodes or a program"]),
     ],
 )
