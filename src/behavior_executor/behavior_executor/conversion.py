@@ -221,6 +221,7 @@ def snapshot_from(message: SceneObjectArray) -> SceneSnapshot:
     return SceneSnapshot(
         stamp=seconds(message.header.stamp),
         frame=message.header.frame_id,
+        revision=message.revision,
         objects={
             entry.name: _seen_object(entry)
             for entry in message.objects
@@ -253,6 +254,7 @@ def _seen_object(message: SceneObject) -> SeenObject:
         class_id=message.class_id,
         yaw=yaw_of(q.x, q.y, q.z, q.w),
         stale=message.state == SceneObject.STALE,
+        derived=message.kind not in ("", "detected"),
     )
 
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
+from typing import Any
 
 from rclpy.node import Node
 
@@ -48,6 +50,13 @@ class BehaviorManager:
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the manager's tree nodes."""
+
+    def barriers(self) -> Mapping[str, Callable[[Any], bool]]:
+        """Whether trees see the effect of an action already, told by its result.
+
+        By the name of the barrier; see ``behavior_ros.register_ros_nodes``.
+        """
+        return {}
 
     def pre_tick(self, now: float) -> None:
         """Before every tick, whether a tree runs or not; ``now`` is node time in seconds."""

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from behavior_msgs.msg import SceneObjectArray
@@ -75,6 +77,18 @@ class SceneManager(BehaviorManager):
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the nodes of :mod:`behavior_executor.scene_nodes`."""
         register_scene_nodes(factory, self)
+
+    def barriers(self) -> Mapping[str, Callable[[Any], bool]]:
+        """The barrier ``scene``: results that carry a revision of the scene."""
+        return {"scene": lambda result: self.shows(result.revision)}
+
+    def shows(self, revision: int) -> bool:
+        """Tell whether the snapshot of this tick is of a revision of the scene, or a later one.
+
+        A result and the message that shows its effect arrive in any order. Trees shall not see the
+        scene of before an action that has succeeded.
+        """
+        return self.snapshot is not None and self.snapshot.revision >= revision
 
     def pre_tick(self, now: float) -> None:
         """Take the snapshot of this tick."""

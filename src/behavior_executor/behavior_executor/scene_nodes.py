@@ -402,7 +402,8 @@ class SampleFreeSpot(SyncActionNode):
 
     def _discs(self, snapshot: SceneSnapshot, name: str, plan: TowerPlan) -> list[Disc]:
         clearance = self.get_input("clearance")
-        centres = [(o.x, o.y) for o in snapshot.objects.values() if o.name != name]
+        things = [thing for thing in snapshot.objects.values() if not thing.derived]
+        centres = [(thing.x, thing.y) for thing in things if thing.name != name]
         centres.append((plan.x, plan.y))
         return [
             Disc(0.0, 0.0, BASE_RADIUS, essential=True),

@@ -36,6 +36,8 @@ class SeenObject:
     """Angle from the frame's x axis to the object's, about the vertical."""
     stale: bool = False
     """Not seen of late: it may have left this place."""
+    derived: bool = False
+    """A frame or place that is computed from others: nothing that stands in the way."""
 
     def distance_xy(self, x: float, y: float) -> float:
         """Horizontal distance of its centre from a point."""
@@ -80,6 +82,8 @@ class SceneSnapshot:
     frame: str = "world"
     objects: Mapping[str, SeenObject] = field(default_factory=dict)
     bodies: Mapping[str, SceneBody] = field(default_factory=dict)
+    revision: int = 0
+    """Grows with every change of the scene."""
 
     @property
     def held(self) -> SeenObject | None:

@@ -219,7 +219,7 @@ class TowerObserver:
         stack: list[str] = []
         others: list[SeenObject] = []
         for seen in sorted(snapshot.objects.values(), key=lambda seen: (seen.z, seen.name)):
-            if seen.held:
+            if seen.held or seen.derived:
                 continue
             was_there = seen.name in before.stack or seen.name in before.obstructions
             radius = OBSTRUCTION_RADIUS * plan.block_height * (STAY if was_there else 1.0)

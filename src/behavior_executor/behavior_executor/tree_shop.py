@@ -108,5 +108,7 @@ class TreeShop:
         for manager in self._managers:
             manager.register_nodes(factory)
         if self._nodes_file:
-            register_ros_nodes(factory, self._node, load_node_models(self._nodes_file))
+            barriers = {k: v for each in self._managers for k, v in each.barriers().items()}
+            models = load_node_models(self._nodes_file)
+            register_ros_nodes(factory, self._node, models, barriers=barriers)
         return factory

@@ -21,8 +21,9 @@ from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
 class ActionLeaf(StatefulActionNode):
     """Runs a goal of an action; derive with :func:`action_leaf`.
 
-    SUCCESS if the goal succeeded and the result's ``code``, if it has one, is 0. Otherwise FAILURE,
-    and the reason is the result's ``message``, or says what happened.
+    SUCCESS if the goal succeeded and the result's ``code``, if it has one, is 0, as soon as the
+    model's barrier lets the result through. Otherwise FAILURE, and the reason is the result's
+    ``message``, or says what happened.
     """
 
     hub: ClassVar[LeafHub]
@@ -42,6 +43,7 @@ class ActionLeaf(StatefulActionNode):
         """Read the goal, and send it if it can be sent."""
         self._sent: SentGoal | None = None
         self._feedback: Any = None
+        self._held_back: Any = None
         self._resend = False
         self._begun = self.hub.now()
         self._searched = self.hub.wall()
@@ -53,6 +55,8 @@ class ActionLeaf(StatefulActionNode):
 
     def on_running(self) -> NodeStatus:
         """Send the goal that could not be sent yet, or see how it is doing."""
+        if self._held_back is not None:
+            return self._pass_barrier(self._held_back)
         return self._send() if self._sent is None else self._follow(self._sent)
 
     def on_halted(self) -> None:
@@ -108,8 +112,23 @@ class ActionLeaf(StatefulActionNode):
         code = getattr(outcome.result, "code", 0)
         if outcome.succeeded and code == 0:
             self._let_go()
-            return NodeStatus.SUCCESS
+            self._ended = self.hub.wall()
+            return self._pass_barrier(outcome.result)
         return self._fail(self._reason_of(outcome, code))
+
+    def _pass_barrier(self, result: Any) -> NodeStatus:
+        """Succeed once the effect of the result can be seen."""
+        name = self.model.barrier
+        barrier = self.hub.barriers.get(name) if name else None
+        if barrier is None or barrier(result):
+            return NodeStatus.SUCCESS
+        self._held_back = result
+        waited = self.hub.wall() - self._ended
+        if waited <= self.model.server_timeout:
+            return NodeStatus.RUNNING
+        return self._fail(
+            f"action {self.model.name} succeeded, but the {name} does not show it ({waited:.1f} s)"
+        )
 
     def _reason_of(self, outcome: GoalOutcome, code: int) -> str:
         message = getattr(outcome.result, "message", "") or getattr(
@@ -132,7 +151,7 @@ class ActionLeaf(StatefulActionNode):
 
     def _let_go(self) -> None:
         sent, self._sent = self._sent, None
-        self._feedback = None
+        self._feedback = self._held_back = None
         if sent is not None:
             self.hub.release(sent)
 

@@ -56,6 +56,8 @@ class LeafHub:
         self.node = node
         self._clock = node.get_clock()
         self._clients: dict[tuple[str, str, Any], Any] = {}
+        self.barriers: dict[str, Callable[[Any], bool]] = {}
+        """Tell of a result whether its effect can be seen here, by the name of the barrier."""
         self._running: list[SentGoal] = []
         self._closing: list[SentGoal] = []
         register_closable(node, self)

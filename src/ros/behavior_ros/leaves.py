@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rclpy.node import Node
@@ -21,6 +22,7 @@ def register_ros_nodes(
     models: Iterable[NodeModel],
     *,
     transform_buffer: TransformBuffer | None = None,
+    barriers: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
 ) -> None:
     """Register one tree node per model, and LookUpFrame if there is a transform buffer.
 
@@ -32,6 +34,8 @@ def register_ros_nodes(
         node: through which they talk
         models: from :func:`load_node_models`
         transform_buffer: for LookUpFrame
+        barriers: by name; each tells of an action's result whether its effect can be seen already.
+            A model with a barrier that nobody provides does not wait
 
     Raises:
         NodeModelError: listing every model that fits no interface
@@ -41,6 +45,7 @@ def register_ros_nodes(
     from behavior_ros.transform_leaf import LookUpFrame
 
     hub = leaf_hub(node)
+    hub.barriers.update(barriers)
     _for_each(models, lambda model, make: factory.register_node_type(make(hub, model), model.node))
     if transform_buffer is not None:
         factory.register_node_type(LookUpFrame, "LookUpFrame", transform_buffer)

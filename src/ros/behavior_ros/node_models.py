@@ -55,6 +55,9 @@ class NodeModel:
     """[s] node time after which a subscriber's message counts as old."""
     latched: bool = False
     """True for topics whose last message is kept for late subscribers."""
+    barrier: str = ""
+    """Action: after success the leaf goes on running until this barrier lets its result through, so
+    that what comes after it sees the result's effect; see `register_ros_nodes`. Empty: none."""
     condition: Mapping[str, Any] = field(default_factory=dict)
     """Values that fields of a subscriber's message must have, by name, nested with dots."""
 
