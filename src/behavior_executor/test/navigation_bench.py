@@ -289,7 +289,8 @@ class FakePlanner:
         decision = choose_mode(self.known(), self.rules)
         self.memory.decided(decision, self.state.now)
         self.state.planner.reroute_wanted |= decision.reroute
-        self.state.planner.failed |= decision.give_up
+        if decision.give_up:
+            self.state.planner.failed, self.state.planner.why_failed = True, decision.reason
         self.set_mode(decision.mode, decision.reason)
         return decision
 

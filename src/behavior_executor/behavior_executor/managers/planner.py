@@ -176,7 +176,7 @@ class PlannerManager(NavigationManager):
     def failure(self) -> tuple[Code, str] | None:
         """Too many failed cycles."""
         if self.state.planner.failed:
-            return Code.PLANNER_FAILED, self.state.planner.reason
+            return Code.PLANNER_FAILED, self.state.planner.why_failed
         return None
 
     # -- what tree nodes do ----------------------------------------------------------------------
@@ -188,7 +188,8 @@ class PlannerManager(NavigationManager):
         self.memory.decided(decision, now)
         planner.reroute_wanted |= decision.reroute
         planner.reset_wanted = decision.reset_localization
-        planner.failed |= decision.give_up
+        if decision.give_up:
+            planner.failed, planner.why_failed = True, decision.reason
         self.set_mode(decision.mode, decision.reason)
         return decision
 

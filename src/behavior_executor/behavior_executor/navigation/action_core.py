@@ -185,6 +185,8 @@ class ActionCore:
         answers, self._answers = self._answers, []
         if not self.action.active:
             return
+        if self.state.map.changing:
+            self.action.phase = ActionPhase.TILE_LOADING
         self._ask_on(now)
         self._follow_goal(now)
         for answer in answers:
@@ -217,8 +219,7 @@ class ActionCore:
         if not self.action.active or robot is None or self._loads_map:
             return None
         here = (robot.x, robot.y)
-        current = self.state.map.tile_id or self.state.localization.map_id
-        return self.rules.tiles.needed(current, here, self._ahead(here))
+        return self.rules.tiles.needed(self._tile, here, self._ahead(here))
 
     # -- what nodes do -----------------------------------------------------------------------------
 
@@ -314,7 +315,8 @@ class ActionCore:
             return "there is no route"
         if robot is None or not state.localization.good:
             return "the robot does not know where it is"
-        maneuver = follower.maneuver(robot, goal, self.regions)
+        tile = self.rules.tiles.find(self._tile)
+        maneuver = follower.maneuver(robot, goal, self.regions, tile)
         self.outside.publish_maneuver(maneuver)
         self.maneuvers += 1
         self._final_told = maneuver.is_final
@@ -365,7 +367,7 @@ class ActionCore:
                 f"{self.rules.frame.max_timeout:g} s: is it published on /tf?",
             )
         if state.planner.failed:
-            return Code.PLANNER_FAILED, f"the path planner gave up: {state.planner.reason}"
+            return Code.PLANNER_FAILED, f"the path planner gave up: {state.planner.why_failed}"
         if not state.localization.good and not self._loads_map:
             why = state.localization.reason
             return Code.LOCALIZATION_LOST, f"the robot does not know where it is: {why}"
@@ -401,6 +403,11 @@ class ActionCore:
         return min(1.0, max(0.0, 1.0 - self.action.distance_remaining / self._longest))
 
     # -- inside ------------------------------------------------------------------------------------
+
+    @property
+    def _tile(self) -> str:
+        """Name of the tile in force."""
+        return self.state.map.tile_id or self.state.localization.map_id
 
     @property
     def _loads_map(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from behavior_executor.navigation.polyline import Points, Polyline, Projection
 from behavior_executor.navigation.poses import Pose2D
 from behavior_executor.navigation.regions import Region, RegionIndex
+from behavior_executor.navigation.tiles import Tile, stretch_within
 
 SMALLEST_WINDOW = 1.0
 """[m] that the robot's place is searched for ahead and behind, however short the horizons are."""
@@ -96,18 +97,23 @@ class RouteFollower:
         self.place = found
         return found
 
-    def maneuver(self, robot: Pose2D, goal: Pose2D, regions: RegionIndex) -> Maneuver:
+    def maneuver(
+        self, robot: Pose2D, goal: Pose2D, regions: RegionIndex, tile: Tile | None = None
+    ) -> Maneuver:
         """The maneuver for the robot where it is now.
 
         Args:
             robot: in the frame of the route.
             goal: of the action, in the frame of the route.
             regions: those that the slice touches are attached.
+            tile: the maneuver ends where the route leaves it: beyond, there is no map to plan on.
         """
         place = self.update(robot)
         route = self.route
         s_start = max(0.0, place.s - self.horizons.rear)
         s_end = min(route.length, place.s + self.horizons.front)
+        if tile is not None:
+            s_start, s_end = stretch_within(tile, route, place.s, s_start, s_end)
         is_final = s_end >= route.length
         path = route.slice(s_start, s_end)
         end = Pose2D(*route.point(s_end), route.heading(s_end))

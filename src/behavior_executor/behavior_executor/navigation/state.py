@@ -142,6 +142,7 @@ class PlannerState:
     """The mode's rule asks for a new route that avoids `blocked_edges`."""
     failed: bool = False
     """So many failures that the action must be given up."""
+    why_failed: str = ""
     reset_wanted: bool = False
     """The localization has been bad for longer than its grace."""
 

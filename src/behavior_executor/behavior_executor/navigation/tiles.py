@@ -7,6 +7,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from behavior_executor.navigation.polyline import Points, Polyline
+
 
 @dataclass(frozen=True, slots=True)
 class Tile:
@@ -42,7 +46,7 @@ class TileRule:
         """The tile to load now; None: the present one will do, or there is nothing better.
 
         The robot changes tiles where it is on both, if they overlap: the map that it is localized
-        in must show where it stands.
+        in should show where it stands.
 
         Args:
             current: name of the tile in force; one that is not listed says nothing.
@@ -53,14 +57,62 @@ class TileRule:
         present = known.get(current)
         if present is None:
             return None
-        others = [tile for tile in self.tiles if tile is not present and tile.contains(*robot)]
         lost = not present.contains(*robot, self.margin)
         if not lost and present.contains(*ahead):
             return None
-        for tile in others:
-            if tile.contains(*ahead):
-                return tile.name
-        return others[0].name if lost and others else None
+        others = [tile for tile in self.tiles if tile is not present]
+        here = [tile for tile in others if tile.contains(*robot)]
+        there = [tile for tile in others if tile.contains(*ahead)]
+        best = [tile for tile in here if tile in there]
+        # Tiles that only touch: there is no place on both.
+        found = best or (here if lost else there)
+        return found[0].name if found else None
+
+    def find(self, name: str) -> Tile | None:
+        """The tile of this name."""
+        return next((tile for tile in self.tiles if tile.name == name), None)
+
+
+EDGE = 0.1
+"""[m] What leaves a tile is cut this much before: on the edge itself there may be no map."""
+
+
+def stretch_within(
+    tile: Tile, route: Polyline, s: float, start: float, end: float
+) -> tuple[float, float]:
+    """The part of a stretch of a route around a place that lies well in a tile.
+
+    Args:
+        tile: the tile.
+        route: in the frame of the tile.
+        s: arc length of the place [m].
+        start: of the stretch [m], at most `s`.
+        end: of the stretch [m], at least `s`.
+
+    Returns:
+        The arc lengths of its ends; those of the stretch if the place itself lies outside.
+    """
+    if not tile.contains(*route.point(s)):
+        return start, end
+    return s - _way_within(tile, route.slice(start, s)[::-1]), s + _way_within(
+        tile, route.slice(s, end)
+    )
+
+
+def _way_within(tile: Tile, points: Points) -> float:
+    """Length of a polyline (m, 2) that begins in the tile, up to where it first leaves it [m]."""
+    low, high = np.array([tile.x_min, tile.y_min]), np.array([tile.x_max, tile.y_max])
+    outside = np.flatnonzero(((points < low) | (points > high)).any(axis=1))
+    last = int(outside[0]) if len(outside) else len(points)
+    steps = np.diff(points[: last + 1], axis=0)
+    lengths = np.hypot(steps[:, 0], steps[:, 1])
+    if not len(outside):
+        return float(lengths.sum())
+    begin, step = points[last - 1], steps[-1]
+    beyond = np.where(step > 0.0, high, low)
+    shares = np.divide(beyond - begin, step, out=np.ones(2), where=np.abs(step) > 1e-9)
+    way = lengths[:-1].sum() + lengths[-1] * min(1.0, max(0.0, shares.min()))
+    return max(0.0, float(way) - EDGE)
 
 
 def read_tiles(lines: Iterable[str]) -> tuple[Tile, ...]:
