@@ -60,6 +60,9 @@ LIMIT = 0.05
 """[s] within which the robot has to be stopped."""
 DEADMAN_TIMEOUT, LOCALIZATION_TIMEOUT, EXECUTOR_TIMEOUT = 0.2, 0.3, 0.6
 """[s] The last one is longer than by default, so that the stuck executor does not come first."""
+LATCHED = ("release it", "the executor halts")
+"""What the gate says while the switch, as the gate or the executor sees it, has to be pressed anew.
+"""
 TREE = """<!-- Drives, and gets stuck when told -->
 <root BTCPP_format="4"><BehaviorTree ID="stuck">
   <ReactiveSequence><StuckWhenTold/><selectPlannerMode/></ReactiveSequence>
@@ -290,7 +293,7 @@ def wait_for_motion(bench: Bench) -> None:
     """
 
     def drives() -> bool:
-        if any("release it" in reason for reason in bench.reasons):
+        if any(text in reason for text in LATCHED for reason in bench.reasons):
             bench.button(False)
         return bench.moving and not bench.is_stuck()
 

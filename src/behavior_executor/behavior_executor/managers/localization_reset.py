@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Empty, Trigger
 
+from behavior_executor.managers.service_call import ServiceCall, read_success
+from behavior_executor.navigation.calls import CallResult
 from behavior_executor.navigation.poses import FramedPose
 
 POSITION_DEVIATION = 0.5
@@ -26,7 +28,7 @@ class LocalizationReset(Protocol):
     def begin(self) -> None:
         """Ask."""
 
-    def answer(self) -> tuple[bool, str] | None:
+    def answer(self) -> CallResult | None:
         """Whether it was done, and what was said; None: no answer yet."""
 
     def waits_for(self) -> str:
@@ -44,24 +46,17 @@ class ServiceReset:
         self._type = service_type
         self._client = node.create_client(service_type, name)
         self._name = name
-        self._future: Any = None
+        self._call: ServiceCall | None = None
 
     def begin(self) -> None:
         """Ask as soon as the server is there."""
         self.abandon()
-        self._ask()
+        read = read_success if self._type is Trigger else lambda response: CallResult(True)
+        self._call = ServiceCall(self._client, self._type.Request(), read)
 
-    def answer(self) -> tuple[bool, str] | None:
+    def answer(self) -> CallResult | None:
         """What the server said."""
-        if self._future is None:
-            self._ask()
-        if self._future is None or not self._future.done():
-            return None
-        response = self._future.result()
-        self._future = None
-        if self._type is Empty:
-            return True, ""
-        return bool(response.success), str(response.message)
+        return None if self._call is None else self._call.poll()
 
     def waits_for(self) -> str:
         """The service."""
@@ -70,13 +65,9 @@ class ServiceReset:
 
     def abandon(self) -> None:
         """Forget the call; the server may carry it out all the same."""
-        if self._future is not None:
-            self._client.remove_pending_request(self._future)
-            self._future = None
-
-    def _ask(self) -> None:
-        if self._client.service_is_ready():
-            self._future = self._client.call_async(self._type.Request())
+        if self._call is not None:
+            self._call.forget()
+            self._call = None
 
 
 class InitialPoseReset:
@@ -120,9 +111,9 @@ class InitialPoseReset:
         message.pose.covariance = covariance
         self._publisher.publish(message)
 
-    def answer(self) -> tuple[bool, str] | None:
+    def answer(self) -> CallResult | None:
         """Done when a result has arrived."""
-        return (True, "") if self._answered() else None
+        return CallResult(True) if self._answered() else None
 
     def waits_for(self) -> str:
         """The localizer."""

@@ -117,11 +117,10 @@ class ResetLocalization(StatefulActionNode):
             self._health.reset.abandon()
             self.set_failure_reason(reason)
             return NodeStatus.FAILURE
-        done, message = answer
-        self.set_output("message", message)
-        if done:
+        self.set_output("message", answer.text)
+        if answer.success:
             return NodeStatus.SUCCESS
-        self.set_failure_reason(f"the localizer refused its reset: {message}")
+        self.set_failure_reason(f"the localizer refused its reset: {answer.text}")
         return NodeStatus.FAILURE
 
     def on_halted(self) -> None:
