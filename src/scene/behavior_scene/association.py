@@ -31,6 +31,7 @@ from behavior_scene.assignment import Indices, optimal_assignment
 from behavior_scene.detections import Array
 from behavior_scene.measurements import Measurements
 from behavior_scene.motion_model import Motion, Traits, log_densities, predicted
+from behavior_scene.noise_estimate import Noise
 from behavior_scene.tracks import Track
 
 Mask = NDArray[np.bool_]
@@ -65,6 +66,10 @@ class Expectations:
     motion: Motion
     """Predicted."""
     traits: Traits
+    noise: Noise
+    """What was learned of the noise of their detections."""
+    centres: Array
+    """T x 3, predicted positions over all hypotheses [m]."""
     anchors: Array
     """T x 3: where each was seen last, or is carried now [m]."""
     gates: Array
@@ -83,6 +88,8 @@ class Matches:
     """M indices of detections."""
     jumps: Mask
     """M, True: neither rest nor motion explains the detection."""
+    log_densities: Array
+    """M, logarithm of the probability density of the detection [1/m^3]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +126,10 @@ def expectations(
     held = [row for row, track in enumerate(tracks) if track.name in expected]
     for row in held:
         anchors[row] = expected[tracks[row].name][:3, 3]
-        motion.position[row] = anchors[row]
-        motion.pp[row] += HELD_DEVIATION**2 * np.eye(3)
-    deviation = np.sqrt(np.trace(motion.position_covariance(), axis1=1, axis2=2) / 3.0)
+        motion.mean[row, :, :3] = anchors[row]
+        motion.covariance[row, :, :3, :3] += HELD_DEVIATION**2 * np.eye(3)
+    mean, covariance = motion.moments()
+    deviation = np.sqrt(np.trace(covariance[:, :3, :3], axis1=1, axis2=2) / 3.0)
     countless = np.array([known.instances == 0 for known in classes], dtype=bool)
     reach = np.minimum(GATE_DEVIATIONS * deviation, traits.maximum_speed * dt)
     return Expectations(
@@ -130,6 +138,8 @@ def expectations(
         dt=dt,
         motion=motion,
         traits=traits,
+        noise=Noise.unpacked(np.array([t.noise for t in tracks]).reshape(-1, Noise.WIDTH)),
+        centres=mean[:, :3],
         anchors=anchors,
         gates=np.array([known.gate for known in classes]),
         reaches=np.where(countless, reach, 0.0),
@@ -146,7 +156,12 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
     """
     pairs = _candidates(there, seen)
     log_density, squared = log_densities(
-        there.motion, seen.positions, seen.noise, pairs.rows, pairs.columns
+        there.motion,
+        seen.positions,
+        np.where(seen.told[:, None, None], seen.noise, 0.0),
+        rows=pairs.rows,
+        columns=pairs.columns,
+        more=np.where(seen.told[pairs.columns], 0.0, there.noise.variance[pairs.rows]),
     )
     gate = there.gates[pairs.rows]
     log_jump = _log_jump(pairs.distances, gate)
@@ -168,7 +183,10 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
     more = second[optimal_assignment(pairs.rows[second], pairs.columns[second], gain[second])]
     chosen = np.concatenate([chosen, more])
     return Matches(
-        pairs.rows[chosen], pairs.columns[chosen], log_jump[chosen] > log_density[chosen]
+        pairs.rows[chosen],
+        pairs.columns[chosen],
+        log_jump[chosen] > log_density[chosen],
+        total[chosen],
     )
 
 
@@ -188,7 +206,7 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     farthest = float(limits[some].max())
     count = len(seen.detections)
     nearest = np.full(len(there.tracks) * count, np.inf)
-    for points in (there.motion.mean_position(), there.anchors):
+    for points in (there.centres, there.anchors):
         near = KDTree(np.column_stack([points[some], code])).sparse_distance_matrix(
             tree, farthest, output_type="ndarray"
         )

@@ -25,6 +25,7 @@ FARTHEST = 1e6
 """[m] what lies beyond, or is larger, is no measurement: squares of it would swamp all others."""
 LARGEST_VARIANCE = 1e6
 """[m^2] or [rad^2]; a detector that knows less than this knows nothing."""
+UNKNOWN_COVARIANCE = (0.0,) * 36
 _ASYMMETRY = 1e-6
 """Part of the largest variance by which a covariance may miss symmetry or definiteness: float32."""
 
@@ -238,7 +239,6 @@ def checked_detections(
         for index in np.flatnonzero(bad):
             defects[index] = defect
     poses.flags.writeable = False
-    unknown = (0.0,) * 36
     found: list[Detection | Defect] = []
     rows = zip(numbers[:, 0].tolist(), np.clip(numbers[:, 1], 0.0, 1.0).tolist(), strict=True)
     for i, (stamp, confidence) in enumerate(rows):
@@ -254,7 +254,7 @@ def checked_detections(
                 confidence=confidence,
                 world_T_object=poses[i],
                 size=tuple(size[i].tolist()),
-                covariance=tuple(turned[i].ravel().tolist()) if known[i] else unknown,
+                covariance=tuple(turned[i].ravel().tolist()) if known[i] else UNKNOWN_COVARIANCE,
                 detector=detector,
                 points=cloud,
                 mask_pixels=0 if mask_pixels is None else int(mask_pixels[i]),

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from behavior_scene.detections import Array, Detection
+from behavior_scene.detections import UNKNOWN_COVARIANCE, Array, Detection
 from behavior_scene.library import ObjectClass
 
 ORIENTATION_DEVIATION = 0.05
@@ -28,6 +29,8 @@ class Measurements:
     """D x 4 x 4."""
     noise: Array
     """D x 3 x 3, covariance of the positions, positive definite [m^2]."""
+    told: NDArray[np.bool_]
+    """D, whether the detector told the noise of the position."""
     turn_noise: Array
     """D, variance of the orientations about each axis [rad^2]."""
     sizes: Array
@@ -49,19 +52,25 @@ def measurements(detections: Sequence[Detection], classes: Sequence[ObjectClass]
     variance = np.array([known.position_deviation for known in classes]) ** 2
     noise = variance.reshape(count, 1, 1) * np.eye(3)
     turn_noise = np.full(count, ORIENTATION_DEVIATION**2)
-    told = np.array([any(detection.covariance) for detection in detections], dtype=bool)
-    if told.any():
-        rows = np.flatnonzero(told)
+    known = np.array(
+        [d.covariance is not UNKNOWN_COVARIANCE and any(d.covariance) for d in detections],
+        dtype=bool,
+    )
+    told = np.zeros(count, dtype=bool)
+    if known.any():
+        rows = np.flatnonzero(known)
         some = [detections[row].covariance for row in rows.tolist()]
         matrices = np.array(some).reshape(-1, 6, 6)
         trace = np.trace(matrices[:, :3, :3], axis1=1, axis2=2)
-        noise[rows[trace > 0.0]] = matrices[trace > 0.0, :3, :3]
+        told[rows] = trace > 0.0
+        noise[told] = matrices[trace > 0.0, :3, :3]
         trace = np.trace(matrices[:, 3:, 3:], axis1=1, axis2=2)
         turn_noise[rows[trace > 0.0]] = trace[trace > 0.0] / 3.0
     return Measurements(
         detections=detections,
         stamps=np.array([detection.stamp for detection in detections]),
         poses=np.array([d.world_T_object for d in detections]).reshape(count, 4, 4),
+        told=told,
         noise=noise + SMALLEST_DEVIATION**2 * np.eye(3),
         turn_noise=turn_noise + SMALLEST_DEVIATION**2,
         sizes=np.array([detection.size for detection in detections]).reshape(count, 3),

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where things are and how they move: two hypotheses for each, weighed by what is seen.
+"""Where things are and how they move: three hypotheses for each, weighed by what is seen.
 
-A thing either rests or moves, and a filter that suits one spoils the other: who averages long
-enough to hold a resting block still within a millimetre lags behind a moving one. So every track
-keeps two Kalman filters and the probability of each (interacting multiple model: H. Blom and
-Y. Bar-Shalom, IEEE Trans. Automatic Control 33 (1988) 780).
+A thing rests, or goes steadily, or is handled, and a filter that suits one spoils the others: who
+averages long enough to hold a resting block still within a millimetre lags behind a moving one;
+who follows every turn cannot tell two that pass each other. So every track keeps three Kalman
+filters and the probability of each (interacting multiple model: H. Blom and Y. Bar-Shalom, IEEE
+Trans. Automatic Control 33 (1988) 780).
 
 - **Rest**: the position wanders a little. The wandering is chosen such that, once settled, the
-  filter is the exponential one with the track's time constant tau: with the variance
+  filter is the exponential one with a time constant tau: with the variance
   ``r (1-e)^2 / e, e = exp(-dt/tau)`` of a step, r being the variance of a measurement, the gain
-  becomes ``1 - e`` at every rate of the detector. Before that it averages all it has seen.
-- **Motion**: the velocity wanders and forgets itself within `AGILITY` (Ornstein-Uhlenbeck); it
+  becomes ``1 - e`` at every rate of the detector. Before that it averages all it has seen. What
+  starts to move is noticed by the other hypotheses, so tau may be `PATIENCE` times the track's
+  time constant.
+- **Turn**: the velocity wanders and forgets itself within `AGILITY` (Ornstein-Uhlenbeck); it
   spreads such that `maximum_speed` is two standard deviations. The step is exact for every dt, so
   that one long step equals many short ones.
+- **Cruise**: the same, with `STEADINESS` of its variances: the velocity hardly changes, and is
+  remembered longer.
 
-All functions are pure and take N tracks at once; the second axis of the arrays is the hypothesis.
+All functions are pure and take N tracks at once; the second axis of the arrays (H)
+is the hypothesis.
 """
 
 from __future__ import annotations
@@ -30,15 +36,23 @@ from behavior_scene.detections import Array
 
 Indices = NDArray[np.intp]
 
-REST, MOTION = 0, 1
+REST, CRUISE, TURN = 0, 1, 2
+HYPOTHESES = 3
+PATIENCE = 3.0
+"""What rests is averaged for so many of the track's time constants."""
 AGILITY = 1.0
-"""[s] within which a moving thing forgets its velocity."""
-STARTS, STOPS = 0.3, 1.0
-"""[1/s] how often a resting thing starts, and a moving one stops."""
-REST_AT_FIRST = 0.5
-"""Probability that something new rests."""
+"""[s] within which a turning thing forgets its velocity ..."""
+CRUISE_AGILITY = 5.0
+"""... and a cruising one."""
+STEADINESS = 0.02
+"""What a cruising thing's velocity wanders, as part of what a turning one's does (variance)."""
+CHANGES = 1.3
+"""[1/s] how often things change their minds, ..."""
+HABITS = (0.6, 0.25, 0.15)
+"""... and how likely they rest, cruise or turn then."""
 _SERIES = 1e-3
-"""dt / AGILITY below which the variance of the position is taken from its series."""
+"""dt / agility below which the variance of the position is taken from its series."""
+_PLACES = np.cumsum(HYPOTHESES * np.array([1, 6, 36]))
 _CHUNK = 4096
 """Pairs looked at together; arrays of more come from fresh pages: that takes twice as long."""
 _LOG_2PI = float(np.log(2.0 * np.pi))
@@ -60,89 +74,67 @@ class Traits:
 
 @dataclass(slots=True)
 class Motion:
-    """State of N tracks."""
+    """State of N tracks under H hypotheses."""
 
     probability: Array
-    """N x 2 of the hypotheses."""
-    position: Array
-    """N x 2 x 3 [m]."""
-    velocity: Array
-    """N x 2 x 3 [m/s]."""
-    pp: Array
-    """N x 2 x 3 x 3 covariance of the position [m^2]."""
-    pv: Array
-    """N x 2 x 3 x 3 of position with velocity [m^2/s]."""
-    vv: Array
-    """N x 2 x 3 x 3 of the velocity [m^2/s^2]."""
+    """N x H of the hypotheses."""
+    mean: Array
+    """N x H x 6: position [m] and velocity [m/s]."""
+    covariance: Array
+    """N x H x 6 x 6 of the mean."""
     noise: Array
     """N, variance of the newest measurement along an axis [m^2]."""
 
-    WIDTH = 2 + 6 + 6 + 18 + 18 + 18 + 1
+    WIDTH = HYPOTHESES * (1 + 6 + 36) + 1
     """Numbers of one track."""
 
     def packed(self) -> Array:
         """N x `WIDTH` numbers, one row for each track."""
-        parts = (self.probability, self.position, self.velocity, self.pp, self.pv, self.vv)
         count = len(self.noise)
-        return np.hstack([*(part.reshape(count, -1) for part in parts), self.noise[:, None]])
+        parts = (self.probability, self.mean, self.covariance, self.noise)
+        return np.hstack([part.reshape(count, -1) for part in parts])
 
     @staticmethod
     def unpacked(rows: Array) -> Motion:
         """The state from the rows that `packed` gave; a view."""
-        count = len(rows)
-        probability, position, velocity, pp, pv, vv, noise = np.split(
-            rows, (2, 8, 14, 32, 50, 68), axis=1
-        )
+        probability, mean, covariance, noise = np.split(rows, _PLACES, axis=1)
         return Motion(
             probability,
-            position.reshape(count, 2, 3),
-            velocity.reshape(count, 2, 3),
-            pp.reshape(count, 2, 3, 3),
-            pv.reshape(count, 2, 3, 3),
-            vv.reshape(count, 2, 3, 3),
+            mean.reshape(-1, HYPOTHESES, 6),
+            covariance.reshape(-1, HYPOTHESES, 6, 6),
             noise[:, 0],
         )
 
     def of(self, rows: Indices) -> Motion:
         """The state of some tracks, a copy."""
-        return Motion.unpacked(self.packed()[rows])
+        return Motion(
+            self.probability[rows], self.mean[rows], self.covariance[rows], self.noise[rows]
+        )
 
-    def mean_position(self) -> Array:
-        """N x 3 [m], over both hypotheses."""
-        return np.asarray(np.einsum("nj,nja->na", self.probability, self.position))
-
-    def mean_velocity(self) -> Array:
-        """N x 3 [m/s]."""
-        return np.asarray(np.einsum("nj,nja->na", self.probability, self.velocity))
-
-    def position_covariance(self) -> Array:
-        """N x 3 x 3 [m^2] of `mean_position`: within the hypotheses and between them."""
-        apart = self.position - self.mean_position()[:, None, :]
-        within = np.einsum("nj,njab->nab", self.probability, self.pp)
-        between = np.einsum("nj,nja,njb->nab", self.probability, apart, apart)
-        return np.asarray(within + between)
-
-    def velocity_covariance(self) -> Array:
-        """N x 3 x 3 [m^2/s^2] of `mean_velocity`."""
-        apart = self.velocity - self.mean_velocity()[:, None, :]
-        within = np.einsum("nj,njab->nab", self.probability, self.vv)
-        between = np.einsum("nj,nja,njb->nab", self.probability, apart, apart)
-        return np.asarray(within + between)
+    def moments(self) -> tuple[Array, Array]:
+        """Mean (N x 6) and covariance (N x 6 x 6) over all hypotheses: within and between them."""
+        weight = self.probability[:, None, :]
+        mean = (weight @ self.mean)[:, 0]
+        apart = self.mean - mean[:, None]
+        count = len(mean)
+        within = (weight @ self.covariance.reshape(count, HYPOTHESES, 36)).reshape(count, 6, 6)
+        between = np.swapaxes(apart * self.probability[:, :, None], 1, 2) @ apart
+        return mean, within + between
 
 
 def newborn(position: Array, noise: Array, traits: Traits) -> Motion:
     """State of things seen for the first time at `position` (N x 3), with `noise` (N x 3 x 3)."""
     count = len(position)
-    zeros = np.zeros((count, 2, 3, 3))
-    vv = zeros.copy()
-    vv[:, MOTION] = (0.5 * traits.maximum_speed)[:, None, None] ** 2 * np.eye(3)
+    mean = np.zeros((count, HYPOTHESES, 6))
+    mean[:, :, :3] = position[:, None]
+    covariance = np.zeros((count, HYPOTHESES, 6, 6))
+    covariance[:, :, :3, :3] = noise[:, None]
+    speed = (0.5 * traits.maximum_speed)[:, None, None] ** 2 * np.eye(3)
+    covariance[:, CRUISE, 3:, 3:] = covariance[:, TURN, 3:, 3:] = speed
     return Motion(
-        probability=np.tile([REST_AT_FIRST, 1.0 - REST_AT_FIRST], (count, 1)),
-        position=np.repeat(position[:, None, :], 2, axis=1),
-        velocity=np.zeros((count, 2, 3)),
-        pp=np.repeat(noise[:, None], 2, axis=1),
-        pv=zeros,
-        vv=vv,
+        probability=np.tile(HABITS, (count, 1)),
+        mean=mean,
+        covariance=covariance,
         noise=np.trace(noise, axis1=1, axis2=2) / 3.0,
     )
 
@@ -150,63 +142,51 @@ def newborn(position: Array, noise: Array, traits: Traits) -> Motion:
 def predicted(motion: Motion, dt: Array, traits: Traits) -> Motion:
     """The state `dt` (N, not negative) seconds later, without a measurement."""
     mixed = _mixed(motion, dt)
-    drift, keep, qpp, qpv, qvv = _steps(dt, mixed.noise, traits)
-    a, b = drift[:, :, None, None], keep[:, :, None, None]
-    eye = np.eye(3)
-    pv = mixed.pv + a * mixed.vv
+    step, wandering_covariance = _steps(dt, mixed.noise, traits)
     return Motion(
         probability=mixed.probability,
-        position=mixed.position + drift[:, :, None] * mixed.velocity,
-        velocity=keep[:, :, None] * mixed.velocity,
-        pp=mixed.pp
-        + a * (mixed.pv + mixed.pv.transpose(0, 1, 3, 2))
-        + a * a * mixed.vv
-        + qpp[:, :, None, None] * eye,
-        pv=b * pv + qpv[:, :, None, None] * eye,
-        vv=b * b * mixed.vv + qvv[:, :, None, None] * eye,
+        mean=(step @ mixed.mean[..., None])[..., 0],
+        covariance=_congruent(step, mixed.covariance) + wandering_covariance,
         noise=mixed.noise,
     )
 
 
-def corrected(motion: Motion, measured: Array, noise: Array) -> tuple[Motion, Array]:
+def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
     """The state after a measurement of each position.
 
     Args:
         motion: predicted to the time of the measurement.
         measured: N x 3 [m].
         noise: N x 3 x 3, its covariance, positive definite.
-
-    Returns:
-        The state, and the logarithm of the probability density of the measurement (N).
     """
-    inverse, log_determinant = _inverses(motion.pp + noise[:, None])
-    innovation = measured[:, None, :] - motion.position
-    log_each = _log_normal(innovation, inverse, log_determinant)
-    joint = np.log(np.maximum(motion.probability, 1e-300)) + log_each
-    log_density = np.logaddexp(joint[:, REST], joint[:, MOTION])
-    gain = motion.pp @ inverse
-    gain_v = motion.pv.transpose(0, 1, 3, 2) @ inverse
-    rest = np.eye(3) - gain
-    rest_t, gain_t, gain_v_t = (m.transpose(0, 1, 3, 2) for m in (rest, gain, gain_v))
-    noisy, noisy_v = gain @ noise[:, None], gain_v @ noise[:, None]
+    covariance = motion.covariance
+    inverse, log_determinant = _inverses(covariance[:, :, :3, :3] + noise[:, None])
+    innovation = measured[:, None, :, None] - motion.mean[:, :, :3, None]
+    weighed = inverse @ innovation
+    squared = (np.swapaxes(innovation, 2, 3) @ weighed)[..., 0, 0]
+    joint = np.log(np.maximum(motion.probability, 1e-300)) - 0.5 * (squared + log_determinant)
+    likelihood = np.exp(joint - joint.max(axis=1, keepdims=True))
+    gain = covariance[:, :, :, :3] @ inverse
     # Joseph's form: stays positive definite whatever the rounding.
-    kept = rest @ motion.pp
-    cross = rest @ motion.pv - kept @ gain_v_t
-    vp = motion.pv.transpose(0, 1, 3, 2) - gain_v @ motion.pp
-    state = Motion(
-        probability=np.exp(joint - log_density[:, None]),
-        position=motion.position + np.einsum("njab,njb->nja", gain, innovation),
-        velocity=motion.velocity + np.einsum("njab,njb->nja", gain_v, innovation),
-        pp=_symmetric(kept @ rest_t + noisy @ gain_t),
-        pv=cross + noisy @ gain_v_t,
-        vv=_symmetric(motion.vv - gain_v @ motion.pv - vp @ gain_v_t + noisy_v @ gain_v_t),
+    rest = np.broadcast_to(np.eye(6), covariance.shape).copy()
+    rest[..., :3] -= gain
+    after = _congruent(rest, covariance) + _congruent(gain, noise[:, None])
+    return Motion(
+        probability=likelihood / likelihood.sum(axis=1, keepdims=True),
+        mean=motion.mean + (gain @ innovation)[..., 0],
+        covariance=0.5 * (after + np.swapaxes(after, 2, 3)),
         noise=np.trace(noise, axis1=1, axis2=2) / 3.0,
     )
-    return state, log_density
 
 
 def log_densities(
-    motion: Motion, measured: Array, noise: Array, rows: Indices, columns: Indices
+    motion: Motion,
+    measured: Array,
+    noise: Array,
+    *,
+    rows: Indices,
+    columns: Indices,
+    more: Array,
 ) -> tuple[Array, Array]:
     """How well measurements fit tracks, for some pairs of them.
 
@@ -216,13 +196,16 @@ def log_densities(
         noise: D x 3 x 3, their covariances.
         rows: M indices of tracks.
         columns: M indices of measurements.
+        more: M, variance to be added to the noise of a pair along each axis [m^2].
 
     Returns:
         Logarithm of the probability density (M), and the squared Mahalanobis distance to the
         hypothesis that explains it better (M).
     """
     parts = [
-        _log_densities(motion, measured, noise, rows[start:stop], columns[start:stop])
+        _log_densities(
+            motion, measured, noise, rows[start:stop], columns[start:stop], more[start:stop]
+        )
         for start, stop in pairwise([*range(0, len(rows), _CHUNK), len(rows)])
     ]
     if not parts:
@@ -231,27 +214,30 @@ def log_densities(
     return np.concatenate(densities), np.concatenate(squares)
 
 
-def _log_densities(
-    motion: Motion, measured: Array, noise: Array, rows: Indices, columns: Indices
+def _log_densities(  # noqa: PLR0917
+    motion: Motion, measured: Array, noise: Array, rows: Indices, columns: Indices, more: Array
 ) -> tuple[Array, Array]:
     each, squares = [], []
     seen = [np.take(component, columns) for component in _upper(noise)]
+    for diagonal in (0, 3, 5):
+        seen[diagonal] = seen[diagonal] + more
     at = [np.take(np.ascontiguousarray(measured[:, axis]), columns) for axis in range(3)]
-    for hypothesis in (REST, MOTION):
-        position = motion.position[:, hypothesis]
+    for hypothesis in range(HYPOTHESES):
+        position = motion.mean[:, hypothesis, :3]
+        spread = motion.covariance[:, hypothesis, :3, :3]
         innovation = [
             at[axis] - np.take(np.ascontiguousarray(position[:, axis]), rows) for axis in range(3)
         ]
         covariance = [
             np.take(component, rows) + variance
-            for component, variance in zip(_upper(motion.pp[:, hypothesis]), seen, strict=True)
+            for component, variance in zip(_upper(spread), seen, strict=True)
         ]
         squared, log_determinant = _quadratic_forms(covariance, innovation)
         log_probability = np.log(np.maximum(motion.probability[:, hypothesis], 1e-300))
         constant = np.take(log_probability - 1.5 * _LOG_2PI, rows)
         each.append(constant - 0.5 * (squared + log_determinant))
         squares.append(squared)
-    return np.logaddexp(*each), np.minimum(*squares)
+    return np.logaddexp.reduce(each), np.minimum.reduce(squares)
 
 
 def _inverses(matrices: Array) -> tuple[Array, Array]:
@@ -301,59 +287,67 @@ def wandering(noise: Array, dt: Array, time_constant: Array) -> Array:
     return np.asarray(noise * growth * np.maximum(dt / time_constant, 1.0))
 
 
-def _log_normal(innovation: Array, inverse: Array, log_determinant: Array) -> Array:
-    squared = np.einsum("nja,nja->nj", innovation, np.einsum("njab,njb->nja", inverse, innovation))
-    return np.asarray(-0.5 * (squared + log_determinant + 3.0 * _LOG_2PI))
+def _congruent(left: Array, middle: Array) -> Array:
+    """``A M A^T`` for stacks of matrices."""
+    # A copy of the transpose: numpy multiplies a strided view four times slower.
+    return np.asarray(left @ middle @ np.swapaxes(left, -1, -2).copy())
 
 
 def _mixed(motion: Motion, dt: Array) -> Motion:
-    """Each hypothesis starts the step from what both say, as likely as it may have changed."""
-    total = STARTS + STOPS
-    fade = np.exp(-total * dt)
-    change = np.empty((len(dt), 2, 2))  # from, to
-    change[:, REST, MOTION] = STARTS * (1.0 - fade) / total
-    change[:, MOTION, REST] = STOPS * (1.0 - fade) / total
-    change[:, REST, REST] = 1.0 - change[:, REST, MOTION]
-    change[:, MOTION, MOTION] = 1.0 - change[:, MOTION, REST]
+    """Each hypothesis starts the step from what all say, as likely as it may have changed."""
+    fade = np.exp(-CHANGES * dt)[:, None, None]
+    change = fade * np.eye(HYPOTHESES) + (1.0 - fade) * np.array(HABITS)  # from, to
     joint = change * motion.probability[:, :, None]
     probability = joint.sum(axis=1)
-    weight = joint / np.maximum(probability, 1e-300)[:, None, :]
-    position = np.einsum("nij,nia->nja", weight, motion.position)
-    velocity = np.einsum("nij,nia->nja", weight, motion.velocity)
-    dp = motion.position[:, :, None] - position[:, None]
-    dv = motion.velocity[:, :, None] - velocity[:, None]
-    spread = weight[..., None, None]
+    weight = np.swapaxes(joint / np.maximum(probability, 1e-300)[:, None, :], 1, 2)  # to, from
+    # Moments about a point near by: far from the origin the squares would swamp the variances.
+    origin = motion.mean[:, :1]
+    near = motion.mean - origin
+    mean = weight @ near
+    squares = motion.covariance + near[..., :, None] * near[..., None, :]
+    count = len(dt)
+    mixed = (weight @ squares.reshape(count, HYPOTHESES, 36)).reshape(squares.shape)
     return Motion(
         probability=probability,
-        position=position,
-        velocity=velocity,
-        pp=(spread * (motion.pp[:, :, None] + dp[..., :, None] * dp[..., None, :])).sum(axis=1),
-        pv=(spread * (motion.pv[:, :, None] + dp[..., :, None] * dv[..., None, :])).sum(axis=1),
-        vv=(spread * (motion.vv[:, :, None] + dv[..., :, None] * dv[..., None, :])).sum(axis=1),
+        mean=origin + mean,
+        covariance=mixed - mean[..., :, None] * mean[..., None, :],
         noise=motion.noise,
     )
 
 
-def _steps(dt: Array, noise: Array, traits: Traits) -> tuple[Array, Array, Array, Array, Array]:
-    """Coefficients (N x 2 each) of a step: p += drift v; v *= keep; variances qpp, qpv, qvv."""
+def _steps(dt: Array, noise: Array, traits: Traits) -> tuple[Array, Array]:
+    """Transition matrices and covariances of what is added (N x H x 6 x 6 each)."""
     zero = np.zeros_like(dt)
-    e = np.exp(-dt / AGILITY)
-    gone = -np.expm1(-dt / AGILITY)
-    twice = -np.expm1(-2.0 * dt / AGILITY)
-    spectral = 2.0 / AGILITY * (0.5 * traits.maximum_speed) ** 2
-    exact = AGILITY**2 * (dt - 2.0 * AGILITY * gone + 0.5 * AGILITY * twice)
-    qpp = spectral * np.where(dt < _SERIES * AGILITY, dt**3 / 3.0, exact)
-    qpv = spectral * 0.5 * (AGILITY * gone) ** 2
-    qvv = spectral * 0.5 * AGILITY * twice
-    wander = wandering(noise, dt, traits.time_constant)
-    return (
-        np.stack([zero, AGILITY * gone], axis=1),
-        np.stack([zero, e], axis=1),
-        np.stack([wander, qpp], axis=1),
-        np.stack([zero, qpv], axis=1),
-        np.stack([zero, qvv], axis=1),
+    wander = wandering(noise, dt, PATIENCE * traits.time_constant)
+    restless = 2.0 / AGILITY * (0.5 * traits.maximum_speed) ** 2
+    rest = (zero, zero, wander, zero, zero)
+    cruise = _wandering_velocity(dt, CRUISE_AGILITY, STEADINESS * restless)
+    turn = _wandering_velocity(dt, AGILITY, restless)
+    drift, keep, qpp, qpv, qvv = (
+        np.stack(parts, axis=1) for parts in zip(rest, cruise, turn, strict=True)
     )
+    step = np.zeros((len(dt), HYPOTHESES, 6, 6))
+    added = np.zeros_like(step)
+    for axis in range(3):
+        step[:, :, axis, axis] = 1.0
+        step[:, :, axis, axis + 3] = drift
+        step[:, :, axis + 3, axis + 3] = keep
+        added[:, :, axis, axis] = qpp
+        added[:, :, axis, axis + 3] = added[:, :, axis + 3, axis] = qpv
+        added[:, :, axis + 3, axis + 3] = qvv
+    return step, added
 
 
-def _symmetric(matrices: Array) -> Array:
-    return np.asarray(0.5 * (matrices + matrices.transpose(0, 1, 3, 2)))
+def _wandering_velocity(
+    dt: Array, agility: float, spectral: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Steps of a velocity that wanders, with a spectral density [m^2/s^3], and fades.
+
+    ``p += drift v``, ``v *= keep``, and the variances of both and their covariance (N each).
+    """
+    gone = -np.expm1(-dt / agility)
+    twice = -np.expm1(-2.0 * dt / agility)
+    exact = agility**2 * (dt - 2.0 * agility * gone + 0.5 * agility * twice)
+    qpp = spectral * np.where(dt < _SERIES * agility, dt**3 / 3.0, exact)
+    qpv = spectral * 0.5 * (agility * gone) ** 2
+    return agility * gone, 1.0 - gone, qpp, qpv, spectral * 0.5 * agility * twice

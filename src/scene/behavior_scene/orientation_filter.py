@@ -11,8 +11,9 @@ its mind; filtering would show an orientation that it never had.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from behavior_scene.detections import Array
 from behavior_scene.motion_model import wandering
@@ -45,9 +46,19 @@ def turned(
     """
     before = variance + wandering(noise, dt, time_constant)
     gain = before / (before + noise)
-    turn = Rotation.from_matrix(rotation.transpose(0, 2, 1) @ measured).as_rotvec()
-    snaps = np.linalg.norm(turn, axis=1) > SNAP_ANGLE
-    gain = np.where(snaps, 1.0, gain)
-    after = rotation @ Rotation.from_rotvec(gain[:, None] * turn).as_matrix()
+    turn = np.swapaxes(rotation, 1, 2).copy() @ measured
+    snaps = np.trace(turn, axis1=1, axis2=2) < 1.0 + 2.0 * math.cos(SNAP_ANGLE)
+    after = rotation @ _part_of(turn, gain)
     after[snaps] = measured[snaps]
     return after, np.where(snaps, noise, gain * noise)
+
+
+def _part_of(turn: Array, part: Array) -> Array:
+    """Rotations about the same axes by a part of the angle; for angles below half a turn."""
+    skew = 0.5 * (turn - np.swapaxes(turn, 1, 2))  # sin(angle) times the axis's cross matrix
+    sine = np.sqrt(skew[:, 0, 1] ** 2 + skew[:, 0, 2] ** 2 + skew[:, 1, 2] ** 2)
+    angle = np.arctan2(sine, 0.5 * (np.trace(turn, axis1=1, axis2=2) - 1.0))
+    axis = skew / np.where(sine > 0.0, sine, 1.0)[:, None, None]
+    goal = part * angle
+    first = np.sin(goal)[:, None, None] * axis
+    return np.asarray(np.eye(3) + first + (1.0 - np.cos(goal))[:, None, None] * (axis @ axis))

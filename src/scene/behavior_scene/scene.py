@@ -179,7 +179,9 @@ class Scene:
         usable = self.intake.admit(detections, detector=detector, stamp=stamp, now=now)
         if usable is None:
             return False
-        for track in self.tracker.update(usable, self._held_poses()):
+        for track in self.tracker.update(
+            usable, self._held_poses(), stamp=stamp, detector=detector
+        ):
             if track.confirmed:
                 self._make_automatic(track)
         self._follow_tracks(now)

@@ -26,6 +26,7 @@ from behavior_scene.detections import Array, Defect, Detection
 from behavior_scene.library import ObjectClass, ObjectLibrary
 from behavior_scene.measurements import Measurements, measurements
 from behavior_scene.motion_model import Motion, Traits, corrected, newborn
+from behavior_scene.noise_estimate import Noise, learned
 from behavior_scene.orientation_filter import turned
 from behavior_scene.tracker_parameters import TrackerParameters
 from behavior_scene.tracks import Track
@@ -62,7 +63,12 @@ class Tracker:
         return self.parameters
 
     def update(
-        self, detections: Iterable[Detection], expected: Mapping[str, Array] = MappingProxyType({})
+        self,
+        detections: Iterable[Detection],
+        expected: Mapping[str, Array] = MappingProxyType({}),
+        *,
+        stamp: float | None = None,
+        detector: str = "",
     ) -> list[Track]:
         """Assign the detections of one image of one detector.
 
@@ -74,10 +80,15 @@ class Tracker:
             detections: of the image.
             expected: 4x4 poses by track name where they are known better than by the last
                 detection (objects that a hand carries about).
+            stamp: time of the image [s], in case that nothing was detected; None: the newest of
+                the detections.
+            detector: who sent it.
 
         Returns:
             The tracks that were seen in the image.
         """
+        for track in self.tracks.values():
+            track.expect(detector)
         usable = self._looked_at(detections)
         stamps = [detection.stamp for detection, _ in usable]
         seen: list[Track] = []
@@ -86,6 +97,8 @@ class Tracker:
             if stop == len(usable) or stamps[stop] > stamps[start] + IMAGE_SPREAD:
                 seen += self._update_image(usable[start:stop], expected)
                 start = stop
+        if stamp is not None and stamp > self._time:
+            self.age(stamp)
         return list(dict.fromkeys(seen))
 
     def age(self, now: float) -> None:
@@ -153,13 +166,17 @@ class Tracker:
         rows, columns = matches.rows, matches.columns
         tracks = [there.tracks[row] for row in rows]
         traits, before = there.traits.of(rows), there.motion.of(rows)
-        position, noise = found.positions[columns], found.noise[columns]
+        learned_before = there.noise.of(rows)
+        position, told = found.positions[columns], found.told[columns]
+        measured_noise = learned_before.variance[:, None, None] * np.eye(3)
+        noise = np.where(told[:, None, None], found.noise[columns], measured_noise)
         late = np.maximum(there.times[rows] - found.stamps[columns], 0.0)
         if late.any():
             # Where the thing is now, had it gone on from where it was seen.
-            position = position + late[:, None] * before.mean_velocity()
-            noise = noise + (late**2)[:, None, None] * before.velocity_covariance()
-        after = corrected(before, position, noise)[0].packed()
+            mean, covariance = before.moments()
+            position = position + late[:, None] * mean[:, 3:]
+            noise = noise + (late**2)[:, None, None] * covariance[:, 3:, 3:]
+        after = corrected(before, position, noise).packed()
         jumped = np.flatnonzero(matches.jumps & (late <= IMAGE_SPREAD))
         if jumped.size:
             after[jumped] = newborn(position[jumped], noise[jumped], traits.of(jumped)).packed()
@@ -172,10 +189,30 @@ class Tracker:
             time_constant=traits.time_constant,
         )
         _store(tracks, there.times[rows], after, rotation, variance)
+        self._learn_noise(tracks, found, matches, learned_before)
         known, sizes = np.array([track.size for track in tracks]), found.sizes[columns]
         averaged = np.where(known > 0.0, known + SIZE_GAIN * (sizes - known), sizes).tolist()
-        for track, column, size in zip(tracks, columns.tolist(), averaged, strict=True):
-            track.see(found.detections[column], size)
+        density = matches.log_densities.tolist()
+        for track, column, size, log_density in zip(
+            tracks, columns.tolist(), averaged, density, strict=True
+        ):
+            track.see(found.detections[column], size, log_density)
+
+    @staticmethod
+    def _learn_noise(
+        tracks: Sequence[Track], found: Measurements, matches: Matches, before: Noise
+    ) -> None:
+        columns = matches.columns
+        rows = learned(
+            before,
+            found.stamps[columns],
+            found.positions[columns],
+            np.array([track.object_class.position_deviation for track in tracks]),
+            ~(found.told[columns] | matches.jumps),
+        ).packed()
+        rows.flags.writeable = False
+        for track, row in zip(tracks, rows, strict=True):
+            track.noise = row
 
     def _found_elsewhere(
         self,
@@ -252,14 +289,14 @@ def _store(
     tracks: Sequence[Track], times: Array, motion: Array, rotation: Array, variance: Array
 ) -> None:
     """Put the rows of the estimates into the tracks, as read-only views of common arrays."""
-    state = Motion.unpacked(motion)
+    mean, spread = Motion.unpacked(motion).moments()
     poses = np.zeros((len(tracks), 4, 4))
-    poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rotation, state.mean_position(), 1.0
+    poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rotation, mean[:, :3], 1.0
     covariance = np.zeros((len(tracks), 6, 6))
-    covariance[:, :3, :3] = state.position_covariance()
+    covariance[:, :3, :3] = spread[:, :3, :3]
     covariance[:, 3:, 3:] = variance[:, None, None] * np.eye(3)
-    velocity = state.mean_velocity()
-    for array in (motion, poses, covariance, velocity):
+    velocity = mean[:, 3:]
+    for array in (motion, poses, covariance, mean, velocity):
         array.flags.writeable = False
     for i, (track, time) in enumerate(zip(tracks, times.tolist(), strict=True)):
         track.time, track.motion, track.rotation_variance = time, motion[i], float(variance[i])

@@ -38,6 +38,9 @@ class TrackerParameters:
     those below are not looked at."""
     stability_frequency: float = 1.0
     """[Hz] a stable track has more detections per second than this."""
+    stability_evidence: float = 6.0
+    """For a stable track, the logarithm of how much likelier its detections are of one thing than
+    false ones: false detections seldom come back to where a thing should be. 0 or less: all."""
     history_duration: float = 2.0
     """[s] how long detections count; a track that is not stable at this age is forgotten."""
     minimum_history: int = 3
@@ -93,6 +96,7 @@ _RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
     "acceptance_confidence": (lambda v: 0.0 <= v < 1.0, "a number from 0, below 1"),
     "minimum_confidence": (lambda v: 0.0 <= v < 1.0, "a number from 0, below 1"),
     "stability_frequency": (lambda v: v >= 0.0, "a rate of at least 0 [Hz]"),
+    "stability_evidence": (lambda v: True, "a number"),
     "history_duration": (lambda v: v > 0.0, "a positive time [s]"),
     "minimum_history": (lambda v: v >= 1 and isinstance(v, int), "a whole number from 1"),
     "coasting_duration": (lambda v: v >= 0.0, "a time of at least 0 [s]"),

@@ -10,6 +10,7 @@ that many tracks, which are never forgotten: of those the question is only where
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,10 +21,15 @@ from behavior_scene.history import History
 from behavior_scene.library import ObjectClass
 from behavior_scene.measurements import measurements
 from behavior_scene.motion_model import Traits, newborn
+from behavior_scene.noise_estimate import Noise, unlearned
 from behavior_scene.tracker_parameters import TrackerParameters
 
 PLACED_DEVIATION = 1e-3
 """[m], [rad] of the pose of a thing that was placed by somebody who knows."""
+LOG_FALSE_DENSITY = math.log(0.1)
+"""Of false detections in one image [1/m^3]."""
+LOG_MISSED = math.log(0.6)
+"""Of the probability that something is not found by a detector that has found it before."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +52,8 @@ class Track:
     """Of the filters' state [s]."""
     motion: Array
     """Row of a `Motion`: position and velocity, resting and moving."""
+    noise: Array
+    """Row of a `Noise`: what was learned of the noise of the detections."""
     rotation_variance: float
     """[rad^2] about each axis."""
     first_stamp: float
@@ -57,6 +65,10 @@ class Track:
     size: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Edges of the bounding box [m], averaged; zeros: unknown."""
     history: History = field(default_factory=History)
+    evidence: float = 0.0
+    """Logarithm of how much likelier its detections are of one thing than false ones."""
+    detectors: set[str] = field(default_factory=set)
+    """Those that have seen it."""
     valid: bool = False
     """Was stable when it was old enough to be judged; kept while it is hidden."""
     confirmed: bool = False
@@ -95,12 +107,14 @@ class Track:
             world_T_object=first.world_T_object,
             time=first.stamp,
             motion=motion,
+            noise=_unlearned(object_class.position_deviation**2, first),
             rotation_variance=turn_noise,
             first_stamp=first.stamp,
             covariance=_pose_covariance(noise, turn_noise),
             size=first.size if all(first.size) else (0.0, 0.0, 0.0),
             confirmed=object_class.instances > 0,
         )
+        track.detectors.add(first.detector)
         track.history.add(first.stamp, first.confidence)
         return track
 
@@ -121,13 +135,20 @@ class Track:
         own = self.object_class.acceptance_confidence
         return self.parameters.acceptance_confidence if own is None else own
 
-    def see(self, detection: Detection, size: Sequence[float]) -> None:
-        """Note a detection that the filters have taken over, and the size with regard to it."""
+    def see(self, detection: Detection, size: Sequence[float], log_density: float) -> None:
+        """Note a detection that the filters have taken over.
+
+        Args:
+            detection: of the thing.
+            size: averaged with regard to it [m].
+            log_density: logarithm of the probability density of its place [1/m^3].
+        """
+        self.evidence += log_density - LOG_FALSE_DENSITY
         if detection.stamp >= self.newest.stamp:
             self.newest, self.jump = detection, None
         if all(detection.size):
             self.size = (size[0], size[1], size[2])
-        self.history.add(detection.stamp, detection.confidence)
+        self._count(detection)
 
     def restart(self, detection: Detection) -> None:
         """Continue at another place: the object was moved while nobody looked."""
@@ -135,15 +156,17 @@ class Track:
         self.newest, self.jump = detection, None
         self.world_T_object = detection.world_T_object
         self.time = detection.stamp
+        self._forget_predecessors()
         self._rest_at(seen.noise[0], float(seen.turn_noise[0]))
         if all(detection.size):
             self.size = detection.size
-        self.history.add(detection.stamp, detection.confidence)
+        self._count(detection)
 
     def place(self, world_T_object: Array) -> None:
         """Say where the object is, better than its detections tell, and that it rests there."""
         self.world_T_object = frozen(world_T_object)
         variance = PLACED_DEVIATION**2
+        self._forget_predecessors()
         self._rest_at(variance * np.eye(3), variance)
 
     def stable(self, now: float) -> bool:
@@ -151,6 +174,7 @@ class Track:
         rules = self.parameters
         return (
             len(self.history) >= rules.minimum_history
+            and self.evidence >= rules.stability_evidence
             and self.history.frequency(now) > rules.stability_frequency
             and self.history.mean_confidence > self.acceptance_confidence
         )
@@ -179,6 +203,24 @@ class Track:
         self.time = stamp
         self.place(self.world_T_object)
 
+    def expect(self, detector: str) -> None:
+        """Note that a detector has looked; `see` tells if it has found something."""
+        if detector in self.detectors:
+            self.evidence += LOG_MISSED
+
+    def _count(self, detection: Detection) -> None:
+        self.history.add(detection.stamp, detection.confidence)
+        if detection.detector in self.detectors:
+            self.evidence -= LOG_MISSED
+        self.detectors.add(detection.detector)
+
+    def _forget_predecessors(self) -> None:
+        """The next detection is not to be compared with those before."""
+        learned = Noise.unpacked(self.noise[None])
+        at = self.newest.world_T_object[None, :3, 3]
+        stamp = np.array([self.newest.stamp])
+        (self.noise,) = unlearned(learned.variance, stamp, at, learned.weight).packed()
+
     def _rest_at(self, noise: Array, turn_noise: float) -> None:
         traits = Traits(np.array([self.object_class.maximum_speed]), np.array([self.time_constant]))
         at = self.world_T_object[None, :3, 3]
@@ -186,6 +228,12 @@ class Track:
         self.rotation_variance = turn_noise
         self.velocity = np.zeros(3)
         self.covariance = _pose_covariance(noise, turn_noise)
+
+
+def _unlearned(variance: float, first: Detection) -> Array:
+    at = first.world_T_object[None, :3, 3]
+    (row,) = unlearned(np.array([variance]), np.array([first.stamp]), at).packed()
+    return np.asarray(row)
 
 
 def _pose_covariance(noise: Array, turn_noise: float) -> Array:

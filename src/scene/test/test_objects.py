@@ -28,7 +28,7 @@ LIBRARY = library_from_dict(
         }
     }
 )
-PARAMETERS = SceneParameters(tracker=TrackerParameters(minimum_history=1))
+PARAMETERS = SceneParameters(tracker=TrackerParameters(minimum_history=1, stability_evidence=0.0))
 """Tracks are believed at once."""
 
 
