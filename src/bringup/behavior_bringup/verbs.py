@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from behavior_bringup import stack as stacks
-from behavior_bringup.description import Scalar
+from behavior_bringup.description import Scalar, load_stack, stack_file
 from behavior_bringup.environment import enter_domain
-from behavior_bringup.errors import BringupError
+from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.mission_steps import Place, Step, read_steps
 from behavior_bringup.missions import known_missions, mission_named
 from behavior_bringup.stack import Stack, free_stack, how_it_ended
@@ -45,6 +45,8 @@ def up(options: argparse.Namespace) -> int:
         "viewer_port": options.port,
     }
     if options.viewer:
+        if "viewer" not in load_stack(stack_file(options.world)).processes:
+            raise UsageError(f"The stack of '{options.world}' has no viewer: leave --viewer away")
         _check_port(options.port)
     begin = time.monotonic()
     bring_up(

@@ -8,7 +8,7 @@ of the system it does under the lock.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
@@ -29,6 +29,7 @@ class Host:
     lock: threading.RLock
     """Held while the system is touched."""
     transforms: TransformBroadcaster
+    _waiting: list[TransformStamped] = field(default_factory=list)
 
     @property
     def now(self) -> float:
@@ -36,8 +37,13 @@ class Host:
         return self.system.now
 
     def send(self, *transforms: TransformStamped) -> None:
-        """Publish transforms."""
-        self.transforms.send(transforms)
+        """Have transforms published with the next odometry: few messages cost readers less."""
+        self._waiting.extend(transforms)
+
+    def flush(self) -> None:
+        """Publish all transforms that wait."""
+        self.transforms.send(self._waiting)
+        self._waiting.clear()
 
 
 def node_options(host: Host) -> dict[str, Any]:

@@ -45,11 +45,11 @@ from behavior_sim.navigation.entities import (
     TrajectoryPlannerNode,
 )
 from behavior_sim.navigation.host import EntityNode, Host
+from behavior_sim.navigation.operator import Habits, OperatorNode
 from behavior_sim.navigation.path_planner import Reason
 from behavior_sim.navigation.servers import (
     BaseNode,
     MapLoaderNode,
-    OperatorNode,
     RoutePlannerNode,
     SemanticRegionsNode,
 )
@@ -70,7 +70,7 @@ PARAMETERS = [
     ),
     ParameterSpec("seed", 0, "Of all noise.", range=(0, 2**31 - 1), read_only=True),
     ParameterSpec(
-        "clock_rate", 25.0, "Of /clock [Hz, simulated].", range=(1.0, 50.0), read_only=True
+        "clock_rate", 12.5, "Of /clock [Hz, simulated].", range=(1.0, 50.0), read_only=True
     ),
     ParameterSpec(
         "localization_noise",
@@ -93,7 +93,22 @@ PARAMETERS = [
         "autostart", True, "Localizer, egm, rpp, sdm and tp start active.", read_only=True
     ),
     ParameterSpec(
-        "hold_deadman", True, "The operator holds the deadman switch at first.", read_only=True
+        "operator_holds_deadman",
+        True,
+        "The operator holds the deadman switch from the beginning.",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "operator_chooses_autonomous",
+        False,
+        "The operator chooses once that the autonomy drives.",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "operator_presses_again",
+        False,
+        "The operator releases a deadman switch that is held in vain, and presses it again.",
+        read_only=True,
     ),
 ]
 
@@ -168,7 +183,14 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         RoutePlannerNode(host)
         SemanticRegionsNode(host)
         MapLoaderNode(host)
-        OperatorNode(host, holding=values["hold_deadman"])
+        OperatorNode(
+            host,
+            Habits(
+                holds=values["operator_holds_deadman"],
+                chooses_autonomous=values["operator_chooses_autonomous"],
+                presses_again=values["operator_presses_again"],
+            ),
+        )
         for entity in self.entities:
             entity.start(values["autostart"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Route planner, semantic regions, map loader, base and operator, as nodes."""
+"""Route planner, semantic regions, map loader and base, as nodes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from behavior_msgs.msg import Route, RouteRequest, SemanticRegionArray
 from geometry_msgs.msg import PoseArray, Twist
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import ActionServer, CancelResponse
-from rclpy.clock import Clock, ClockType
 from rclpy.task import Future
 from sensor_msgs.msg import LaserScan
-from std_msgs.msg import Empty, Header
-from std_srvs.srv import SetBool, Trigger
+from std_msgs.msg import Header
+from std_srvs.srv import Trigger
 
 from behavior_ros import QOS_COMMAND, QOS_LATCHED, to_time
 from behavior_sim.navigation import messages
@@ -22,9 +21,6 @@ from behavior_sim.navigation.host import Host, WorldNode
 from behavior_sim.navigation.map_loader import LoadCode, Loaded
 from behavior_sim.navigation.system import MapChanged, OdometryEvent, TruthEvent
 from behavior_sim.navigation.world import Scan, UnknownThing
-
-HEARTBEAT_RATE = 20.0
-"""[Hz] of wall time."""
 
 
 class BaseNode(WorldNode):
@@ -51,6 +47,7 @@ class BaseNode(WorldNode):
     def _publish_odometry(self, event: OdometryEvent) -> None:
         host = self.host
         host.send(messages.transform(host.now, messages.ODOM, messages.BASE, event.pose))
+        host.flush()
         self._odometry.publish(messages.odometry(host.now, event))
 
     def _publish_scan(self, scan: Scan) -> None:
@@ -200,26 +197,3 @@ class MapLoaderNode(WorldNode):
             for handle, _done in list(self._goals.values()):
                 if handle.is_active:
                     handle.publish_feedback(LoadTile.Feedback(progress=progress))
-
-
-class OperatorNode(WorldNode):
-    """Somebody who holds the deadman switch: ``/deadman/heartbeat``; ``/operator/hold`` lets go."""
-
-    def __init__(self, host: Host, *, holding: bool = True) -> None:
-        super().__init__("operator", host)
-        self.holding = holding
-        self._heartbeat = self.create_publisher(Empty, "/deadman/heartbeat", QOS_COMMAND)
-        self.create_service(SetBool, "/operator/hold", self._on_hold)
-        # A hand knows no simulated time.
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(1.0 / HEARTBEAT_RATE, self._beat, clock=steady)
-
-    def _beat(self) -> None:
-        if self.holding:
-            self._heartbeat.publish(Empty())
-
-    def _on_hold(self, request: Any, response: Any) -> Any:
-        self.holding = bool(request.data)
-        response.success = True
-        response.message = "the switch is held" if self.holding else "the switch is released"
-        return response

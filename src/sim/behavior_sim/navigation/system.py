@@ -33,13 +33,13 @@ TIMESTEP = 0.02
 ENTITIES = ("localizer", "egm", "rpp", "sdm", "tp")
 """What may be switched on and off, in the order of data."""
 _RATES = {
-    "odometry": 25.0,
     "localizer": 10.0,
     "scan": 5.0,
+    "odometry": 12.5,
     "sdm": 5.0,
     "rpp": 5.0,
-    "tp": 25.0,
-    "status": 10.0,
+    "tp": 12.5,
+    "status": 5.0,
     "truth": 10.0,
 }
 """[Hz]; the modules run in this order."""
