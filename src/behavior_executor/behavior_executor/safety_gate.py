@@ -20,7 +20,6 @@ from typing import Any
 
 from behavior_msgs.msg import (
     AutonomyLevel,
-    LocalizationResult,
     Metrics,
     PlannerOperationMode,
     SafetyStatus,
@@ -32,6 +31,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from behavior_executor.conversion import metrics_message
+from behavior_executor.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
 from behavior_executor.navigation.safety import SafetyRule, Verdict
 from behavior_executor.navigation.state import Level, PlannerMode
 from behavior_executor.operator_input import OPERATOR_PARAMETERS, OperatorInput
@@ -73,6 +73,7 @@ EVERY_LEVEL = QoSProfile(
 
 PARAMETERS = (
     *OPERATOR_PARAMETERS,
+    *LOCALIZATION_PARAMETERS,
     ParameterSpec(
         "rx_autonomous", "/cmd_vel_nav", "topic of the autonomy's velocity commands", read_only=True
     ),
@@ -93,22 +94,6 @@ PARAMETERS = (
         "[s] steady time without the planner's mode after which the executor counts as gone",
         range=(0.02, 10.0),
         read_only=True,
-    ),
-    ParameterSpec(
-        "localization_result.rx_message",
-        "/localization/result",
-        "topic of verdicts of the localizer; empty: the robot may drive without",
-        read_only=True,
-    ),
-    ParameterSpec(
-        "localization_result.max_timeout",
-        1.0,
-        "[s] node time since a result's stamp for which it counts; .inf: always",
-        range=(1e-3, math.inf),
-        read_only=True,
-    ),
-    ParameterSpec(
-        "min_score", 0.0, "score below which a localization counts as bad", range=(0.0, 1.0)
     ),
     ParameterSpec(
         "check_rate",
@@ -191,16 +176,9 @@ class SafetyGate(Node):  # type: ignore[misc]
             max_age=ODOMETRY_MAX_AGE,
             age_since=AgeSince.HEARTBEAT,
         )
-        self._localization: MessageCache[LocalizationResult] | None = None
+        self._localizer: LocalizationInput | None = None
         if values["localization_result.rx_message"]:
-            self._localization = MessageCache(
-                self,
-                LocalizationResult,
-                values["localization_result.rx_message"],
-                max_age=values["localization_result.max_timeout"],
-                age_since=AgeSince.STAMP,
-                callback=lambda message: self._on_event(),
-            )
+            self._localizer = LocalizationInput(self, values, lambda estimate: self._on_event())
 
     # -- inputs ----------------------------------------------------------------------------------
 
@@ -274,19 +252,9 @@ class SafetyGate(Node):  # type: ignore[misc]
         return verdict
 
     def _judge_localization(self) -> None:
-        cache, rule = self._localization, self.rule
-        newest = None if cache is None else cache.newest()
-        if cache is None or newest is None:
-            rule.localization_good, rule.localization_reason = False, "no localization result yet"
-            return
-        trusted = newest.status == LocalizationResult.GOOD
-        trusted = trusted and newest.score >= self.get_parameter("min_score").value
-        rule.localization_good = trusted and cache.fresh()
-        rule.localization_reason = (
-            f"localizer doubts its pose ({newest.score:.2f})"
-            if not trusted
-            else f"no localization result for {cache.age():.2f} s"
-        )
+        if self._localizer is not None:
+            self.rule.localization_reason = self._localizer.why_not()
+            self.rule.localization_good = not self.rule.localization_reason
 
     def _passed_deadline(self, now: float) -> float:
         """When the first of the timeouts since the last check ran out; the check, if none did."""
@@ -295,8 +263,9 @@ class SafetyGate(Node):  # type: ignore[misc]
             self.rule.mode_at + self._values["executor_timeout_s"],
             self._commanded_at + self._values["command_timeout_s"],
         ]
-        if self._localization is not None:
-            deadlines.append(now - (self._localization.age() - self._localization.max_age))
+        if self._localizer is not None:
+            cache = self._localizer.cache
+            deadlines.append(now - (cache.age() - cache.max_age))
         passed = [deadline for deadline in deadlines if self._checked_at < deadline <= now]
         return min(passed, default=self._checked_at)
 

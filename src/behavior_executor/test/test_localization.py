@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from behavior_executor.localization_input import deviation_ratio
 from behavior_executor.navigation.localization import (
     Estimate,
     LocalizationWatch,
@@ -101,3 +102,31 @@ def test_the_pose_follows_the_odometry(map_T_odom: Pose2D, then: Pose2D, now: Po
     wanted = map_T_odom @ now
     assert got.distance(wanted) < 1e-9
     assert got.turn(wanted) < 1e-9
+
+
+def covariance(xx: float, yy: float, turn: float, xy: float = 0.0) -> list[float]:
+    values = [0.0] * 36
+    values[0], values[1], values[6], values[7], values[35] = xx, xy, xy, yy, turn
+    return values
+
+
+@pytest.mark.parametrize(
+    ("values", "ratio"),
+    [
+        (covariance(0.0, 0.0, 0.0), 0.0),
+        (covariance(0.25, 0.01, 0.0), 1.0),
+        (covariance(0.0, 0.0, 0.16), 2.0),
+        # Rotated by 45 degrees: the worst direction is none of the axes.
+        (covariance(0.5, 0.5, 0.0, xy=0.5), 2.0),
+        (covariance(-1.0, 0.1, 0.1), math.inf),
+        (covariance(math.nan, 0.1, 0.1), math.inf),
+        (covariance(0.1, math.inf, 0.1), math.inf),
+    ],
+)
+def test_deviations_of_a_pose_against_their_limits(values: list[float], ratio: float) -> None:
+    assert deviation_ratio(values, 0.5, 0.2) == pytest.approx(ratio)
+
+
+def test_a_limit_of_zero_takes_certainty_only() -> None:
+    assert deviation_ratio(covariance(0.0, 0.0, 0.0), 0.0, 0.0) == 0.0
+    assert deviation_ratio(covariance(1e-9, 0.0, 0.0), 0.0, 0.0) == math.inf

@@ -15,7 +15,7 @@ from tf2_msgs.msg import TFMessage
 
 from behavior_executor.manager_node import NavigationManager
 from behavior_executor.managers.system_health import SystemHealthManager
-from behavior_ros import ERROR, QOS_COMMAND, QOS_EVENT_LOG, to_time
+from behavior_ros import ERROR, QOS_COMMAND, QOS_EVENT_LOG, seconds, to_time
 from behavior_tree import NodeStatus
 
 RESULT = "/localization/result"
@@ -217,6 +217,30 @@ def test_a_reset_by_a_pose_to_start_from() -> None:
         assert health.run(tree) is NodeStatus.RUNNING
         tell(health, 100.1)
         assert health.run(tree) is NodeStatus.SUCCESS
+
+
+@pytest.mark.timeout(120)
+def test_poses_of_amcl_are_as_good_as_their_covariance() -> None:
+    parameters = (
+        "system_health:localization_result.message:=pose",
+        "system_health:localization_result.rx_message:=/amcl_pose",
+    )
+    with rig(SystemHealthManager, *parameters) as health:
+        cache = health.manager.inputs["localization_result"]
+
+        def newest_stamp() -> float | None:
+            newest = cache.newest()
+            return None if newest is None else seconds(newest.header.stamp)
+
+        for stamp, variance, good in ((99.0, 0.2, True), (99.1, 0.3, False), (99.2, 0.1, True)):
+            message = PoseWithCovarianceStamped()
+            message.header.stamp, message.header.frame_id = to_time(stamp), "map"
+            message.pose.pose.orientation.w = 1.0
+            message.pose.covariance[0] = variance
+            health.world.say("/amcl_pose", message)
+            until(lambda s=stamp: newest_stamp() == s, 20.0, "the pose")
+            assert health.ask("localizationIsReady") == good
+        assert health.state.localization.failures == 1
 
 
 class Broken(NavigationManager):

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from behavior_msgs.msg import LocalizationResult
-from geometry_msgs.msg import Pose
 from rclpy.node import Node
 from std_srvs.srv import Empty, Trigger
 
+from behavior_executor.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
 from behavior_executor.manager_node import (
     NavigationManager,
-    input_parameters,
     navigation_managers,
     pose_tree,
     pose_tree_parameter,
@@ -33,9 +31,7 @@ from behavior_ros import ERROR, ParameterSpec, TransformError, seconds, to_time
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
-    *input_parameters(
-        "localization_result", "/localization/result", 1.0, "verdicts of the localizer"
-    ),
+    *LOCALIZATION_PARAMETERS,
     pose_tree_parameter(),
     ParameterSpec("robot_frame", "base_link", "frame of the robot", read_only=True),
     ParameterSpec(
@@ -65,7 +61,6 @@ PARAMETERS = (
         range=(0.1, 600.0),
         read_only=True,
     ),
-    ParameterSpec("min_score", 0.0, "score below which a result counts as bad", range=(0.0, 1.0)),
 )
 
 
@@ -79,9 +74,10 @@ class SystemHealthManager(NavigationManager):
         super().__init__(node, PARAMETERS)
         self._host = node
         self.watch = LocalizationWatch(self.state.localization)
-        self._cache = self.input(
-            "localization_result", LocalizationResult, callback=self._on_result
+        self._localizer = LocalizationInput(
+            self.manager_node, self.values, lambda estimate: self.watch.take(estimate, self._now())
         )
+        self._cache = self.inputs["localization_result"] = self._localizer.cache
         self._transforms = pose_tree(node, self.values["pose_tree"])
         self._odometry_problem = ""
         self._then: tuple[float, Pose2D] | None = None
@@ -148,21 +144,6 @@ class SystemHealthManager(NavigationManager):
     def _now(self) -> float:
         return seconds(self.manager_node.get_clock().now())
 
-    def _on_result(self, message: LocalizationResult) -> None:
-        trusted = message.status == LocalizationResult.GOOD
-        minimum = self.manager_node.get_parameter("min_score").value
-        self.watch.take(
-            Estimate(
-                stamp=seconds(message.header.stamp),
-                pose=_planar(message.pose.pose),
-                good=trusted and message.score >= minimum,
-                score=message.score,
-                map_id=message.map_id,
-                frame=message.header.frame_id,
-            ),
-            self._now(),
-        )
-
     def _brought_to_now(self, estimate: Estimate) -> Pose2D:
         static, robot = self.values["static_frame"], self.values["robot_frame"]
         self._odometry_problem = ""
@@ -183,11 +164,6 @@ class SystemHealthManager(NavigationManager):
         transform = self._transforms.lookup_transform(static, robot, stamp).transform
         t, q = transform.translation, transform.rotation
         return Pose2D(t.x, t.y, yaw_of(q.x, q.y, q.z, q.w))
-
-
-def _planar(pose: Pose) -> Pose2D:
-    q = pose.orientation
-    return Pose2D(pose.position.x, pose.position.y, yaw_of(q.x, q.y, q.z, q.w))
 
 
 def register_system_health_nodes(factory: BehaviorTreeFactory, health: nodes.SystemHealth) -> None:
