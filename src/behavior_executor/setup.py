@@ -25,6 +25,7 @@ setup(
         "console_scripts": [
             "executor_node = behavior_executor.node:main",
             "safety_gate = behavior_executor.safety_gate:main",
+            "vda5050_client = behavior_executor.vda5050.node:main",
         ],
         "behavior_executor.managers": [
             "scene = behavior_executor.scene_manager:SceneManager",

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions of an order: handlers that do them, and what may run beside what (VDA5050 6.8, 6.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from behavior_executor.vda5050.messages import Action, ActionState, ActionStatus, BlockingType
+
+
+class RunningAction(Protocol):
+    """An action under way."""
+
+    def poll(self) -> tuple[ActionStatus, str]:
+        """Its status now, and a text on it; not WAITING."""
+
+    def cancel(self) -> None:
+        """End it soon; it becomes FAILED."""
+
+    def pause(self) -> None:
+        """Hold it, if it can be held."""
+
+    def resume(self) -> None:
+        """Go on."""
+
+
+class ActionHandler(Protocol):
+    """Does the actions of one type."""
+
+    description: str
+    """For the factsheet, one line."""
+
+    def start(self, action: Action) -> RunningAction:
+        """Begin one.
+
+        Raises:
+            ValueError: its parameters are wrong.
+        """
+
+
+@dataclass
+class _Entry:
+    action: Action
+    status: ActionStatus = ActionStatus.WAITING
+    text: str = ""
+    running: RunningAction | None = None
+    due: bool = False
+    """Whether its node or edge was reached."""
+
+
+class ActionBook:
+    """All actions of an order, with their states."""
+
+    def __init__(self, handlers: Mapping[str, ActionHandler]) -> None:
+        """Start empty.
+
+        Args:
+            handlers: by action type.
+        """
+        self._handlers = handlers
+        self._entries: dict[str, _Entry] = {}
+
+    def add(self, actions: Iterable[Action]) -> None:
+        """Take note of actions that will be due later; known ones are left alone."""
+        for action in actions:
+            self._entries.setdefault(action.action_id, _Entry(action))
+
+    def drop_waiting(self, kept: set[str]) -> None:
+        """Forget actions of a horizon that was replaced."""
+        self._entries = {
+            key: entry
+            for key, entry in self._entries.items()
+            if key in kept or entry.due or entry.status.is_final
+        }
+
+    def reach(self, actions: Iterable[Action]) -> None:
+        """The node or edge of these actions was reached."""
+        for action in actions:
+            self._entries[action.action_id].due = True
+
+    def begin(self, action: Action) -> None:
+        """Start an action at once, whatever else runs."""
+        entry = self._entries.setdefault(action.action_id, _Entry(action))
+        entry.due = True
+        self._start(entry)
+
+    def record(self, action: Action, status: ActionStatus, text: str = "") -> None:
+        """Enter the state of an action that needs no handler."""
+        entry = self._entries.setdefault(action.action_id, _Entry(action))
+        entry.status, entry.text, entry.due = status, text, True
+
+    def step(self, *, paused: bool = False) -> None:
+        """See how actions are doing, and start those that may start."""
+        for entry in self._entries.values():
+            if entry.running is not None and not entry.status.is_final:
+                entry.status, entry.text = entry.running.poll()
+        if paused:
+            return
+        for entry in self._entries.values():
+            if not entry.due or entry.status is not ActionStatus.WAITING:
+                continue
+            running = [e for e in self._entries.values() if e.due and _is_open(e)]
+            if any(e.action.blocking_type is BlockingType.HARD for e in running):
+                return
+            if entry.action.blocking_type is BlockingType.HARD and running:
+                return  # and what comes after it waits for it
+            self._start(entry)
+
+    def cancel(self) -> None:
+        """End what runs; what waits never starts."""
+        for entry in self._entries.values():
+            if entry.status is ActionStatus.WAITING:
+                entry.status, entry.text = ActionStatus.FAILED, "the order was cancelled"
+            elif entry.running is not None and not entry.status.is_final:
+                entry.running.cancel()
+
+    def pause(self) -> None:
+        """Hold what can be held."""
+        for entry in self._entries.values():
+            if entry.running is not None and not entry.status.is_final:
+                entry.running.pause()
+
+    def resume(self) -> None:
+        """Go on."""
+        for entry in self._entries.values():
+            if entry.running is not None and not entry.status.is_final:
+                entry.running.resume()
+
+    @property
+    def may_drive(self) -> bool:
+        """Whether no action that is due forbids driving."""
+        return not any(
+            entry.due
+            and not entry.status.is_final
+            and entry.action.blocking_type is not BlockingType.NONE
+            for entry in self._entries.values()
+        )
+
+    @property
+    def busy(self) -> bool:
+        """Whether an action that is due has not ended."""
+        return any(entry.due and not entry.status.is_final for entry in self._entries.values())
+
+    @property
+    def failed(self) -> Action | None:
+        """The first action that failed and that the order cannot do without."""
+        failed = (e.action for e in self._entries.values() if e.status is ActionStatus.FAILED)
+        return next((a for a in failed if a.blocking_type is not BlockingType.NONE), None)
+
+    def states(self) -> tuple[ActionState, ...]:
+        """For the state message."""
+        return tuple(
+            ActionState(
+                action_id=entry.action.action_id,
+                action_type=entry.action.action_type,
+                action_description=entry.action.action_description,
+                action_status=entry.status,
+                result_description=entry.text or None,
+            )
+            for entry in self._entries.values()
+        )
+
+    def _start(self, entry: _Entry) -> None:
+        try:
+            entry.running = self._handlers[entry.action.action_type].start(entry.action)
+            entry.status, entry.text = entry.running.poll()
+        except (KeyError, ValueError) as error:
+            entry.status, entry.text = ActionStatus.FAILED, f"cannot be started: {error}"
+
+
+def _is_open(entry: _Entry) -> bool:
+    return entry.running is not None and not entry.status.is_final

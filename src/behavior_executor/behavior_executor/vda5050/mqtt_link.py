@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The vehicle's connection to the broker (VDA5050 6.2 to 6.4, 6.14).
+
+Messages come in a thread of paho's; they are kept until :meth:`MqttLink.received` fetches them, so
+that all else happens in one thread. Orders and states use QoS 0, the connection QoS 1 and retained,
+as the standard wants; the subscription takes QoS 1 where a master control sends it. When the
+connection breaks the broker publishes the last will, and paho connects again by itself.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from paho.mqtt.client import Client as PahoClient
+from paho.mqtt.client import MQTTv311
+from paho.mqtt.enums import CallbackAPIVersion
+
+from behavior_executor.vda5050.messages import (
+    VERSION,
+    Connection,
+    ConnectionState,
+    Header,
+    now_utc,
+)
+
+KEEPALIVE = 15
+"""[s] after which the broker gives a silent vehicle up."""
+
+
+@dataclass(frozen=True)
+class Broker:
+    """Where the broker is, and who the vehicle is."""
+
+    host: str
+    port: int = 1883
+    manufacturer: str = "behavior_suite"
+    serial_number: str = "robot"
+    interface: str = "uagv"
+    username: str = ""
+    password: str = field(default="", repr=False)
+    tls: bool = False
+
+    def topic(self, name: str) -> str:
+        """A topic of this vehicle."""
+        major = VERSION.partition(".")[0]
+        return f"{self.interface}/v{major}/{self.manufacturer}/{self.serial_number}/{name}"
+
+
+class MqttLink:
+    """Connects, subscribes, and publishes messages with their headers."""
+
+    def __init__(self, broker: Broker, *, tell: Callable[[str], None]) -> None:
+        """Begin to connect; a broker that is not there is tried again and again.
+
+        Args:
+            broker: where and who.
+            tell: is given each change of the connection, from any thread.
+        """
+        self._broker = broker
+        self._tell = tell
+        self._inbox: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
+        self._numbers: dict[str, int] = {}
+        self.connected = False
+        """Whether the broker is there now."""
+        self.connections = 0
+        """How often it was connected to."""
+        self._client = PahoClient(
+            CallbackAPIVersion.VERSION2,
+            client_id=f"{broker.manufacturer}_{broker.serial_number}",
+            protocol=MQTTv311,
+        )
+        if broker.username:
+            self._client.username_pw_set(broker.username, broker.password)
+        if broker.tls:
+            self._client.tls_set(cert_reqs=ssl.CERT_REQUIRED)
+        self._client.reconnect_delay_set(min_delay=1, max_delay=8)
+        will = self._connection(ConnectionState.CONNECTIONBROKEN)
+        self._client.will_set(broker.topic("connection"), will, qos=1, retain=True)
+        self._client.on_connect = self._on_connect
+        self._client.on_subscribe = self._on_subscribe
+        self._client.on_disconnect = self._on_disconnect
+        self._client.on_message = self._on_message
+        self._client.connect_async(broker.host, broker.port, keepalive=KEEPALIVE)
+        self._client.loop_start()
+
+    def received(self) -> list[tuple[str, bytes]]:
+        """Messages that have come since the last call: name of the topic, text."""
+        messages = []
+        while True:
+            try:
+                messages.append(self._inbox.get_nowait())
+            except Empty:
+                return messages
+
+    def header(self, topic: str) -> dict[str, Any]:
+        """Fields of the header of the next message on a topic."""
+        number = self._numbers.get(topic, -1) + 1
+        self._numbers[topic] = number % 2**32
+        return {
+            "header_id": number,
+            "timestamp": now_utc(),
+            "version": VERSION,
+            "manufacturer": self._broker.manufacturer,
+            "serial_number": self._broker.serial_number,
+        }
+
+    def publish(self, topic: str, message: Header) -> None:
+        """Publish a message; without a connection it is dropped: the next state tells more."""
+        if self.connected:
+            self._client.publish(self._broker.topic(topic), message.text())
+
+    def close(self) -> None:
+        """Say OFFLINE and disconnect."""
+        if self.connected:
+            topic = self._broker.topic("connection")
+            told = self._client.publish(
+                topic, self._connection(ConnectionState.OFFLINE), qos=1, retain=True
+            )
+            told.wait_for_publish(1.0)
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def _connection(self, state: ConnectionState) -> str:
+        return Connection(connection_state=state, **self.header("connection")).text()
+
+    def _on_connect(
+        self, client: PahoClient, data: object, flags: object, reason: Any, properties: object
+    ) -> None:
+        if reason.is_failure:
+            where = f"{self._broker.host}:{self._broker.port}"
+            self._tell(f"MQTT broker {where} refuses the connection: {reason}")
+            return
+        client.subscribe([(self._broker.topic(name), 1) for name in ("order", "instantActions")])
+
+    def _on_subscribe(
+        self, client: PahoClient, data: object, number: int, reasons: Any, properties: object
+    ) -> None:
+        """Only now orders get here, so only now the vehicle says that it is online."""
+        topic = self._broker.topic("connection")
+        client.publish(topic, self._connection(ConnectionState.ONLINE), qos=1, retain=True)
+        self.connected = True
+        self.connections += 1
+        self._tell(f"connected to MQTT broker {self._broker.host}:{self._broker.port}")
+
+    def _on_disconnect(
+        self, client: PahoClient, data: object, flags: object, reason: Any, properties: object
+    ) -> None:
+        if self.connected:
+            self._tell(f"connection to the MQTT broker ended: {reason}")
+        self.connected = False
+
+    def _on_message(self, client: PahoClient, data: object, message: Any) -> None:
+        self._inbox.put((message.topic.rpartition("/")[2], message.payload))
