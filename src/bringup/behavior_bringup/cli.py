@@ -19,6 +19,7 @@ from rich.console import Console
 
 from behavior_bringup import argument_types, verbs
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.scene_cli import add_scene
 from behavior_bringup.tree_nodes import register_suite_nodes
 from behavior_tree.cli import add_commands
 
@@ -103,6 +104,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     _add_kill(subparsers)
     _add_mission(subparsers)
     _add_tree(subparsers)
+    add_scene(subparsers)
     _add_disturb(subparsers)
     _add_demo(subparsers)
     _add_evaluate(subparsers)

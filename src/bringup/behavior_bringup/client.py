@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import rclpy
@@ -77,7 +77,7 @@ class StackClient:
         """Called after every new truth."""
         self._subscribe()
 
-    def __enter__(self) -> StackClient:
+    def __enter__(self) -> Self:
         """Return itself."""
         return self
 

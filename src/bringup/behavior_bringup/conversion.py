@@ -43,6 +43,13 @@ _OBJECT_STATES = {
     SceneObject.ATTACHED: "held",
     SceneObject.LOST: "lost",
 }
+_STATE_COLOURS = {
+    SceneObject.STALE: (140, 140, 140),
+    SceneObject.FROZEN: (115, 190, 255),
+    SceneObject.ATTACHED: (255, 153, 26),
+    SceneObject.LOST: (150, 50, 50),
+}
+"""As in RViz; a tracked object has its own colour."""
 _KINDS = {
     "move": DisturbWorld.Request.MOVE,
     "release": DisturbWorld.Request.RELEASE,
@@ -80,11 +87,12 @@ def boxes_of(message: SceneObjectArray) -> dict[str, Box]:
 
 def _box(item: SceneObject) -> Box:
     place, turn, colour = item.pose.position, item.pose.orientation, item.color
+    own = (round(255 * colour.r), round(255 * colour.g), round(255 * colour.b))
     return Box(
         position=(place.x, place.y, place.z),
         wxyz=(turn.w, turn.x, turn.y, turn.z),
         size=_edges(item),
-        colour=(round(255 * colour.r), round(255 * colour.g), round(255 * colour.b)),
+        colour=_STATE_COLOURS.get(item.state, own),
         label=f"{item.name} ({_OBJECT_STATES.get(item.state, 'unknown')})",
     )
 

@@ -28,6 +28,7 @@ from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
 
+from behavior_bringup.conversion import boxes_of
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 pytest.importorskip("viser")
@@ -139,3 +140,14 @@ def test_the_start_button_publishes_a_mission(world: Any) -> None:
 
     spin_until(executor, arrived)
     assert missions[0].name == "stack_blocks"
+
+
+def test_state_shows_in_colour_and_label() -> None:
+    block = a_block()
+    block.color = ColorRGBA(b=1.0, a=1.0)
+    tracked = boxes_of(SceneObjectArray(objects=[block]))["blue_block"]
+    assert (tracked.colour, tracked.label) == ((0, 0, 255), "blue_block (tracked)")
+    block.state = SceneObject.FROZEN
+    frozen = boxes_of(SceneObjectArray(objects=[block]))["blue_block"]
+    assert frozen.colour != tracked.colour
+    assert frozen.label == "blue_block (frozen)"

@@ -107,8 +107,8 @@ class CloudInput:
         if self.examples:
             return f"No usable point cloud on {self.topic}: {list(self.examples.values())[-1]}."
         return (
-            f"No point cloud on {self.topic} yet, but now the scene listens to it: ask again in a"
-            " moment, or see that the camera runs (parameter points_topic)."
+            f"No point cloud on {self.topic} so far; the scene listens to it from now on. See that"
+            " the camera runs, or set the parameter points_topic."
         )
 
     def _points(self) -> tuple[Array, float] | None:

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Talks to the scene of a running stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from behavior_msgs.action import CheckScene, ManageScene
+from behavior_msgs.msg import SceneObjectArray, SceneTrackArray
+from behavior_msgs.srv import WhereSeen
+from rclpy.action import ActionClient
+
+from behavior_bringup.client import SERVICE_TIMEOUT, StackClient
+from behavior_bringup.errors import BringupError
+from behavior_ros import QOS_LATCHED
+
+GRACE = 30.0
+"""[s] wall time that an action may take longer than its own timeout: the clock may run slowly."""
+
+
+class SceneClient(StackClient):
+    """A client of the stack that knows the scene's topics, services and actions."""
+
+    def __init__(self) -> None:
+        """Join the ROS domain of the environment."""
+        super().__init__()
+        self.newest: SceneObjectArray | None = None
+        """The newest snapshot."""
+        self._node.create_subscription(SceneObjectArray, "/scene/objects", self._take, QOS_LATCHED)
+
+    def objects(self) -> SceneObjectArray:
+        """The scene now.
+
+        Raises:
+            BringupError: there is none.
+        """
+        if not self.wait(lambda: self.newest is not None, SERVICE_TIMEOUT):
+            raise BringupError(
+                f"No scene on /scene/objects in ROS domain {self.domain}: is the stack up?"
+                " 'behavior status' tells"
+            )
+        assert self.newest is not None
+        return self.newest
+
+    def tracks(self) -> SceneTrackArray:
+        """What is followed now.
+
+        Raises:
+            BringupError: the scene does not tell.
+        """
+        found: list[SceneTrackArray] = []
+        self._node.create_subscription(SceneTrackArray, "/scene/tracks", found.append, QOS_LATCHED)
+        if not self.wait(lambda: bool(found), SERVICE_TIMEOUT):
+            raise BringupError(
+                f"No tracks on /scene/tracks in ROS domain {self.domain}: is the stack up?"
+            )
+        return found[-1]
+
+    def manage(self, goal: ManageScene.Goal, on_feedback: Callable[[Any], None]) -> Any:
+        """Change the scene; returns the result. Raises BringupError."""
+        return self._run(ManageScene, "/scene/manage", goal, on_feedback)
+
+    def check(self, goal: CheckScene.Goal, on_feedback: Callable[[Any], None]) -> Any:
+        """Ask until the answer is yes; returns the result. Raises BringupError."""
+        return self._run(CheckScene, "/scene/check", goal, on_feedback)
+
+    def where(self, request: WhereSeen.Request) -> Any:
+        """Ask the memory; returns the response. Raises BringupError."""
+        return self.call(WhereSeen, "/scene/where_seen", request)
+
+    def _run(self, kind: Any, name: str, goal: Any, on_feedback: Callable[[Any], None]) -> Any:
+        """Run a goal to its end; Ctrl-C cancels it."""
+        client = ActionClient(self._node, kind, name)
+        try:
+            if not self.wait(client.server_is_ready, SERVICE_TIMEOUT):
+                raise BringupError(
+                    f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
+                    " 'behavior status' tells"
+                )
+            sent = client.send_goal_async(
+                goal, feedback_callback=lambda message: on_feedback(message.feedback)
+            )
+            if not self.wait(sent.done, SERVICE_TIMEOUT):
+                raise BringupError(f"{name} does not answer within {SERVICE_TIMEOUT:g} s")
+            handle = sent.result()
+            if not handle.accepted:
+                raise BringupError(f"{name} takes no goals: is the stack going down?")
+            return self._result(handle, name, (goal.timeout or SERVICE_TIMEOUT) + GRACE)
+        finally:
+            client.destroy()
+
+    def _result(self, handle: Any, name: str, timeout: float) -> Any:
+        ended = handle.get_result_async()
+        try:
+            if not self.wait(ended.done, timeout):
+                raise BringupError(f"{name} did not end within {timeout:g} s")
+        except BaseException:
+            cancelled = handle.cancel_goal_async()
+            self.wait(cancelled.done, 2.0)
+            raise
+        return ended.result().result
+
+    def _take(self, message: SceneObjectArray) -> None:
+        self.newest = message
