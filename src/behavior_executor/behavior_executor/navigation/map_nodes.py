@@ -185,7 +185,7 @@ class GuardMapChange(DecoratorNode):
 
 def _deepest_reason(node: TreeNode) -> str:
     while node.failed_children():
-        node = node.failed_children()[-1]
+        node = node.failed_children()[0]
     return node.failure_reason() or f"{node.name} failed"
 
 
