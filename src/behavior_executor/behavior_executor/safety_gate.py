@@ -35,6 +35,7 @@ from behavior_executor.localization_input import LOCALIZATION_PARAMETERS, Locali
 from behavior_executor.navigation.safety import SafetyRule, Verdict
 from behavior_executor.navigation.state import Level, PlannerMode
 from behavior_executor.operator_input import OPERATOR_PARAMETERS, OperatorInput
+from behavior_executor.realtime import prefer_this_process
 from behavior_executor.statistics import Histogram, Metric
 from behavior_executor.velocity import (
     VELOCITY_TYPES,
@@ -96,6 +97,14 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "realtime_priority",
+        0,
+        "priority of the process over ordinary ones (SCHED_FIFO, 1..99); 0: none. On a machine "
+        "whose processors are busy, reactions in time need one",
+        range=(0, 99),
+        read_only=True,
+    ),
+    ParameterSpec(
         "check_rate",
         100.0,
         "[Hz] steady rate at which timeouts are judged, and at which a stop is repeated",
@@ -146,6 +155,9 @@ class SafetyGate(Node):  # type: ignore[misc]
             localization_needed=bool(values["localization_result.rx_message"]),
         )
         self._make_inputs(values)
+        problem = prefer_this_process(values["realtime_priority"])
+        if problem:
+            self.get_logger().warning(problem)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / values["check_rate"], self._check, clock=steady)
         self.create_timer(1.0, self._report, clock=steady)

@@ -5,12 +5,14 @@ Nothing here depends on how fast this machine is; benchmarks/safety_gate.py meas
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -380,3 +382,25 @@ def test_the_process_starts_and_stops_cleanly() -> None:
         process.wait(10.0)
         spinner.stop()
         rclpy.try_shutdown()
+
+
+@pytest.mark.timeout(300)
+def test_it_stops_for_every_cause_while_the_tree_is_stuck() -> None:
+    """The benchmark, briefly: that the base is stopped at all; how fast is measured there."""
+    root = Path(__file__).parents[3]
+    ended = subprocess.run(
+        [sys.executable, "benchmarks/safety_gate.py", "--trials", "5", "--kills", "1"],
+        cwd=root,
+        env=os.environ | {"ROS_DOMAIN_ID": str(next(DOMAINS))},
+        capture_output=True,
+        text=True,
+        timeout=250.0,
+        check=False,
+    )
+    assert "all causes, tree stuck" in ended.stdout, ended.stderr
+    for cause in (
+        *("deadman released", "deadman silent", "localization bad", "localization silent"),
+        *("autonomy toggled", "executor killed"),
+    ):
+        assert re.search(rf"^{cause} +1 ", ended.stdout, re.MULTILINE), ended.stdout
+    print(ended.stdout)
