@@ -45,7 +45,7 @@ def hit(shape: Shape, origins: np.ndarray, rays: np.ndarray) -> np.ndarray:
         height, radius = shape.size
         flat = [1.0, 1.0, 0.0]
         side = _hit_quadric(origins * flat, rays * flat, radius)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):
             side = np.where(
                 np.abs((origins + side[:, None] * rays)[:, 2]) <= height / 2, side, np.inf
             )

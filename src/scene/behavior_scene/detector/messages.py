@@ -18,14 +18,15 @@ from vision_msgs.msg import (
     ObjectHypothesisWithPose,
 )
 
-from behavior_ros import matrix_to_pose, seconds
-from behavior_scene.clouds import Cloud, Field, MalformedCloudError, cloud_view
+from behavior_ros import matrix_to_pose
+from behavior_scene.clouds import MalformedCloudError
 from behavior_scene.detector.boxes import Box
 from behavior_scene.detector.camera_model import CameraModel, CameraModelError
 from behavior_scene.detector.estimate import Estimate
 from behavior_scene.detector.finder import Region
 from behavior_scene.detector.images import ImageDefect, ImageError, RawImage
 from behavior_scene.detector.points import CloudPoints, DepthPoints, PointImage, depth_from_points
+from behavior_scene.question_conversion import cloud_from
 
 FLAT_BOX = 1
 """[px] boxes smaller than this hold no pixel."""
@@ -57,29 +58,16 @@ def camera_model(message: CameraInfo) -> CameraModel:
         raise ImageError(ImageDefect.BAD_CAMERA_INFO, str(error)) from error
 
 
-def _cloud(message: PointCloud2) -> Cloud:
-    try:
-        return cloud_view(
-            message.data,
-            {item.name: Field(item.offset, item.datatype) for item in message.fields},
-            shape=(message.height, message.width),
-            point_step=message.point_step,
-            row_step=message.row_step,
-            big_endian=bool(message.is_bigendian),
-            frame=message.header.frame_id,
-            stamp=seconds(message.header.stamp),
-        )
-    except MalformedCloudError as error:
-        raise ImageError(ImageDefect.CLOUD, str(error)) from error
-
-
 def cloud_points(message: PointCloud2, camera: CameraModel) -> PointImage:
     """The points of a cloud by pixel: as it is organised, or as the camera sees them.
 
     Raises:
         ImageError: the cloud cannot be used.
     """
-    cloud = _cloud(message)
+    try:
+        cloud = cloud_from(message)
+    except MalformedCloudError as error:
+        raise ImageError(ImageDefect.CLOUD, str(error)) from error
     if cloud.x.shape == (camera.height, camera.width):
         return CloudPoints(cloud.x, cloud.y, cloud.z)
     return DepthPoints(depth_from_points(cloud.points(np.eye(4)), camera), camera)
