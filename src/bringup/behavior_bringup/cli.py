@@ -131,6 +131,7 @@ def _add_up(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     )
     _add_speed(up, default=1.0)
     _add_seed(up)
+    _add_cameras(up)
     up.add_argument("--respawn", action="store_true", help="restart processes that end")
     where = up.add_mutually_exclusive_group()
     where.add_argument(
@@ -281,6 +282,7 @@ def _add_demo(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     demo.add_argument("name", nargs="?", default="stack_blocks", help="stack_blocks by default")
     _add_speed(demo, default=WATCHABLE)
     _add_seed(demo)
+    _add_cameras(demo)
     demo.add_argument("--viewer", action="store_true", help="serve a view for the browser")
     demo.add_argument(
         "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
@@ -297,6 +299,7 @@ def _add_evaluate(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
         "--episodes", type=argument_types.count, default=20, metavar="N", help="how many (20)"
     )
     _add_seed(evaluate)
+    _add_cameras(evaluate)
     _add_speed(evaluate, default=FAST)
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
@@ -310,6 +313,14 @@ def _add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
         default=default,
         metavar="X",
         help=f"of the simulation, times real time; 0: as fast as possible ({default:g})",
+    )
+
+
+def _add_cameras(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cameras",
+        action="store_true",
+        help="perceive through simulated cameras instead of true poses with noise",
     )
 
 

@@ -30,6 +30,8 @@ class DemoOptions:
     speed: float
     """Times real time; 0: as fast as possible."""
     seed: int
+    cameras: bool
+    """Perceive through simulated cameras."""
     viewer: bool
     out: Path
     """Folder for the pictures."""
@@ -51,6 +53,7 @@ def run_demo(mission: Mission, options: DemoOptions, console: Console) -> bool:
         "speed": options.speed,
         "seed": options.seed,
         "headless": True,
+        "cameras": options.cameras,
         "viewer": options.viewer,
         "recording": str(recording.resolve()),
     }

@@ -43,6 +43,7 @@ def up(options: argparse.Namespace) -> int:
         "viewer": options.viewer,
         "headless": options.headless,
         "viewer_port": options.port,
+        "cameras": options.cameras,
     }
     if options.viewer:
         if "viewer" not in load_stack(stack_file(options.world)).processes:
@@ -224,7 +225,11 @@ def demo(options: argparse.Namespace) -> int:
     from behavior_bringup.demo import DemoOptions, run_demo
 
     choice = DemoOptions(
-        speed=options.speed, seed=options.seed, viewer=options.viewer, out=options.out
+        speed=options.speed,
+        seed=options.seed,
+        cameras=options.cameras,
+        viewer=options.viewer,
+        out=options.out,
     )
     return 0 if run_demo(mission, choice, Console()) else 1
 
@@ -248,6 +253,7 @@ def evaluate(options: argparse.Namespace) -> int:
         "speed": options.speed,
         "seed": options.seed,
         "headless": True,
+        "cameras": options.cameras,
     }
     with temporary_stack(stack, world=mission.world, arguments=arguments, respawn=True) as (
         client,

@@ -161,16 +161,17 @@ def test_no_turn_where_none_is_wanted():
 def test_a_cube_anywhere_is_found(x, y, yaw):
     solids = [standing("cube", x, y, yaw)]
     (estimate,), _ = find(solids)
-    assert estimate.pose[:3, 3] == pytest.approx(solids[0][1][:3, 3], abs=0.004)
+    # A pixel is 5 mm wide here, and along a face seen edge-on the rim of the others has to do.
+    assert estimate.pose[:3, 3] == pytest.approx(solids[0][1][:3, 3], abs=0.006)
 
 
 # -- what is left out -----------------------------------------------------------------------------
 
 
 def test_hidden_objects_are_told_apart():
-    """What stands half behind something has the wrong middle, a wide covariance, and is dropped."""
+    """The middle of half a cube is not that of the cube; that it is half a cube is known."""
     solids = [standing("cube", 0.1, 0.0), standing("can", 0.18, -0.025)]
-    found, _ = find(solids)
+    found, _ = find(solids, "default: {center: shape}")
     cube = found[0]
     error = np.linalg.norm(cube.pose[:3, 3] - solids[0][1][:3, 3])
     assert cube.visible < 0.75
@@ -180,6 +181,34 @@ def test_hidden_objects_are_told_apart():
     found, finder = find(solids, "cube: {minimum_visible: 0.8}")
     assert [estimate.class_id for estimate in found] == ["can"]
     assert finder.rejected == {Rejection.HIDDEN: 1}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        standing("can", 0.18, -0.025),
+        standing("ball", 0.17, 0.02),
+        ("cube", pose(0.1, 0.0, 0.09, 0.7)),
+    ],
+    ids=["a can before it", "a ball before it", "a cube upon it"],
+)
+@pytest.mark.parametrize("yaw", [0.0, 0.5])
+def test_what_is_seen_of_a_boxs_faces_is_enough(other, yaw):
+    """However little is seen of each face, they are where they are."""
+    solids = [standing("cube", 0.1, 0.0, yaw), other]
+    (cube, *_), _ = find(solids)
+    assert cube.visible < 0.85
+    assert cube.pose[:3, 3] == pytest.approx(solids[0][1][:3, 3], abs=0.005)
+    assert turn_between(cube, solids[0][1], math.pi / 2) < math.radians(6)
+    deviations = np.sqrt(np.diag(cube.covariance)[:3])
+    assert (np.abs(cube.pose[:3, 3] - solids[0][1][:3, 3]) < 3 * deviations).all()
+
+
+def test_half_a_ball_is_enough():
+    solids = [standing("ball", 0.1, 0.0), standing("can", 0.18, -0.03)]
+    (ball, _), _ = find(solids)
+    assert ball.visible < 0.8
+    assert ball.pose[:3, 3] == pytest.approx(solids[0][1][:3, 3], abs=0.003)
 
 
 def test_confidence_and_ignored_classes():
@@ -242,7 +271,7 @@ def test_pixels_without_depth_are_skipped():
     depth[::2] = np.nan
     depth[1::4] = np.inf
     (estimate,), _ = find(solids, points=DepthPoints(depth, CAMERA))
-    assert estimate.pose[:3, 3] == pytest.approx(solids[0][1][:3, 3], abs=0.01)
+    assert estimate.pose[:3, 3] == pytest.approx(solids[0][1][:3, 3], abs=0.006)
     depth[:] = np.nan
     found, finder = find(solids, points=DepthPoints(depth, CAMERA))
     assert not found

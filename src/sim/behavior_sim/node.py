@@ -74,7 +74,9 @@ PARAMETERS = [
         "joint_state_rate", 50.0, "Of /joint_states [Hz].", range=(1.0, 500.0), read_only=True
     ),
     ParameterSpec(
-        "ground_truth_detections", True, "Whether /detections tells the truth, with noise."
+        "detections_by_cameras",
+        False,
+        "Whether /detections is left to cameras and a detector, instead of the truth with noise.",
     ),
     ParameterSpec("camera_rate", 10.0, "Of /detections [Hz].", range=(0.1, 100.0), read_only=True),
     ParameterSpec(
@@ -194,7 +196,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._simulation.world.things, config.robot.gripper.link
         )
         self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
-        self._truthful = values["ground_truth_detections"]
+        self._truthful = not values["detections_by_cameras"]
         rates = {
             "clock": values["clock_rate"],
             "joints": values["joint_state_rate"],
@@ -366,8 +368,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
             self._lead.limit = changed["max_lead"]
-        if "ground_truth_detections" in changed:
-            self._truthful = changed["ground_truth_detections"]
+        if "detections_by_cameras" in changed:
+            self._truthful = not changed["detections_by_cameras"]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
         if changed.keys() & _DETECTOR.keys():

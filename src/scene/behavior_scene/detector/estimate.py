@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_scene.detections import Array
+from behavior_scene.detector.box_fit import fit_upright_box
 from behavior_scene.detector.settings import ClassSettings
 from behavior_scene.detector.surface import visible_area, visible_centroid
 from behavior_scene.library import Shape
@@ -24,8 +25,31 @@ _TURN_DEVIATION = 0.05
 """[rad] of a turn that was found."""
 _LEVEL_DEVIATION = 0.01
 """[rad] by which what stands upright may lean."""
+_ROUNDS = 5
+"""Of fitting a ball; each takes away most of the error."""
 _NO_TURN = math.pi**2 / 3
 """[rad^2] variance of a turn that nothing is known of."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How an object's points were seen."""
+
+    eye: Array
+    """(3,) where the camera is, in the frame of the points [m]."""
+    level: bool
+    """Whether z of that frame is up."""
+    area: float
+    """Of the object's pixels, across the line of sight [m^2]."""
+    kept: float
+    """Part of the object's pixels that the points stand for."""
+    pixel: float
+    """What a pixel covers at the object [m]."""
+
+    def sight(self, point: Array) -> Array:
+        """Direction (3,) from a point to the camera."""
+        ray = self.eye - point
+        return np.asarray(ray / max(float(np.linalg.norm(ray)), 1e-9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +139,51 @@ def _expected(shape: Shape, turn: Array, sight: Array, posed: bool, kept: float)
     return _Seen(visible_area(shape, direction), turn @ visible_centroid(shape, direction, kept))
 
 
+@dataclass(frozen=True)
+class _Placed:
+    """Where an object is: rotation (3, 3), centre (3,) [m], and the centre's covariance beside
+    that of the points (3, 3) [m^2].
+    """
+
+    turn: Array
+    center: Array
+    spread: Array
+
+
+def _fitted_box(points: Array, shape: Shape, seen: View) -> _Placed:
+    half = np.array(shape.half_extents)
+    fit = fit_upright_box(points, half, seen.eye, len(points) / seen.area)
+    turn = _about_z(fit.yaw)
+    return _Placed(turn, fit.center, turn @ np.diag(fit.uncertain**2) @ turn.T)
+
+
+def _fitted_ball(points: Array, radius: float, seen: View) -> _Placed:
+    """Least squares of the distances from the centre, by Gauss and Newton."""
+    middle = points.mean(axis=0)
+    center = middle - 2.0 / 3.0 * radius * seen.sight(middle)
+    for _ in range(_ROUNDS):
+        rays = points - center
+        lengths = np.linalg.norm(rays, axis=1)
+        slopes = rays / lengths[:, None]
+        # A little inertia: a small patch does not tell where the centre is across it.
+        normal = slopes.T @ slopes + 1e-3 * len(points) * np.eye(3)
+        center = center + np.linalg.solve(normal, slopes.T @ (lengths - radius))
+    return _Placed(np.eye(3), center, np.zeros((3, 3)))
+
+
+def _from_mean(points: Array, shape: Shape, expected: _Seen, turn: Array, part: float) -> _Placed:
+    """The centre that belongs to the mean of the points if nothing hides the object."""
+    hidden = (1.0 - part) * max(shape.half_extents)
+    return _Placed(turn, points.mean(axis=0) - expected.offset, hidden**2 * np.eye(3))
+
+
+def _surface(points: Array, turn: Array, edges: tuple[float, ...], seen: View) -> _Placed:
+    """The middle of the faces seen: how far behind it that of the object is, nobody knows."""
+    middle = points.mean(axis=0)
+    sight = seen.sight(middle)
+    return _Placed(turn, middle, (max(edges) / 2.0) ** 2 / 3.0 * np.outer(sight, sight))
+
+
 def estimate(
     points: Array,
     *,
@@ -122,11 +191,7 @@ def estimate(
     score: float,
     settings: ClassSettings,
     shape: Shape | None,
-    eye: Array,
-    level: bool,
-    seen_area: float,
-    kept: float,
-    pixel: float,
+    seen: View,
 ) -> Estimate:
     """Make the most of the points of an object.
 
@@ -136,32 +201,32 @@ def estimate(
         score: how sure that is.
         settings: of the class.
         shape: of the class; None: not known.
-        eye: (3,) where the camera is, in the frame of the points.
-        level: whether z of that frame is up.
-        seen_area: of the object's pixels, across the line of sight [m^2].
-        kept: part of the object's pixels that the points stand for.
-        pixel: what a pixel covers at the object [m].
+        seen: how the points were seen.
     """
-    middle = points.mean(axis=0)
-    upright = level and settings.orientation == "upright"
+    upright = seen.level and settings.orientation == "upright"
     turn, edges = _turn_and_edges(points, shape, upright)
-    sight = (eye - middle) / max(float(np.linalg.norm(eye - middle)), 1e-9)
-    spread = np.cov(points.T) / len(points) + (_FLOOR**2 + (0.3 * pixel) ** 2) * np.eye(3)
-    pose, visible = np.eye(4), math.nan
-    pose[:3, :3], pose[:3, 3] = turn, middle
-    if shape is not None:
+    visible = math.nan
+    if shape is None:
+        placed = _surface(points, turn, edges, seen)
+    else:
         x, y, z = (2.0 * half for half in shape.half_extents)
         edges = (x, y, z)
-        expected = _expected(shape, turn, sight, upright, kept)
-        visible = min(1.0, seen_area / expected.area)
-        spread += ((1.0 - visible) * max(edges) / 2.0) ** 2 * np.eye(3)
-    if shape is not None and settings.center == "shape":
-        pose[:3, 3] -= expected.offset
-    else:
-        # The middle of the faces seen: how far behind it that of the object is, nobody knows.
-        spread += (max(edges) / 2.0) ** 2 / 3.0 * np.outer(sight, sight)
+        sight = seen.sight(points.mean(axis=0))
+        expected = _expected(shape, turn, sight, upright, seen.kept)
+        visible = min(1.0, seen.area / expected.area)
+        if settings.center == "surface":
+            placed = _surface(points, turn, edges, seen)
+        elif settings.center == "fit" and shape.kind == "sphere":
+            placed = _fitted_ball(points, shape.size[0], seen)
+        elif settings.center == "fit" and shape.kind == "box" and upright:
+            placed = _fitted_box(points, shape, seen)
+        else:
+            placed = _from_mean(points, shape, expected, turn, visible)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = placed.turn, placed.center
     covariance = np.zeros((6, 6))
-    covariance[:3, :3] = spread
+    covariance[:3, :3] = placed.spread + np.cov(points.T) / len(points)
+    covariance[:3, :3] += (_FLOOR**2 + (0.3 * seen.pixel) ** 2) * np.eye(3)
     covariance[3:, 3:] = np.diag(_turn_variances(shape, upright))
     return Estimate(class_id, score, pose, edges, covariance, len(points), visible)
 

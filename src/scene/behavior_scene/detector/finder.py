@@ -14,7 +14,7 @@ from scipy.ndimage import maximum_filter, minimum_filter
 
 from behavior_scene.detections import Array
 from behavior_scene.detector.camera_model import CameraModel
-from behavior_scene.detector.estimate import Estimate, estimate, inliers
+from behavior_scene.detector.estimate import Estimate, View, estimate, inliers
 from behavior_scene.detector.points import PointImage
 from behavior_scene.detector.settings import DetectorSettings
 
@@ -149,18 +149,21 @@ class Finder:
         ray = points.mean(axis=0) - pose[:3, 3]
         depth, distance = float(ray @ pose[:3, 2]), float(np.linalg.norm(ray))
         camera = frame.camera
+        seen = View(
+            eye=pose[:3, 3],
+            level=level,
+            # Pixels away from the middle of the image look at a surface across them askew.
+            area=pixels * depth**3 / distance / (camera.fx * camera.fy),
+            kept=min(1.0, len(points) / max(pixels, 1)),
+            pixel=depth / camera.fx,
+        )
         result = estimate(
             points,
             class_id=region.class_id,
             score=region.score,
             settings=settings,
             shape=self.settings.shape(region.class_id),
-            eye=pose[:3, 3],
-            level=level,
-            # Pixels away from the middle of the image look at a surface across them askew.
-            seen_area=pixels * depth**3 / distance / (camera.fx * camera.fy),
-            kept=min(1.0, len(points) / max(pixels, 1)),
-            pixel=depth / camera.fx,
+            seen=seen,
         )
         if result.visible < settings.minimum_visible:
             self.rejected[Rejection.HIDDEN] += 1

@@ -42,8 +42,10 @@ class ClassSettings(BaseModel):
     minimum_visible: float = Field(default=0.0, ge=0.0, le=1.0)
     """Objects of known shape that show less than this part of what they would show if nothing stood
     before them are not reported: their middle cannot be told."""
-    center: Literal["shape", "surface"] = "shape"
-    """Report the middle of the object, from its known shape, or that of the faces seen."""
+    center: Literal["fit", "shape", "surface"] = "fit"
+    """Where the object is: fit its known shape to the points (upright boxes, spheres; others as
+    `shape`); the middle of the points, from which that of the known shape follows if nothing hides
+    it; or the middle of the points itself."""
     orientation: Literal["upright", "none"] = "upright"
     """Tell how a box that stands upright is turned, or nothing."""
     depth_window: float = Field(default=0.1, gt=0.0)
