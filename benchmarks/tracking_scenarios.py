@@ -270,7 +270,7 @@ def scenarios() -> Iterator[Scenario]:
         slow_things,
         (Detector(confidence=(0.02, 0.9), false=8.0, found=0.9),),
     )
-    yield Scenario("dropouts", slow_things, (Detector(found=0.4),))
+    yield Scenario("dropouts", slow_things, (Detector(found=0.4, false=1.0),))
     yield Scenario("fast", fast_things)
     yield Scenario("fast at 30 Hz", fast_things, (Detector(rate=30.0),))
     yield Scenario("slow camera, 3 Hz", slow_things, (Detector(rate=3.0),))

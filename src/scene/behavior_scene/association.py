@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well each detection of an image fits each track, and which belongs to which.
 
-A pair is looked at when both are of one class and the detection lies within the track's gate: the
-class's `gate`, and for classes of unknown number also as far as the thing may have gone meanwhile,
-three standard deviations of its prediction, not faster than `maximum_speed`. Its cost is minus
+A pair is looked at when both are of one class and the detection lies within the class's `gate`, or,
+for classes of unknown number, where the prediction makes it plausible: within three standard
+deviations, not faster than `maximum_speed`, and denser than false detections are. Its cost is minus
 twice the logarithm of the density with which the track predicts the detection, plus, where both
 are known, how much the size and (if the class says so) the orientation differ. The prediction
 knows three ways for things to go on: at rest, in motion, and, rarely, somewhere within the gate
@@ -38,6 +38,8 @@ Mask = NDArray[np.bool_]
 
 JUMP_PROBABILITY = 1e-3
 """That a thing is seen where neither rest nor motion explains it."""
+LOG_PLAUSIBLE_DENSITY = math.log(0.5)
+"""Of a detection beyond the gate, to continue a track [1/m^3]: well above that of false ones."""
 GATE_DEVIATIONS = 3.0
 UNSURE_SQUARED_DISTANCE = 16.3
 """Squared Mahalanobis distance of an unsure detection at most: 99.9 % of the right ones."""
@@ -167,8 +169,9 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
     log_jump = _log_jump(pairs.distances, gate)
     total = np.logaddexp(log_density, log_jump)
     worth = 2.0 * (total - _log_jump(gate, gate))
-    # An exact hit of the price counts: a detection at the very edge of the gate belongs to it.
-    admissible = worth >= -1e-9
+    # Rounding must not exclude what lies at the very edge of the gate.
+    near = (pairs.distances <= gate) & (worth >= -1e-9)
+    admissible = near | (total >= LOG_PLAUSIBLE_DENSITY)
     gain = worth + 2.0 * CUE_LIMIT + 1e-6 - _cue_costs(there, seen, pairs)
     first = np.flatnonzero(admissible & sure[pairs.columns])
     chosen = first[optimal_assignment(pairs.rows[first], pairs.columns[first], gain[first])]

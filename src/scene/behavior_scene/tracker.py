@@ -134,8 +134,44 @@ class Tracker:
         left[matches.columns] = False
         self.defects[Defect.LOW_CONFIDENCE] += len(image) - len(seen) - int(left.sum())
         seen += self._found_elsewhere(found, classes, np.flatnonzero(left), seen)
+        doubtful = [track for track in seen if not track.confirmed]
         self.age(stamp)
-        return seen
+        same = self._reunited([track for track in doubtful if track.confirmed])
+        return [same.get(track.name, track) for track in seen]
+
+    def _reunited(self, confirmed: Sequence[Track]) -> dict[str, Track]:
+        """Give new tracks the identity of those that were lost before.
+
+        What begins after something of its class was last seen, where that may have gone meanwhile,
+        is that: it was pushed, or turned while it was hidden.
+
+        Args:
+            confirmed: tracks that have just turned out to be things.
+
+        Returns:
+            The older track by name of the newer one, which is dropped.
+        """
+        same: dict[str, Track] = {}
+        for track in confirmed:
+            known, first = track.object_class, track.first
+            lost = [
+                (_distance(other.newest, first), other)
+                for other in self.tracks.values()
+                if other.object_class.name == known.name
+                and other.confirmed
+                and other.newest.stamp < first.stamp
+            ]
+            near = [
+                (distance, other)
+                for distance, other in lost
+                if distance <= known.gate + known.maximum_speed * (first.stamp - other.newest.stamp)
+            ]
+            if near:
+                _, older = min(near, key=lambda pair: pair[0])
+                older.take_over(track)
+                same[track.name] = older
+                del self.tracks[track.name]
+        return same
 
     def _looked_at(self, detections: Iterable[Detection]) -> list[tuple[Detection, ObjectClass]]:
         """Those of accepted classes that are not too unsure for anything, by stamp."""

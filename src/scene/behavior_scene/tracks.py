@@ -56,8 +56,8 @@ class Track:
     """Row of a `Noise`: what was learned of the noise of the detections."""
     rotation_variance: float
     """[rad^2] about each axis."""
-    first_stamp: float
-    """Of the detection that it began with [s]."""
+    first: Detection
+    """What it began with."""
     velocity: Array = field(default_factory=lambda: np.zeros(3))
     """[m/s] in the world frame."""
     covariance: Array = field(default_factory=lambda: np.eye(6))
@@ -109,7 +109,7 @@ class Track:
             motion=motion,
             noise=_unlearned(object_class.position_deviation**2, first),
             rotation_variance=turn_noise,
-            first_stamp=first.stamp,
+            first=first,
             covariance=_pose_covariance(noise, turn_noise),
             size=first.size if all(first.size) else (0.0, 0.0, 0.0),
             confirmed=object_class.instances > 0,
@@ -169,6 +169,15 @@ class Track:
         self._forget_predecessors()
         self._rest_at(variance * np.eye(3), variance)
 
+    def take_over(self, other: Track) -> None:
+        """Go on as another track, which turned out to be the same thing at another place."""
+        self.newest, self.jump = other.newest, None
+        self.world_T_object, self.time = other.world_T_object, other.time
+        self.motion, self.noise = other.motion, other.noise
+        self.rotation_variance, self.covariance = other.rotation_variance, other.covariance
+        self.velocity, self.size = other.velocity, other.size
+        self.history, self.detectors = other.history, self.detectors | other.detectors
+
     def stable(self, now: float) -> bool:
         """Whether it is seen often and surely enough at `now` [s]."""
         rules = self.parameters
@@ -187,7 +196,7 @@ class Track:
             self.confirmed = self.stable(now)
         if self.object_class.instances > 0:
             return True
-        if not self.valid and now - self.first_stamp > rules.history_duration:
+        if not self.valid and now - self.first.stamp > rules.history_duration:
             self.valid = self.stable(now)
             if not self.valid:
                 return False
@@ -198,8 +207,8 @@ class Track:
         """The clock was set back to `stamp` [s]: stay where it is, with the history gone."""
         self.history.clear()
         self.history.add(stamp, self.newest.confidence)
-        self.first_stamp = min(self.first_stamp, stamp)
         self.newest = replace(self.newest, stamp=stamp)
+        self.first = replace(self.first, stamp=min(self.first.stamp, stamp))
         self.time = stamp
         self.place(self.world_T_object)
 
