@@ -42,7 +42,9 @@ from behavior_executor.tree_run import Activity, TreeRun
 from behavior_motion.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_ros import pose_to_matrix, seconds, to_time
+from behavior_tree import NodeStatus
 
+_NUMBERS = {status: int(status) for status in NodeStatus}
 QUATERNION_TOLERANCE = 0.01
 """How far the length of an orientation may be from 1; clients round."""
 
@@ -204,7 +206,7 @@ def tree_status_message(
         tick=run.ticks,
         status=int(run.status),
         uids=list(run.changes),
-        statuses=bytes(int(status) for status, _ in run.changes.values()),
+        statuses=bytes([_NUMBERS[status] for status, _ in run.changes.values()]),
         ticked=[ticked for _, ticked in run.changes.values()],
         active_path=activity.active_path,
         duration=duration,

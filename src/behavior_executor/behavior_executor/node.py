@@ -322,9 +322,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
         """Publish what the tick did."""
-        message = tree_status_message(mission.action_id, run, self.core.activity, duration)
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._status.publish(message)
+        if self._status.get_subscription_count():  # a message of hundreds of nodes costs a ms
+            message = tree_status_message(mission.action_id, run, self.core.activity, duration)
+            message.header.stamp = self.get_clock().now().to_msg()
+            self._status.publish(message)
         for monitor in self._monitors:
             monitor.ticked(run)
         self._tell(mission)
