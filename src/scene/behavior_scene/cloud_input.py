@@ -52,7 +52,8 @@ class CloudInput:
         self._host = host
         values = declare_all(host.node, PARAMETERS)
         self.topic: str = values["points_topic"]
-        self._linger: float = values["points_linger"]
+        self.linger: float = values["points_linger"]
+        """[s] wall time to go on listening after points were asked for."""
         self.defects: Counter[CloudDefect] = Counter()
         """How many clouds could not be used, and why."""
         self.examples: dict[CloudDefect, str] = {}
@@ -81,7 +82,7 @@ class CloudInput:
 
     def listen(self) -> None:
         """Receive clouds from now on, and until some seconds after the last call."""
-        self._wanted_until = time.monotonic() + self._linger
+        self._wanted_until = time.monotonic() + self.linger
         if self._subscription is None:
             prepare()
             self._subscription = self._host.node.create_subscription(

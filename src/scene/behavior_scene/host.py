@@ -165,13 +165,15 @@ class SceneHost:
             self.publish()
 
     def detector_pose(self, frame: str, stamp: float) -> Array | None:
-        """Pose of a detector's frame at a time, or None; the fixed frame costs no lookup."""
-        if frame == self.frame:
-            return self._identity
-        return self.link_pose(frame, stamp) if np.isfinite(stamp) else None
+        """Pose of a detector's frame at a time, or None."""
+        if frame != self.frame and not np.isfinite(stamp):
+            return None
+        return self.link_pose(frame, stamp)
 
     def link_pose(self, link: str, stamp: float | None) -> Array | None:
-        """world_T_link at a time [s] (None: newest), or None."""
+        """world_T_link at a time [s] (None: newest), or None; the fixed frame costs no lookup."""
+        if link == self.frame:
+            return self._identity
         time = Time.from_msg(to_time(stamp)) if stamp else None
         try:
             matrix: Array = self._transforms.lookup_matrix(self.frame, link, time)

@@ -47,7 +47,7 @@ PARAMETERS = [
 LOOK = 0.05
 """[s] node time between two looks at open checks."""
 FEEDBACK = 0.1
-"""[s] node time between two feedback messages of a check, at least."""
+"""[s] node time between two feedback messages of a check, on average at least."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,7 +67,8 @@ class _Check:
     """Why there is no answer, if there is none."""
     unknown: bool = True
     """Whether an object was never known so far."""
-    told: float = float("-inf")
+    tell_at: float = float("-inf")
+    """When the value is to be told next [s]."""
     looked_at: float = float("-inf")
     """Stamp of the cloud whose points were counted last."""
 
@@ -247,8 +248,9 @@ class QuestionServer:
                 code = CheckScene.Result.UNKNOWN_OBJECT
             why = check.problem or check.answer.text
             self._end(check, code, f"not within {check.timeout:g} s: {why}")
-        elif now - check.told >= FEEDBACK - 0.5 * LOOK:
-            check.told = now
+        elif now >= check.tell_at - 0.5 * LOOK:
+            # Looks come when they come: what one message came early, the next one comes later.
+            check.tell_at = max(check.tell_at, now) + FEEDBACK
             if check.problem:
                 check.answer.text = check.problem
             check.handle.publish_feedback(CheckScene.Feedback(answer=check.answer))

@@ -258,6 +258,30 @@ def test_points_are_counted_on_a_cloud_after_the_goal_never_on_one_before(rig):
     assert rig.node.host.shown_shapes.at(rig.now())[0].answer.value == 3.0
 
 
+def test_feedback_comes_ten_times_a_second_at_most_however_many_clouds_there_are(rig):
+    rig.hand(0.0)
+    begin = rig.now()
+    handle, feedback = rig.start(Q.CONTAINS_POINTS, "hand", minimum=99.0, maximum=99.0, **BALL)
+    rig.until(lambda: rig.clouds.get_subscription_count() > 0)
+    accepted = rig.points.accepted
+    while len(feedback) < 10:
+        rig.cloud(SOME)
+        rig.until(lambda before=accepted: rig.points.accepted > before)
+        accepted = rig.points.accepted
+    # Of ten intervals one may be half as long, where the first look came late.
+    assert rig.now() - begin >= 0.1 * (len(feedback) - 1) - 0.05
+    rig.until(handle.cancel_goal_async().done)
+
+
+def test_clouds_are_left_alone_when_nobody_asks_for_a_while(rig):
+    rig.points.linger = 0.1
+    rig.ask(Q.CONTAINS_POINTS, "world", **BALL)
+    rig.until(lambda: rig.clouds.get_subscription_count() > 0)
+    rig.until(lambda: rig.clouds.get_subscription_count() == 0)
+    assert rig.points.waiting == 0
+    rig.points.linger = 60.0
+
+
 def test_colour_belongs_to_the_verdict(rig):
     rig.hand(0.0)
     bounds = {"minimum": 1.0, "maximum": 9.0, "check_color": True}
