@@ -129,6 +129,23 @@ def test_stale_health_idles_and_a_cycle_counts_once() -> None:
 
 
 @pytest.mark.timeout(120)
+def test_a_clock_that_is_set_back_leaves_no_cool_down_and_no_message() -> None:
+    with rig(PlannerManager, "planner:failures_until_reroute:=1") as planner:
+        let_drive(planner)
+        tree = planner.tree("<selectPlannerMode/>")
+        cycle(planner, 100.0, failed=True)
+        planner.run(tree)
+        assert planner.state.planner.reroute_wanted
+        planner.state.action.reroutes += 1
+        planner.set_time(10.0)
+        cache = planner.manager.inputs["path_planner_health"]
+        until(lambda: cache.newest() is None, 20.0, "an empty cache")
+        cycle(planner, 10.0, failed=True)
+        planner.run(tree)
+        assert planner.state.planner.reroute_wanted
+
+
+@pytest.mark.timeout(120)
 def test_values_that_do_not_exist_are_counted_and_left_out() -> None:
     with rig(PlannerManager) as planner:
         cycle(planner, 99.0, mode=7)

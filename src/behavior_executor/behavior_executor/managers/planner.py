@@ -151,6 +151,8 @@ class PlannerManager(NavigationManager):
 
     def pre_tick(self, now: float) -> None:
         """Look whether the planner lives, and whether the route that was asked for is there."""
+        if now < self.memory.last_reroute:  # the clock was set back
+            self.memory.last_reroute = -math.inf
         super().pre_tick(now)
         planner, action = self.state.planner, self.state.action
         planner.health_fresh = self._health.fresh()
