@@ -64,6 +64,8 @@ LIMIT = 0.05
 """[s] within which the robot has to be stopped."""
 DEADMAN_TIMEOUT, LOCALIZATION_TIMEOUT, EXECUTOR_TIMEOUT = 0.2, 0.3, 0.6
 """[s] The last one is longer than by default, so that the stuck executor does not come first."""
+PATIENCE = 60.0
+"""[s] after which something that does not come is given up."""
 LATCHED = ("release it", "the executor halts")
 """What the gate says while the switch, as the gate or the executor sees it, has to be pressed anew.
 """
@@ -283,11 +285,11 @@ def wait(
     predicate: Callable[[], object], what: str, hindrance: Callable[[], object] | None = None
 ) -> None:
     """Wait, and give up with words after a generous time."""
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + PATIENCE
     while not predicate():
         if time.monotonic() > deadline:
             why = f": {hindrance()}" if hindrance is not None else ""
-            raise SystemExit(f"{what} did not come within 30 s{why}")
+            raise SystemExit(f"{what} did not come within {PATIENCE:g} s{why}")
         time.sleep(0.005)
 
 
@@ -296,9 +298,13 @@ def wait_for_motion(bench: Bench) -> None:
 
     This program's heartbeats are late themselves where the machine is busy.
     """
+    pressed = time.monotonic()
 
     def drives() -> bool:
-        if any(text in reason for text in LATCHED for reason in bench.reasons):
+        nonlocal pressed
+        latched = any(text in reason for text in LATCHED for reason in bench.reasons)
+        if latched and time.monotonic() - pressed > 1.0:
+            pressed = time.monotonic()
             bench.button(False)
         return bench.moving and not bench.is_stuck()
 

@@ -201,7 +201,7 @@ class SafetyGate(Node):  # type: ignore[misc]
             self.rule.select(Level(message.selected), now, halted=halted)
         except ValueError as error:
             self.get_logger().error(f"/autonomy/level: {error}", throttle_duration_sec=5.0)
-        self._judge(now, cause=now)
+        self._judge(now, event=now)
 
     def _on_mode(self, message: PlannerOperationMode) -> None:
         now = time.monotonic()
@@ -209,25 +209,25 @@ class SafetyGate(Node):  # type: ignore[misc]
             self.rule.tell_mode(PlannerMode(message.mode), message.reason, now)
         except ValueError as error:
             self.get_logger().error(f"/planner_operation_mode: {error}", throttle_duration_sec=5.0)
-        self._judge(now, cause=now)
+        self._judge(now, event=now)
 
     def _on_toggle(self) -> None:
         now = time.monotonic()
         self.rule.toggle(now)
-        self._judge(now, cause=now)
+        self._judge(now, event=now)
 
     def _on_event(self) -> None:
         now = time.monotonic()
-        self._judge(now, cause=now)
+        self._judge(now, event=now)
 
     def _on_command(self, message: Any, levels: tuple[Level, ...]) -> None:
         """Pass on a command of whoever may move the robot."""
         now, twist = time.monotonic(), twist_of(message)
-        if self._judge(now, cause=now).source not in levels:
+        if self._judge(now, event=now).source not in levels:
             return
         if not is_finite(twist):
             self.get_logger().error("command that is no number", throttle_duration_sec=5.0)
-            self._stop(cause=now)
+            self._stop(now)
             return
         self._commanded_at, self._starved = now, False
         self._moves = not is_zero(twist)
@@ -238,28 +238,28 @@ class SafetyGate(Node):  # type: ignore[misc]
     def _check(self) -> None:
         """Judge all timeouts, and repeat a stop until the base stands."""
         now = time.monotonic()
-        verdict = self._judge(now, cause=self._passed_deadline(now))
+        verdict = self._judge(now, event=self._checked_at)
         if self._moves and now - self._commanded_at > self._values["command_timeout_s"]:
             self._starved = True
-            self._stop(cause=self._passed_deadline(now))
+            self._stop(self._cause(now, self._checked_at))
             self._tell(verdict)
         elif not self._moves and not self._stands():
             self._publish(Twist())
         self._checked_at = now
 
-    def _judge(self, now: float, *, cause: float) -> Verdict:
+    def _judge(self, now: float, *, event: float) -> Verdict:
         """Stop the base if who may move it has changed.
 
         Args:
             now: [s] steady time.
-            cause: when that happened which may have changed it.
+            event: when that happened which may have changed it.
         """
         self._judge_localization()
         verdict = self.rule.verdict(now)
         if verdict.source is not self._source:
             self._source = verdict.source
             self._starved = False
-            self._stop(cause)
+            self._stop(self._cause(now, event))
         self._tell(verdict)
         return verdict
 
@@ -268,8 +268,8 @@ class SafetyGate(Node):  # type: ignore[misc]
             self.rule.localization_reason = self._localizer.why_not()
             self.rule.localization_good = not self.rule.localization_reason
 
-    def _passed_deadline(self, now: float) -> float:
-        """When the first of the timeouts since the last check ran out; the check, if none did."""
+    def _cause(self, now: float, event: float) -> float:
+        """When the first of the timeouts since the last check ran out; the event, if none did."""
         deadlines = [
             self.rule.autonomy.deadman.deadline(),
             self.rule.mode_at + self._values["executor_timeout_s"],
@@ -279,7 +279,7 @@ class SafetyGate(Node):  # type: ignore[misc]
             cache = self._localizer.cache
             deadlines.append(now - (cache.age() - cache.max_age))
         passed = [deadline for deadline in deadlines if self._checked_at < deadline <= now]
-        return min(passed, default=self._checked_at)
+        return min(passed, default=event)
 
     def _stop(self, cause: float) -> None:
         """Command standstill, at once."""

@@ -230,11 +230,18 @@ def test_a_released_switch_stops_the_sticks_too() -> None:
     with gate() as g:
         g.say.in_order(Level.MANUAL)
         g.drives(STICKS)
-        # The heartbeat came some time ago: with this timeout it is one that stayed away.
-        g.node.set_parameters([Parameter("deadman_switch_timeout_s", value=0.05)])
-        g.stops("not held")
-        g.node.set_parameters([Parameter("deadman_switch_timeout_s", value=30.0)])
-        g.say.heartbeat()
+
+        def lost_and_latched() -> bool:
+            """Not if this process was blocked meanwhile: then it cannot tell that it was lost."""
+            g.node.set_parameters([Parameter("deadman_switch_timeout_s", value=0.3)])
+            g.stops("not held")
+            g.node.set_parameters([Parameter("deadman_switch_timeout_s", value=30.0)])
+            g.say.heartbeat()
+            until(lambda: "not held" not in "".join(g.statuses[-1].reasons), 20.0, "the heartbeat")
+            return "release it" in "".join(g.statuses[-1].reasons)
+
+        until(lost_and_latched, 60.0, "the latch")
+        g.command(STICKS, 0.5)
         g.stops("release it")
 
 
