@@ -36,6 +36,8 @@ setup(
             "entity = behavior_executor.managers.entity:EntityManager",
             "feedback = behavior_executor.managers.feedback:FeedbackCollector",
             "local_action = behavior_executor.managers.local_action:LocalActionGenerator",
+            "loco_manipulation = "
+            "behavior_executor.managers.loco_manipulation:LocoManipulationManager",
             "autonomy_level = behavior_executor.managers.autonomy_level:AutonomyLevelManager",
         ],
     },

@@ -18,6 +18,7 @@ from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.navigation.action_core import ActionCore, ActionRules
 from behavior_executor.navigation.action_nodes import register_action_nodes
+from behavior_executor.navigation.behavior_call import BehaviorCall, register_behavior_nodes
 from behavior_executor.navigation.calls import CallResult
 from behavior_executor.navigation.entities import Entity, EntityPool
 from behavior_executor.navigation.maneuver import Maneuver
@@ -300,6 +301,10 @@ class FakePlanner:
         self.state.planner.mode, self.state.planner.reason = mode, reason
 
 
+def _no_behavior(name: str, parameters: object) -> BehaviorCall:
+    raise AssertionError(f"nobody runs {name} here")
+
+
 def register_navigation_nodes(
     factory: BehaviorTreeFactory,
     world: World,
@@ -311,6 +316,7 @@ def register_navigation_nodes(
     """All nodes of the navigation."""
     register_action_nodes(factory, action)
     register_map_nodes(factory, change)
+    register_behavior_nodes(factory, _no_behavior, lambda: world.time)
     pool.register_nodes(factory)
     register_planner_nodes(factory, planner)
     register_system_health_nodes(factory, FakeHealth(world))

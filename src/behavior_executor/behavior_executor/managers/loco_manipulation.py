@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager through which a navigation uses the robot's other abilities, such as its arms."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from behavior_msgs.action import ExecuteMission
+from behavior_msgs.msg import MissionAction
+from diagnostic_msgs.msg import KeyValue
+from rclpy.node import Node
+
+from behavior_executor.manager_node import NavigationManager
+from behavior_executor.navigation.behavior_call import (
+    BehaviorProgress,
+    register_behavior_nodes,
+)
+from behavior_executor.navigation.calls import CallResult
+from behavior_executor.statistics import Metric
+from behavior_ros import ParameterSpec
+from behavior_ros.leaf_hub import LeafHub, SentGoal, leaf_hub
+from behavior_tree import BehaviorTreeFactory
+
+PARAMETERS = (
+    ParameterSpec(
+        "tx_behavior",
+        "/manipulation/execute",
+        "action (behavior_msgs/ExecuteMission) of the executor that runs the behaviors",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "server_timeout",
+        2.0,
+        "[s] wall time without a sign of life after which that executor counts as lost",
+        range=(0.1, 60.0),
+        read_only=True,
+    ),
+)
+
+
+class LocoManipulationManager(NavigationManager):
+    """Runs missions of another executor.
+
+    It must be another one: an executor runs one mission at a time, so a mission that waits for a
+    second one of its own executor would wait for ever.
+    """
+
+    name = "loco_manipulation"
+
+    def __init__(self, node: Node) -> None:
+        """Make the client."""
+        super().__init__(node, PARAMETERS)
+        self.started = 0
+        """Behaviors started."""
+        self._hub = leaf_hub(self.manager_node)
+        self._client = self._hub.action_client(ExecuteMission, self.values["tx_behavior"])
+
+    def register_nodes(self, factory: BehaviorTreeFactory) -> None:
+        """Register the node runBehavior."""
+        register_behavior_nodes(factory, self.run, lambda: self.state.now)
+
+    def run(self, name: str, parameters: Mapping[str, str]) -> RemoteBehavior:
+        """Start a behavior."""
+        self.started += 1
+        action = MissionAction(
+            name=name,
+            type=MissionAction.RUN_BEHAVIOR,
+            parameters=[KeyValue(key=key, value=value) for key, value in parameters.items()],
+        )
+        action.header.stamp = self.stamp()
+        return RemoteBehavior(
+            self._hub,
+            self._client,
+            self.values["tx_behavior"],
+            ExecuteMission.Goal(mission=action),
+            self.values["server_timeout"],
+        )
+
+    def metrics(self) -> list[Metric]:
+        """Behaviors started."""
+        return [Metric("behaviors_started", "", float(self.started), is_counter=True)]
+
+
+class RemoteBehavior:
+    """One mission of another executor; sent once it is there and no earlier one is closing."""
+
+    def __init__(
+        self, hub: LeafHub, client: Any, action: str, goal: ExecuteMission.Goal, patience: float
+    ) -> None:
+        """Send it, or wait with that for `patience` [s] of wall time."""
+        self.progress = BehaviorProgress()
+        self._hub = hub
+        self._client = client
+        self._action = action
+        self._goal = goal
+        self._patience = patience
+        self._since = time.monotonic()
+        self._sent: SentGoal | None = None
+
+    def poll(self) -> CallResult | None:
+        """How it ended; None: it runs."""
+        if self._sent is None:
+            return self._send()
+        outcome = self._sent.poll()
+        if outcome is None:
+            return None
+        self._hub.release(self._sent)
+        result = outcome.result
+        if result is None:
+            return CallResult(False, outcome.message)
+        success = outcome.succeeded and result.code == 0
+        return CallResult(success, result.message or f"ended with code {result.code}")
+
+    def cancel(self) -> None:
+        """Cancel it."""
+        if self._sent is not None:
+            self._hub.release(self._sent)
+
+    def _send(self) -> CallResult | None:
+        if self._hub.closing(self._action):
+            self._since = time.monotonic()
+        elif self._client.server_is_ready():
+            self._sent = self._hub.send(
+                self._client,
+                self._action,
+                self._goal,
+                server_timeout=self._patience,
+                on_feedback=self._take_feedback,
+                on_end=lambda outcome: None,
+            )
+        elif time.monotonic() - self._since > self._patience:
+            return CallResult(False, f"no server of action {self._action}: start it")
+        return None
+
+    def _take_feedback(self, message: ExecuteMission.Feedback) -> None:
+        told = message.feedback
+        self.progress = BehaviorProgress(told.progress, told.detail or told.phase)
