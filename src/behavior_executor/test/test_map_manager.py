@@ -63,7 +63,7 @@ class Loader:
 
 @pytest.fixture
 def maps() -> Iterator[Map]:
-    with rig(MapManager, USE) as made:
+    with rig(MapManager, USE, "server_timeout:=30.0") as made:
         made.state.localization.good, made.state.localization.reason = True, ""
         made.heard = made.world.hear(Header, "/map_republish", QOS_COMMAND)
         yield made
@@ -81,7 +81,9 @@ def finish(maps: Map, tree: object) -> NodeStatus:
         status = maps.run(tree)
         return None if status is NodeStatus.RUNNING else status
 
-    return until(done, 20.0, f"the end, phase {maps.state.map.phase.name}")
+    status = until(done, 20.0, f"the end, phase {maps.state.map.phase.name}")
+    print(maps.state.map)  # shown when a test fails
+    return status
 
 
 def test_a_tile_is_loaded_and_published(maps: Map) -> None:
