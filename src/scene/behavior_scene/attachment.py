@@ -17,8 +17,9 @@ object that is found to sit further from the link than a hand reaches is not hel
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,9 @@ class AttachmentRules:
     """A detection at most this much older than the attachment may show the object being moved."""
     lookback: float = 8.0
     """The grasp is looked for this long before the attachment."""
-    patience: float = 1.0
-    """How long the link's pose of the right time is waited for; then the newest counts."""
+    patience: float = 5.0
+    """How long the link's pose of the right time is waited for; then the newest counts. Poses of a
+    simulation that runs fast on a busy machine come seconds late."""
 
 
 @dataclass(slots=True)
@@ -69,8 +71,12 @@ class Attachment:
     rules: AttachmentRules
     link_T_object: Array | None = None
     _unchecked: deque[tuple[float, Array]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    _images: deque[tuple[float, list[Array]]] = field(
+        default_factory=lambda: deque(maxlen=REMEMBERED)
+    )
+    """Positions of all detections of the class, image by image."""
     _elsewhere: list[Array] = field(default_factory=list)
-    """Positions of the class's detections away from the link in the newest image."""
+    """Those away from the link in the image before."""
     _missed: int = 0
     _disagreements: int = 0
     _disagreeing: Array | None = None
@@ -98,50 +104,52 @@ class Attachment:
         if stamp > self.since:
             self._unchecked.append((stamp, pose))
 
-    def check(self, link_pose: LinkPose, gate: float) -> str:
-        """Compare the noted detections with the link, each at its own time.
+    def note_image(self, stamp: float, positions: list[Array]) -> None:
+        """Take in where an image shows things of the object's class [m], this one or others."""
+        if stamp > self.since:
+            self._images.append((stamp, positions))
+
+    def check(self, link_pose: LinkPose, gate: float, instances: int) -> str:
+        """Compare what was noted with the link, each at its own time, once that is known.
 
         Args:
             link_pose: where the link is when.
             gate: detections further apart than this show different things [m].
+            instances: how many things of the object's class there are; 0: nobody knows.
 
         Returns:
             Why the object is let go, or ''.
         """
-        while self._unchecked and self.link_T_object is not None:
-            stamp, seen = self._unchecked[0]
-            link_then = link_pose(self.link, stamp)
-            if link_then is None:
-                return ""
-            self._unchecked.popleft()
-            if self._disagrees(link_then @ self.link_T_object, seen, gate):
-                apart = float(np.linalg.norm(seen[:3, 3] - link_then[:3, 3]))
-                return f"it was seen {apart:.2f} m away from '{self.link}'"
+        while (held := self._held(link_pose, self._unchecked)) is not None:
+            _, seen = self._unchecked.popleft()
+            if self._disagrees(held, seen, gate):
+                apart = _apart(seen[:3, 3], held[:3, 3])
+                return f"it was seen {apart:.2f} m away from where '{self.link}' would hold it"
+        while (held := self._held(link_pose, self._images)) is not None:
+            _, positions = self._images.popleft()
+            if instances > 0 and self._all_elsewhere(held, positions, gate, instances):
+                return f"all {instances} of its class are seen away from '{self.link}'"
         return ""
 
-    def check_elsewhere(
-        self, positions: Sequence[Array], instances: int, held: Array, gate: float
-    ) -> str:
-        """Look whether all instances of the object's class are seen away from the link.
+    def _held(self, link_pose: LinkPose, noted: deque[Any]) -> Array | None:
+        """Where the link held the object at the time of the first of `noted`, if that is known."""
+        if not noted or self.link_T_object is None:
+            return None
+        link_then = link_pose(self.link, noted[0][0])
+        return None if link_then is None else np.asarray(link_then @ self.link_T_object)
 
-        Args:
-            positions: of the detections of the object's class in an image [m].
-            instances: how many things of this class there are; 0: nobody knows.
-            held: position where the link holds the object [m].
-            gate: detections further apart than this show different things [m].
+    def _all_elsewhere(
+        self, held: Array, positions: list[Array], gate: float, instances: int
+    ) -> bool:
+        """Count an image; True when enough of them show all instances at other places.
 
-        Returns:
-            Why the object is let go, or ''.
+        Only what two images show at the same place counts: a single detection may be false.
         """
-        if instances == 0 or self.link_T_object is None:
-            return ""
-        away = [at for at in positions if _apart(at, held) > gate + self.rules.tolerance]
+        away = [at for at in positions if _apart(at, held[:3, 3]) > gate + self.rules.tolerance]
         again = sum(any(_apart(at, old) <= gate for old in self._elsewhere) for at in away)
         self._elsewhere = away
         self._missed = self._missed + 1 if again >= instances else 0
-        if self._missed < max(self.rules.confirmations - 1, 1):
-            return ""
-        return f"all {instances} of its class are seen away from '{self.link}'"
+        return self._missed >= max(self.rules.confirmations - 1, 1)
 
     def _disagrees(self, held: Array, seen: Array, gate: float) -> bool:
         """Count a detection; True when enough of them in a row disagree."""

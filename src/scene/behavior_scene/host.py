@@ -10,6 +10,7 @@ can wait for its revision.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,9 @@ from behavior_scene.shown_shapes import ShownShapes
 from behavior_scene.tracks import Track
 
 _DEFAULTS = SceneParameters()
+REVISIONS_PER_SECOND = 2**16
+"""More changes than that a scene never sees, so the revisions of a node that is started again go on
+above those of the one before. Below 2^53, which scripts of trees count exactly."""
 PARAMETERS = [
     ParameterSpec("frame", "world", "fixed frame of all objects"),
     ParameterSpec("library", "", "YAML file of the object library; empty: accept every class"),
@@ -116,6 +120,8 @@ class SceneHost:
             ),
             cloud=self._newest_points,
             color_of=self._measured_color,
+            tell=self._log,
+            first_revision=int(time.time()) * REVISIONS_PER_SECOND,
         )
         node.create_timer(self._idle_period, self._on_idle)
         # The last change before a silence is shown too, not only what comes after a period.
@@ -209,6 +215,10 @@ class SceneHost:
         except LibraryError as error:
             self._log_error(f"{error} Going on without it: every class is accepted.")
             return ObjectLibrary()
+
+    def _log(self, text: str) -> None:
+        logger: Any = self.node.get_logger()
+        logger.info(text)
 
     def _log_error(self, text: str) -> None:
         logger: Any = self.node.get_logger()

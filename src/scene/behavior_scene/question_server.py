@@ -114,6 +114,8 @@ class QuestionServer:
         self, request: QueryScene.Request, response: QueryScene.Response
     ) -> QueryScene.Response:
         response.code, response.message = SUCCESS, "ok"
+        # Told with a refusal too: clients wait for it to see no older scene than this.
+        response.answer.revision = self._host.scene.revision
         try:
             query = query_from(request.question)
             cloud = self.clouds.newest() if query.needs_points else None

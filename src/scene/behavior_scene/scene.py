@@ -87,6 +87,8 @@ class Scene:
         *,
         cloud: PointsProvider = lambda: None,
         color_of: Callable[[Track], Hsv | None] = lambda track: None,
+        tell: Callable[[str], None] = lambda text: None,
+        first_revision: int = 0,
     ) -> None:
         """Make an empty scene.
 
@@ -96,6 +98,9 @@ class Scene:
             parameters: of the rules.
             cloud: where the points for objects that are found in points come from.
             color_of: mean colour of the points of a track; None: not known.
+            tell: is told, for a log, what the scene did that nobody asked for.
+            first_revision: larger than all of a scene that ran before, so that whoever saw that
+                one is not taken for having seen this one.
         """
         self.parameters = parameters or SceneParameters()
         self.intake = Intake(
@@ -115,6 +120,7 @@ class Scene:
         self._points: tuple[Array, float] | None = None
         self._points_taken = -np.inf
         self._color_of = color_of
+        self._tell = tell
         self._records: dict[str, Record] = {}
         self._order: list[str] = []
         """Names of all records, each after those that it is computed from."""
@@ -122,7 +128,7 @@ class Scene:
         """Tracks that make no automatic object, because it was deleted."""
         self._departed: set[str] = set()
         """Frames that objects once had: TF remembers them, the scene does not."""
-        self._revision = 0
+        self._revision = first_revision
         self._view = SceneView(
             records=self._records,
             current_pose=self._pose,
@@ -578,24 +584,22 @@ class Scene:
             seen = track.jump or track.newest
             if seen.stamp >= stamp - IMAGE_SPREAD:
                 attachment.note(seen.stamp, seen.world_T_object)
-            reason = attachment.check(self._link_pose, gate)
-            if not reason and stamp > attachment.since:
-                reason = attachment.check_elsewhere(
-                    [
-                        detection.world_T_object[:3, 3]
-                        for detection in detections
-                        if detection.class_id == record.class_id
-                    ],
-                    track.object_class.instances,
-                    self._pose(record)[:3, 3],
-                    gate,
-                )
+            attachment.note_image(
+                stamp,
+                [
+                    detection.world_T_object[:3, 3]
+                    for detection in detections
+                    if detection.class_id == record.class_id
+                ],
+            )
+            reason = attachment.check(self._link_pose, gate, track.object_class.instances)
         self._give_up(record, reason)
 
     def _give_up(self, record: Record, reason: str) -> None:
         """Let go of an object if there is a reason; its newest detection tells where it is."""
         if not reason:
             return
+        self._tell(f"'{record.name}' is not held any more: {reason}")
         track = record.track
         if track is None:
             self._let_go(record, f"not held: {reason}")

@@ -48,6 +48,8 @@ FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
 
 QUATERNION_NORM_TOLERANCE = 0.01
+_THINGS = ("", "detected")
+"""Kinds of objects that are things."""
 _SHAPES = {
     SolidPrimitive.BOX: "box",
     SolidPrimitive.CYLINDER: "cylinder",
@@ -87,7 +89,10 @@ def joint_state(message: JointStateMsg, robot: RobotModel) -> JointState | None:
 
 
 def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, ObjectView]:
-    """The objects of a snapshot in the robot's base frame; those without a known shape left out."""
+    """The things of a snapshot in the robot's base frame.
+
+    Those without a known shape are left out, and so are derived ones, which are places, not things.
+    """
     return {
         thing.name: ObjectView(
             name=thing.name,
@@ -99,7 +104,16 @@ def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str,
             attached_link=thing.attached_link,
         )
         for thing in message.objects
-        if thing.shape.type in _SHAPES
+        if thing.shape.type in _SHAPES and thing.kind in _THINGS
+    }
+
+
+def object_frames(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, Array]:
+    """Where all objects of a snapshot are in the robot's base frame that are not lost, 4x4 [m]."""
+    return {
+        thing.name: base_T_frame @ pose_to_matrix(thing.pose)
+        for thing in message.objects
+        if thing.state != ObjectState.LOST
     }
 
 

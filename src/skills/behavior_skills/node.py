@@ -200,7 +200,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 self._world,
                 self._hand,
                 conversion.place_parameters(goal.parameters, self._place_parameters),
-                conversion.place_request(goal, self._base_T_frame),
+                conversion.place_request(goal, self._frames_of(scene)),
             )
             pose = skill.run()
             placed = conversion.stamped_message(pose, self._robot.base_frame, runtime.now())
@@ -235,7 +235,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         def work(runtime: GoalRuntime, scene: SceneClient) -> MoveArm.Result:
             request = conversion.move_arm_request(
                 context.goal,
-                self._base_T_frame,
+                self._frames_of(scene),
                 self._robot.joint_names,
                 self._values["recording_directory"],
             )
@@ -254,7 +254,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _screw(self, context: GoalContext) -> Screw.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> Screw.Result:
-            request = conversion.screw_request(context.goal, self._base_T_frame)
+            request = conversion.screw_request(context.goal, self._frames_of(scene))
             skill = ScrewSkill(
                 runtime, self._arm, scene, self._world, self._hand, ScrewParameters(), request
             )
@@ -280,7 +280,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _look(self, context: GoalContext) -> Look.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> Look.Result:
-            request = conversion.look_request(context.goal, self._base_T_frame)
+            request = conversion.look_request(context.goal, self._frames_of(scene))
             skill = LookSkill(
                 runtime, self._arm, scene, self._world, self._hand, self._speeds, request
             )
@@ -361,6 +361,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.get_logger().warning(f"{name} ended with {result.code}: {result.message}")
 
     # ------------------------------------------------------------------ frames, diagnostics
+
+    def _frames_of(self, scene: SceneClient) -> Callable[[str, float], Array]:
+        """Where frames are in the robot's base frame, objects as one goal sees them."""
+        return lambda frame, stamp: scene.base_T_frame(frame, stamp, self._base_T_frame)
 
     def _base_T_frame(self, frame: str, stamp: float) -> Array:
         """Pose of a frame in the robot's base frame; raises `SkillFailure` UNKNOWN_FRAME."""

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The skills' `SceneView` in ROS: newest snapshot of the scene, attach and detach."""
+"""The skills' `SceneView` in ROS: newest snapshot of the scene, attach and detach.
+
+A goal may follow a change of the scene whose message has not arrived here yet: a freeze, a setup.
+So a goal asks the scene for its revision before it first looks at objects or their frames, and
+waits for a snapshot that is no older. Frames of objects are taken from the snapshot too, not from
+TF, which arrives apart from it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from behavior_msgs.msg import SceneObjectArray
-from behavior_msgs.srv import AttachObject
+from behavior_msgs.srv import AttachObject, QueryScene
 from rclpy.node import Node
 
 from behavior_ros import QOS_LATCHED
@@ -17,7 +24,6 @@ from behavior_skills.execution import wait_for
 from behavior_skills.interfaces import (
     Array,
     Failure,
-    ObjectState,
     ObjectView,
     Runtime,
     SkillFailure,
@@ -27,8 +33,19 @@ SILENCE = 3.0
 """[s] of the node's clock without a snapshot after which the scene counts as lost ..."""
 SILENCE_WALL = 1.0
 """[s] ... when as much wall time has passed too."""
-SERVICE_TIMEOUT = 2.0
-"""[s]"""
+TIMEOUT = 2.0
+"""[s] of the node's clock for an answer of the scene, and for a snapshot that shows it."""
+FramePose = Callable[[str, float], Array]
+"""base_T_frame of a frame at a time [s], 0: newest; raises `SkillFailure` UNKNOWN_FRAME."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """A snapshot in the robot's base frame."""
+
+    message: SceneObjectArray
+    things: Mapping[str, ObjectView]
+    frames: Mapping[str, Array]
 
 
 class SceneTopic:
@@ -38,19 +55,33 @@ class SceneTopic:
         """`base_T_frame` gives the pose of the scene's frame; raises `SkillFailure`."""
         self._node, self._base_T_frame = node, base_T_frame
         self._message: SceneObjectArray | None = None
-        self._views: tuple[SceneObjectArray | None, Mapping[str, ObjectView]] = (None, {})
+        self._views: _Views | None = None
         self._arrived = (0.0, 0.0)
-        self.client = node.create_client(AttachObject, "/scene/attach")
+        self._names: set[str] = set()
+        self.attacher = node.create_client(AttachObject, "/scene/attach")
+        self.query = node.create_client(QueryScene, "/scene/query")
         node.create_subscription(SceneObjectArray, "/scene/objects", self._on_message, QOS_LATCHED)
 
     def _on_message(self, message: SceneObjectArray) -> None:
         self._message, self._arrived = message, (self._now(), time.monotonic())
+        self._names.update(thing.name for thing in message.objects)
 
     def _now(self) -> float:
         return float(self._node.get_clock().now().nanoseconds) * 1e-9
 
     def objects(self) -> Mapping[str, ObjectView]:
-        """Objects of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
+        """Things of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
+        return self._look().things
+
+    def frames(self) -> Mapping[str, Array]:
+        """base_T_object of all objects that are not lost; raises `SkillFailure` SERVER_LOST."""
+        return self._look().frames
+
+    def was_object(self, name: str) -> bool:
+        """Tell whether any snapshot so far had an object of this name."""
+        return name in self._names
+
+    def _look(self) -> _Views:
         message, (arrived, arrived_wall) = self._message, self._arrived
         silent = self._now() - arrived > SILENCE
         if message is None or (silent and time.monotonic() - arrived_wall > SILENCE_WALL):
@@ -59,18 +90,25 @@ class SceneTopic:
                 "No snapshots of the scene arrive on /scene/objects. Start the scene node and the "
                 "detector again.",
             )
-        if self._views[0] is not message:
+        views = self._views
+        if views is None or views.message is not message:
             try:
                 frame = self._base_T_frame(message.header.frame_id)
             except SkillFailure as failure:
                 raise SkillFailure(
                     Failure.SERVER_LOST, f"The scene is useless: {failure}"
                 ) from None
-            self._views = (message, conversion.object_views(message, frame))
-        return self._views[1]
+            views = self._views = _Views(
+                message,
+                conversion.object_views(message, frame),
+                conversion.object_frames(message, frame),
+            )
+        return views
 
     def usable(self) -> bool:
-        """Tell whether there is a snapshot, in a frame that is known."""
+        """Tell whether there is a snapshot, in a frame that is known, and somebody to ask."""
+        if not self.query.service_is_ready():
+            return False
         try:
             self.objects()
         except SkillFailure:
@@ -87,49 +125,95 @@ class SceneClient:
 
     def __init__(self, topic: SceneTopic, runtime: Runtime, node: Node) -> None:
         self._topic, self._runtime, self._node = topic, runtime, node
+        self._is_current = False
 
     def objects(self) -> Mapping[str, ObjectView]:
-        """Objects of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
+        """Things of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
+        self._catch_up()
         return self._topic.objects()
 
     def revision(self) -> int:
         """Revision of the newest snapshot."""
         return self._topic.revision()
 
+    def base_T_frame(self, frame: str, stamp: float, look_up: FramePose) -> Array:
+        """Pose of a frame in the robot's base frame; objects are where the scene has them.
+
+        Args:
+            frame: name of an object or any other frame.
+            stamp: at which time [s]; 0: now. Past poses are not asked of the scene.
+            look_up: the same on TF.
+
+        Raises:
+            SkillFailure: UNKNOWN_FRAME, or SERVER_LOST: the scene does not tell.
+        """
+        if stamp > 0.0:
+            return look_up(frame, stamp)
+        if not self._topic.was_object(frame):
+            try:
+                return look_up(frame, stamp)
+            except SkillFailure:
+                # It may be an object that the scene has had for a moment only.
+                if not self._topic.query.service_is_ready():
+                    raise
+        self._catch_up()
+        frames = self._topic.frames()
+        if frame in frames:
+            return frames[frame]
+        if self._topic.was_object(frame):
+            raise SkillFailure(
+                Failure.UNKNOWN_FRAME,
+                f"'{frame}' is an object that the scene has lost or deleted. Its objects are "
+                f"{sorted(frames)}.",
+            )
+        return look_up(frame, stamp)
+
     def attach(self, name: str, link: str) -> None:
         """Attach, and wait for a snapshot that shows it; raises `SkillFailure`."""
-        self._call(AttachObject.Request(name=name, attach=True, link=link))
-        self._wait_for_state(name, attached=True)
+        self._change(AttachObject.Request(name=name, attach=True, link=link))
 
     def detach(self, name: str) -> None:
         """Detach, and wait for a snapshot that shows it; raises `SkillFailure`."""
-        self._call(AttachObject.Request(name=name, attach=False))
-        self._wait_for_state(name, attached=False)
+        self._change(AttachObject.Request(name=name, attach=False))
 
-    def _call(self, request: AttachObject.Request) -> None:
-        client, executor = self._topic.client, self._node.executor
+    def _change(self, request: AttachObject.Request) -> None:
+        answer = self._call(self._topic.attacher, request)
+        if answer.code != 0:
+            raise SkillFailure(Failure.EXECUTION_FAILED, f"The scene says: {answer.message}")
+        self._await_revision(answer.revision)
+
+    def _catch_up(self) -> None:
+        """Wait once for a snapshot no older than the scene is now."""
+        if not self._is_current:
+            # Whatever the question: the answer tells the revision.
+            response = self._call(self._topic.query, QueryScene.Request())
+            self._await_revision(response.answer.revision)
+            self._is_current = True
+
+    def _await_revision(self, revision: int) -> None:
+        if not wait_for(self._runtime, lambda: self._topic.revision() >= revision, TIMEOUT):
+            raise SkillFailure(
+                Failure.SERVER_LOST,
+                f"The scene is at revision {revision}, but its newest snapshot on /scene/objects "
+                f"has {self._topic.revision()}. See that the scene node publishes.",
+            )
+
+    def _call(self, client: Any, request: Any) -> Any:
+        executor = self._node.executor
         if executor is None or not client.service_is_ready():
-            raise _lost("is not there")
+            raise _lost(client.srv_name, "is not there")
         answers: list[Any] = []
 
         def send() -> None:
             client.call_async(request).add_done_callback(lambda f: answers.append(f.result()))
 
         executor.create_task(send)
-        if not wait_for(self._runtime, lambda: bool(answers), SERVICE_TIMEOUT):
-            raise _lost("does not answer")
-        if answers[0].code != 0:
-            raise SkillFailure(Failure.EXECUTION_FAILED, f"The scene says: {answers[0].message}")
-
-    def _wait_for_state(self, name: str, *, attached: bool) -> None:
-        def shown() -> bool:
-            thing = self._topic.objects().get(name)
-            return thing is None or (thing.state is ObjectState.ATTACHED) == attached
-
-        wait_for(self._runtime, shown, 0.5)
+        if not wait_for(self._runtime, lambda: bool(answers), TIMEOUT):
+            raise _lost(client.srv_name, "does not answer")
+        return answers[0]
 
 
-def _lost(how: str) -> SkillFailure:
+def _lost(service: str, how: str) -> SkillFailure:
     return SkillFailure(
-        Failure.SERVER_LOST, f"The scene's service /scene/attach {how}. Start the scene node again."
+        Failure.SERVER_LOST, f"The scene's service {service} {how}. Start the scene node again."
     )

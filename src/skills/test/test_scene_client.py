@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A goal sees no older scene than there was when it began, however late the snapshots come."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from behavior_msgs.msg import SceneObject, SceneObjectArray
+from behavior_msgs.srv import AttachObject, QueryScene
+from rclpy.executors import SingleThreadedExecutor
+from shape_msgs.msg import SolidPrimitive
+
+from behavior_ros import QOS_LATCHED
+from behavior_skills import scene_client
+from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.scene_client import SceneClient, SceneTopic
+
+DOMAINS = itertools.cycle((62, 63))
+"""Latched messages of the test before must not turn up in the next."""
+
+
+class SceneStub:
+    """A scene whose snapshots come when the test wants them to."""
+
+    def __init__(self, node):
+        self.revision = 0
+        self.publisher = node.create_publisher(SceneObjectArray, "/scene/objects", QOS_LATCHED)
+        node.create_service(QueryScene, "/scene/query", self._query)
+        node.create_service(AttachObject, "/scene/attach", self._attach)
+
+    def show(self, revision, **objects):
+        message = SceneObjectArray(revision=revision)
+        message.header.frame_id = "world"
+        for name, (x, kind) in objects.items():
+            thing = SceneObject(name=name, kind=kind)
+            thing.shape = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.1, 0.1, 0.1])
+            thing.pose.position.x = x
+            message.objects.append(thing)
+        self.publisher.publish(message)
+
+    def _query(self, request, response):
+        response.code = 101
+        response.answer.revision = self.revision
+        return response
+
+    def _attach(self, request, response):
+        self.revision += 1
+        response.revision = self.revision
+        return response
+
+
+class Bench:
+    """A client, and its runtime: every tick spins and counts as a tenth of a second."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=next(DOMAINS))
+        self.scene_node = rclpy.create_node("scene_stub", context=self.context)
+        self.node = rclpy.create_node("skill", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.scene_node)
+        self.executor.add_node(self.node)
+        self.stub = SceneStub(self.scene_node)
+        self.topic = SceneTopic(self.node, lambda frame: np.eye(4))
+        self.time, self.ticks, self.at_tick = 0.0, 0, {}
+        self.tf = {"world": np.eye(4)}
+        self.until(self.topic.query.service_is_ready)
+        self.until(self.topic.attacher.service_is_ready)
+
+    def client(self):
+        return SceneClient(self.topic, self, self.node)
+
+    def until(self, condition):
+        deadline = time.monotonic() + 20.0
+        while not condition():
+            assert time.monotonic() < deadline, "not within the time"
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def show(self, revision, **objects):
+        """Show a snapshot, and wait until it is there."""
+        self.stub.show(revision, **objects)
+        self.until(lambda: self.topic.revision() == revision)
+
+    def look_up(self, frame, stamp):
+        if frame not in self.tf:
+            raise SkillFailure(Failure.UNKNOWN_FRAME, f"no {frame}")
+        return self.tf[frame]
+
+    # -- the runtime
+
+    def now(self):
+        return self.time
+
+    def tick(self):
+        self.ticks += 1
+        if self.ticks in self.at_tick:
+            self.at_tick[self.ticks]()
+        for _ in range(5):
+            self.executor.spin_once(timeout_sec=0.005)
+        self.time += 0.002
+
+    def close(self):
+        self.executor.shutdown(timeout_sec=1.0)
+        self.node.destroy_node()
+        self.scene_node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture
+def bench():
+    made = Bench()
+    yield made
+    made.close()
+
+
+def x_of(pose):
+    return float(pose[0, 3])
+
+
+def test_goal_that_follows_a_freeze_sees_the_frozen_pose(bench):
+    """The snapshot of the freeze comes 30 ticks after the goal: the race, lost every time."""
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 7
+    bench.at_tick[30] = lambda: bench.stub.show(7, cup=(0.2, "detected"))
+    assert x_of(bench.topic.objects()["cup"].base_T_object) == 0.1  # without waiting
+    assert x_of(bench.client().objects()["cup"].base_T_object) == pytest.approx(0.2)
+    assert bench.ticks >= 30
+
+
+def test_scene_is_asked_once_for_each_goal(bench):
+    bench.show(7, cup=(0.1, "detected"))
+    bench.stub.revision = 7
+    client = bench.client()
+    client.objects()
+    ticks = bench.ticks
+    client.objects()
+    assert bench.ticks == ticks
+
+
+def test_frames_of_objects_come_from_the_snapshot_not_from_tf(bench):
+    bench.tf["cup"] = np.diag([2.0, 2.0, 2.0, 1.0])  # what TF says is older
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 7
+    bench.at_tick[20] = lambda: bench.stub.show(7, cup=(0.2, "detected"), slot=(0.3, "stack_slot"))
+    client = bench.client()
+    assert x_of(client.base_T_frame("cup", 0.0, bench.look_up)) == pytest.approx(0.2)
+    assert x_of(client.base_T_frame("slot", 0.0, bench.look_up)) == pytest.approx(0.3)
+    assert bench.client().base_T_frame("world", 0.0, bench.look_up) is bench.tf["world"]
+
+
+def test_new_object_is_waited_for_and_a_deleted_one_is_unknown_although_tf_remembers_it(bench):
+    bench.tf["cup"] = np.eye(4)
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 7
+    bench.at_tick[20] = lambda: bench.stub.show(7, slot=(0.3, "stack_slot"))
+    client = bench.client()
+    assert x_of(client.base_T_frame("slot", 0.0, bench.look_up)) == pytest.approx(0.3)
+    with pytest.raises(SkillFailure, match="'cup' is an object that the scene has lost or deleted"):
+        client.base_T_frame("cup", 0.0, bench.look_up)
+    with pytest.raises(SkillFailure, match="no nowhere"):
+        client.base_T_frame("nowhere", 0.0, bench.look_up)
+
+
+def test_derived_objects_are_places_not_things(bench):
+    bench.show(7, cup=(0.1, "detected"), slot=(0.3, "stack_slot"), old=(0.5, ""))
+    bench.stub.revision = 7
+    assert set(bench.client().objects()) == {"cup", "old"}
+
+
+def test_attaching_waits_for_the_revision_that_shows_it(bench):
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 6
+    bench.at_tick[20] = lambda: bench.stub.show(7, cup=(0.1, "detected"))
+    bench.client().attach("cup", "hand")
+    assert bench.topic.revision() == 7
+
+
+def test_scene_that_does_not_publish_what_it_tells_of_is_lost(bench, monkeypatch):
+    monkeypatch.setattr(scene_client, "TIMEOUT", 0.2)
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 7
+    with pytest.raises(SkillFailure, match="at revision 7, but its newest snapshot") as error:
+        bench.client().objects()
+    assert error.value.failure is Failure.SERVER_LOST
