@@ -187,7 +187,7 @@ def sighting_row(item: Sighting) -> Row:
 
 def answer_row(answer: SceneAnswer) -> Row:
     """An answer in plain values; what is not finite is null in JSON."""
-    mean = [_finite(float(part)) for part in answer.mean_hsv]
+    mean = [_finite(round(float(part), 4)) for part in answer.mean_hsv]
     return {
         "answer": answer.answer,
         "value": _finite(answer.value),

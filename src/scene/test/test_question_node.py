@@ -13,8 +13,13 @@ pytest.importorskip("behavior_msgs.msg")
 
 from action_msgs.msg import GoalStatus  # noqa: E402
 from behavior_msgs.action import CheckScene  # noqa: E402
-from behavior_msgs.msg import ColorRange, SceneQuestion, SceneShape  # noqa: E402
-from behavior_msgs.srv import QueryScene  # noqa: E402
+from behavior_msgs.msg import (  # noqa: E402
+    ColorRange,
+    SceneQuestion,
+    SceneShape,
+    SceneTrackArray,
+)
+from behavior_msgs.srv import FreezeObjects, QueryScene  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Pose, TransformStamped  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
@@ -22,8 +27,10 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from sensor_msgs.msg import PointCloud2, PointField  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
+from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from behavior_ros import to_time  # noqa: E402
+from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
 from behavior_scene.node import SceneNode  # noqa: E402
 from behavior_scene.question_server import QuestionServer  # noqa: E402
 
@@ -48,6 +55,7 @@ class Rig:
         self.diagnostics = {}
         self.peer.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self.clouds = self.peer.create_publisher(PointCloud2, "/camera/points", 5)
+        self.detections = self.peer.create_publisher(Detection3DArray, "/detections", 10)
         self.tf = self.peer.create_publisher(TFMessage, "/tf", 10)
         self.query = self.peer.create_client(QueryScene, "/scene/query")
         self.check = ActionClient(self.peer, CheckScene, "/scene/check")
@@ -111,6 +119,24 @@ class Rig:
             else:
                 setattr(message, name, value)
         self.clouds.publish(message)
+
+    def see(self, name, at):
+        """Have a detector see a thing."""
+        result = ObjectHypothesisWithPose()
+        result.hypothesis.class_id, result.hypothesis.score = name, 0.9
+        position = result.pose.pose.position
+        position.x, position.y, position.z = at
+        message = Detection3DArray(detections=[Detection3D(results=[result])])
+        message.header.frame_id = "world"
+        message.header.stamp = to_time(self.now())
+        self.detections.publish(message)
+
+    def call(self, kind, service, request):
+        client = self.peer.create_client(kind, service)
+        self.until(client.service_is_ready)
+        future = client.call_async(request)
+        self.until(future.done)
+        return future.result()
 
     def ask(self, question, name, /, **fields):
         request = QueryScene.Request(question=Q(question=question, object=name, **fields))
@@ -334,3 +360,36 @@ def test_a_cloud_waits_for_the_transform_of_its_time(rig):
     rig.until(lambda: rig.points.waiting > 0)
     rig.frame("camera", (0.5, 0.0, -1.0))
     assert rig.result(handle)[1].code == CheckScene.Result.SUCCESS
+
+
+def test_who_looks_sees_objects_tracks_and_shapes_and_no_ghosts(rig):
+    newest, tracks = {}, []
+
+    def keep(message):
+        newest.clear()
+        for marker in message.markers:
+            newest[marker.ns, marker.id] = marker
+
+    def texts():
+        return {marker.text for marker in newest.values() if marker.action == Marker.ADD}
+
+    looks = rig.peer.create_subscription(MarkerArray, "/scene/markers", keep, QOS_LATCHED)
+    rig.peer.create_subscription(SceneTrackArray, "/scene/tracks", tracks.append, QOS_LATCHED)
+    rig.hand(0.0)
+
+    def seen():
+        rig.see("mug", (0.5, 0.0, 0.0))
+        return "mug_0" in texts()
+
+    rig.until(seen)
+    rig.until(lambda: tracks and tracks[-1].tracks)
+    assert tracks[-1].tracks[0].class_id == "mug"
+    assert rig.call(FreezeObjects, "/scene/freeze", FreezeObjects.Request(freeze=True)).code == 0
+    rig.until(lambda: "mug_0 (frozen)" in texts())
+    found = rig.ask(Q.CONTAINS_FRAME, "mug_0", reference="hand", **BALL)
+    assert found.answer.answer
+    assert found.answer.value == pytest.approx(0.0, abs=1e-6)
+    rig.until(lambda: "0.000 m" in texts())
+    shapes = [name for name, marker in newest.items() if marker.ns == "shapes"]
+    rig.until(lambda: all(newest[name].action == Marker.DELETE for name in shapes))
+    rig.peer.destroy_subscription(looks)
