@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from behavior_executor.navigation.autonomy import SELECTABLE
+from behavior_executor.navigation.conditions import ProblemCondition
 from behavior_executor.navigation.state import Level, NavigationState
 from behavior_tree import (
-    ConditionNode,
     InputPort,
     NodeConfig,
     NodeStatus,
@@ -32,37 +32,29 @@ class Autonomy(Protocol):
         """Select a level."""
 
 
-class AutonomyIsEnabled(ConditionNode):
+class _AutonomyCondition(ProblemCondition):
+    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
+        super().__init__(name, config)
+        self._autonomy = autonomy
+
+
+class AutonomyIsEnabled(_AutonomyCondition):
     """The autonomy moves the robot: AUTONOMOUS is selected, nobody overrides it, nothing halts."""
 
-    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
-        """Make the node, as the factory does; ``autonomy`` is where it looks."""
-        super().__init__(name, config)
-        self._autonomy = autonomy
-
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at the level in force."""
         state = self._autonomy.state.autonomy
-        if state.may_drive:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(f"the level in force is {state.effective.name}")
-        return NodeStatus.FAILURE
+        return "" if state.may_drive else f"the level in force is {state.effective.name}"
 
 
-class DeadmanIsAlive(ConditionNode):
+class DeadmanIsAlive(_AutonomyCondition):
     """The deadman switch is held, or there is none."""
 
-    def __init__(self, name: str, config: NodeConfig, autonomy: Autonomy) -> None:
-        """Make the node, as the factory does; ``autonomy`` is where it looks."""
-        super().__init__(name, config)
-        self._autonomy = autonomy
-
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at the switch."""
         if self._autonomy.state.autonomy.deadman_alive:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(self._autonomy.why_halted() or "the deadman switch is lost")
-        return NodeStatus.FAILURE
+            return ""
+        return self._autonomy.why_halted() or "the deadman switch is lost"
 
 
 class SetAutonomyLevel(SyncActionNode):

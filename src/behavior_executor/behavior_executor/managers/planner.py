@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, fields
 
 from behavior_msgs.msg import PathPlannerHealth, PlannerOperationMode, TrajectoryStatus
@@ -13,15 +12,8 @@ from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from behavior_executor.manager_node import NavigationManager, input_parameters
 from behavior_executor.managers import planner_nodes as nodes
 from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.navigation.planner_memory import PlannerMemory
-from behavior_executor.navigation.planner_mode import (
-    Alarm,
-    Decision,
-    PlannerInputs,
-    PlannerRules,
-    Solver,
-    choose_mode,
-)
+from behavior_executor.navigation.planner_core import PlannerCore
+from behavior_executor.navigation.planner_mode import Alarm, PlannerRules, Solver
 from behavior_executor.navigation.state import PlannerMode
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
@@ -125,12 +117,8 @@ class PlannerManager(NavigationManager):
     def __init__(self, node: Node) -> None:
         """Subscribe, and publish IDLE."""
         super().__init__(node, PARAMETERS)
-        self.rules = PlannerRules(**{f.name: self.values[f.name] for f in fields(PlannerRules)})
-        self.memory = PlannerMemory()
-        self.decision = Decision(PlannerMode.IDLE, "not started")
         self.malformed = 0
         """Messages with values that do not exist."""
-        self._known_route = ("", 0)
         self._health = self.input(
             "path_planner_health", PathPlannerHealth, qos=EVERY_CYCLE, callback=self._on_health
         )
@@ -140,6 +128,13 @@ class PlannerManager(NavigationManager):
         self._publisher = self.manager_node.create_publisher(
             PlannerOperationMode, self.values["tx_planner_operation_mode"], QOS_LATCHED
         )
+        self.core = PlannerCore(
+            self.state,
+            PlannerRules(**{f.name: self.values[f.name] for f in fields(PlannerRules)}),
+            health_fresh=self._health.fresh,
+            trajectory_fresh=self._trajectory.fresh,
+            publish=self._publish,
+        )
         self._publish()
         self.steady_timer(1.0 / self.values["repeat_rate"], self._publish)
 
@@ -147,86 +142,30 @@ class PlannerManager(NavigationManager):
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the nodes of :mod:`behavior_executor.managers.planner_nodes`."""
-        register_planner_nodes(factory, self)
+        register_planner_nodes(factory, self.core)
 
     def pre_tick(self, now: float) -> None:
         """Look whether the planner lives, and whether the route that was asked for is there."""
-        if now < self.memory.last_reroute:  # the clock was set back
-            self.memory.last_reroute = -math.inf
         super().pre_tick(now)
-        planner, action = self.state.planner, self.state.action
-        planner.health_fresh = self._health.fresh()
-        route = (action.route_id, action.reroutes)
-        if route != self._known_route:
-            self._known_route = route
-            planner.reroute_wanted = False
+        self.core.pre_tick(now)
 
     def mission_started(self, request: MissionRequest) -> None:
         """Forget the failures of the mission before."""
-        self.memory.new_action()
-        self.state.planner.failed = False
-        self._stop("the mission starts")
+        self.core.begin_action()
 
     def mission_paused(self) -> None:
         """The planner idles."""
-        self._stop("paused")
+        self.core.idle("paused")
 
     def mission_ended(self, code: Code) -> None:
         """The planner idles."""
-        self._stop("there is no mission")
+        self.core.idle("there is no mission")
 
     def failure(self) -> tuple[Code, str] | None:
         """Too many failed cycles."""
         if self.state.planner.failed:
             return Code.PLANNER_FAILED, self.state.planner.why_failed
         return None
-
-    # -- what tree nodes do ----------------------------------------------------------------------
-
-    def select(self) -> Decision:
-        """Choose the mode by the rule and publish it."""
-        now, planner = self.state.now, self.state.planner
-        self.decision = decision = choose_mode(self.known(), self.rules)
-        self.memory.decided(decision, now)
-        planner.reroute_wanted |= decision.reroute
-        planner.reset_wanted = decision.reset_localization
-        if decision.give_up:
-            planner.failed, planner.why_failed = True, decision.reason
-        self.set_mode(decision.mode, decision.reason)
-        return decision
-
-    def set_mode(self, mode: PlannerMode, reason: str) -> None:
-        """Publish a mode, if it or its reason is another one."""
-        planner = self.state.planner
-        if (planner.mode, planner.reason) != (mode, reason):
-            planner.mode, planner.reason = mode, reason
-            self._publish()
-
-    def known(self) -> PlannerInputs:
-        """What the rule looks at."""
-        state, memory, now = self.state, self.memory, self.state.now
-        waiting = state.action.waiting_since
-        return PlannerInputs(
-            autonomous=state.autonomy.may_drive,
-            map_changing=state.map.changing,
-            paused=state.action.paused,
-            action_active=state.action.active,
-            goal_reached=state.action.goal_reached,
-            localization_good=state.localization.good,
-            localization_bad_for=state.localization.bad_for,
-            has_route=bool(state.action.route_id),
-            route_wait=now - waiting if math.isfinite(waiting) else 0.0,
-            health_fresh=self._health.fresh(),
-            planning_failed=memory.planning_failed,
-            reroute_recommended=memory.reroute_recommended,
-            failures=memory.failures,
-            solver=memory.solver if self._trajectory.fresh() else None,
-            trajectory_failures=memory.trajectory_failures,
-            trajectory_doubts=memory.trajectory_doubts,
-            recovering=memory.recovering,
-            good_cycles=memory.good_cycles,
-            since_reroute=now - memory.last_reroute,
-        )
 
     # -- reports ---------------------------------------------------------------------------------
 
@@ -236,7 +175,7 @@ class PlannerManager(NavigationManager):
 
     def metrics(self) -> list[Metric]:
         """The counters, and those of the inputs."""
-        counters = asdict(self.memory.counters) | {"malformed_messages": self.malformed}
+        counters = asdict(self.core.memory.counters) | {"malformed_messages": self.malformed}
         return [
             *(Metric(name, "", float(count), is_counter=True) for name, count in counters.items()),
             *self.input_metrics(),
@@ -249,8 +188,8 @@ class PlannerManager(NavigationManager):
 
     def health(self) -> tuple[bytes, str]:
         """STALE while the planner is silent, an error when a solver is out of memory."""
-        level = {Alarm.STALE: STALE, Alarm.ERROR: ERROR}.get(self.decision.alarm)
-        return (level, self.decision.reason) if level is not None else super().health()
+        level = {Alarm.STALE: STALE, Alarm.ERROR: ERROR}.get(self.core.decision.alarm)
+        return (level, self.core.decision.reason) if level is not None else super().health()
 
     # -- messages --------------------------------------------------------------------------------
 
@@ -260,25 +199,14 @@ class PlannerManager(NavigationManager):
         if message.mode_used not in modes or message.status not in verdicts:
             self.malformed += 1
             return
-        solver = self.memory.solver if self._trajectory.fresh() else Solver.OK
-        self.memory.take_health(
-            message.status == PathPlannerHealth.FAILURE,
-            message.reroute_recommended,
-            PlannerMode(message.mode_used),
-            trajectory_good=solver is Solver.OK,
-        )
+        failed = message.status == PathPlannerHealth.FAILURE
+        self.core.take_health(failed, message.reroute_recommended, PlannerMode(message.mode_used))
 
     def _on_trajectory(self, message: TrajectoryStatus) -> None:
         if message.status not in {int(solver) for solver in Solver}:
             self.malformed += 1
             return
-        self.memory.take_trajectory(Solver(message.status))
-
-    def _stop(self, reason: str) -> None:
-        planner = self.state.planner
-        planner.reroute_wanted = planner.reset_wanted = False
-        self.decision = Decision(PlannerMode.IDLE, reason)
-        self.set_mode(PlannerMode.IDLE, reason)
+        self.core.memory.take_trajectory(Solver(message.status))
 
     def _publish(self) -> None:
         planner = self.state.planner
@@ -292,7 +220,7 @@ def register_planner_nodes(factory: BehaviorTreeFactory, planner: nodes.Planner)
 
     Args:
         factory: gets the nodes.
-        planner: what they act upon; the manager is one.
+        planner: what they act upon; a PlannerCore is one.
     """
     for name, node_class in (
         ("pathPlannerIsHealthy", nodes.PathPlannerIsHealthy),

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
+from behavior_executor.navigation.conditions import ProblemCondition
 from behavior_executor.navigation.planner_mode import UNUSABLE, Decision, PlannerInputs, Solver
 from behavior_executor.navigation.state import NavigationState, PlannerMode
 from behavior_tree import (
-    ConditionNode,
     InputPort,
     NodeConfig,
     NodeStatus,
@@ -21,7 +21,7 @@ from behavior_tree import (
 
 
 class Planner(Protocol):
-    """What the nodes act upon; the planner manager is one."""
+    """What the nodes act upon; a PlannerCore is one."""
 
     @property
     def state(self) -> NavigationState:
@@ -37,48 +37,42 @@ class Planner(Protocol):
         """Publish a mode."""
 
 
-class _PlannerCondition(ConditionNode):
+class _PlannerCondition(ProblemCondition):
     def __init__(self, name: str, config: NodeConfig, planner: Planner) -> None:
         super().__init__(name, config)
         self._planner = planner
-
-    def _answer(self, problem: str) -> NodeStatus:
-        if not problem:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
 
 
 class PathPlannerIsHealthy(_PlannerCondition):
     """The path planner reported within its maximum age, and found a path in its newest cycle."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at the newest cycle."""
         known = self._planner.known()
         if not known.health_fresh:
-            return self._answer("the path planner is silent")
-        return self._answer("the path planner failed" if known.planning_failed else "")
+            return "the path planner is silent"
+        return "the path planner failed" if known.planning_failed else ""
 
 
 class TrajectoryIsValid(_PlannerCondition):
     """The trajectory planner reported within its maximum age, and has a trajectory to follow."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at the newest status."""
         solver = self._planner.known().solver
         if solver is None:
-            return self._answer("the trajectory planner is silent")
+            return "the trajectory planner is silent"
         bad = solver in UNUSABLE or solver is Solver.OUT_OF_MEMORY
-        return self._answer(f"the trajectory planner: {solver.name}" if bad else "")
+        return f"the trajectory planner: {solver.name}" if bad else ""
 
 
 class RerouteRequested(_PlannerCondition):
     """Another route is wanted, and none has been asked for or arrived since."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at what selectPlannerMode decided."""
         wanted = self._planner.state.planner.reroute_wanted
-        return self._answer("" if wanted else "no other route is wanted")
+        return "" if wanted else "no other route is wanted"
 
 
 class _SetPlanner(SyncActionNode):

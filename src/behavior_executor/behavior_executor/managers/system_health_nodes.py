@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from behavior_executor.managers.localization_reset import LocalizationReset
+from behavior_executor.navigation.conditions import ProblemCondition
 from behavior_executor.navigation.state import NavigationState
 from behavior_tree import (
-    ConditionNode,
     NodeConfig,
     NodeStatus,
     OutputPort,
@@ -40,50 +40,44 @@ class SystemHealth(Protocol):
         """Why the system is not fit to drive; empty: it is."""
 
 
-class _HealthCondition(ConditionNode):
+class _HealthCondition(ProblemCondition):
     def __init__(self, name: str, config: NodeConfig, health: SystemHealth) -> None:
         super().__init__(name, config)
         self._health = health
-
-    def _answer(self, problem: str) -> NodeStatus:
-        if not problem:
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(problem)
-        return NodeStatus.FAILURE
 
 
 class LocalizationIsReady(_HealthCondition):
     """The newest localization result is fresh, and the localizer trusts it."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at it."""
-        return self._answer(self._health.state.localization.reason)
+        return self._health.state.localization.reason
 
 
 class LocalizationIsFresh(_HealthCondition):
     """A localization result came within its maximum age, good or bad."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at it."""
         localization = self._health.state.localization
-        return self._answer("" if localization.fresh else localization.reason)
+        return "" if localization.fresh else localization.reason
 
 
 class LocalizationResetIsWanted(_HealthCondition):
     """The localization has been bad for longer than the planner manager's loc_bad_grace."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Look at what the rule of the planner's mode says."""
         wanted = self._health.state.planner.reset_wanted
-        return self._answer("" if wanted else "no reset of the localization is wanted")
+        return "" if wanted else "no reset of the localization is wanted"
 
 
 class SystemIsHealthy(_HealthCondition):
     """The localization is good, and no navigation manager reports an error."""
 
-    def tick(self) -> NodeStatus:
+    def problem(self) -> str:
         """Ask the managers."""
-        return self._answer(self._health.unhealthy())
+        return self._health.unhealthy()
 
 
 class ResetLocalization(StatefulActionNode):
