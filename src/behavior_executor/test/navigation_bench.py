@@ -4,7 +4,6 @@
 The world is made to go wrong: each of its parts does as the test says, from the next tick on.
 """
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,14 +23,8 @@ from behavior_executor.navigation.entities import Entity, EntityPool
 from behavior_executor.navigation.maneuver import Maneuver
 from behavior_executor.navigation.map_change import LoadAnswer, MapChange, TileRequest
 from behavior_executor.navigation.map_nodes import register_map_nodes
-from behavior_executor.navigation.planner_memory import PlannerMemory
-from behavior_executor.navigation.planner_mode import (
-    Decision,
-    PlannerInputs,
-    PlannerRules,
-    Solver,
-    choose_mode,
-)
+from behavior_executor.navigation.planner_core import PlannerCore
+from behavior_executor.navigation.planner_mode import PlannerRules
 from behavior_executor.navigation.polyline import Polyline
 from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.navigation.route_exchange import RouteAnswer, RouteQuestion
@@ -111,7 +104,7 @@ class World:
         self.localized = True
         self.relocalizes = True
         self.localization_resets = 0
-        self.localization_answer: tuple[bool, str] | None = (True, "")
+        self.localization_answer: CallResult | None = CallResult(True)
         self.map_id = ""
         self.planning_fails = False
         self._due: list[tuple[float, Callable[[], None]]] = []
@@ -205,7 +198,7 @@ class World:
         if self.relocalizes:
             self.later(0.3, lambda: setattr(self, "localized", True))
 
-    def answer(self) -> tuple[bool, str] | None:
+    def answer(self) -> CallResult | None:
         return self.localization_answer
 
     def waits_for(self) -> str:
@@ -245,60 +238,30 @@ class FakeAutonomy:
         self.state.autonomy.selected = self.state.autonomy.effective = level
 
 
-class FakePlanner:
-    """The planner manager without messages: the real rule and its memory."""
+class FakePlanner(PlannerCore):
+    """The planner manager's core without messages: one planning cycle in every tick."""
 
     def __init__(self, world: World) -> None:
-        self.state = world.state
-        self.memory = PlannerMemory()
-        self.rules = PlannerRules(
-            failures_until_reroute=3, failures_until_give_up=40, good_cycles_until_nominal=1
-        )
         self.modes: list[PlannerMode] = []
         self._world = world
-        self._route = ("", 0)
-
-    def pre_tick(self) -> None:
-        action = self.state.action
-        if self._route != (action.route_id, action.reroutes):
-            self._route = (action.route_id, action.reroutes)
-            self.state.planner.reroute_wanted = False
-        self.memory.take_health(self._world.planning_fails, False, self.state.planner.mode)
-        self.state.planner.health_fresh = True
-
-    def known(self) -> PlannerInputs:
-        state, memory = self.state, self.memory
-        waiting = state.action.waiting_since
-        return PlannerInputs(
-            autonomous=state.autonomy.may_drive,
-            map_changing=state.map.changing,
-            paused=state.action.paused,
-            action_active=state.action.active,
-            goal_reached=state.action.goal_reached,
-            localization_good=state.localization.good,
-            has_route=bool(state.action.route_id),
-            route_wait=state.now - waiting if math.isfinite(waiting) else 0.0,
-            planning_failed=memory.planning_failed,
-            failures=memory.failures,
-            solver=Solver.OK,
-            recovering=memory.recovering,
-            good_cycles=memory.good_cycles,
-            since_reroute=state.now - memory.last_reroute,
+        super().__init__(
+            world.state,
+            PlannerRules(
+                failures_until_reroute=3, failures_until_give_up=40, good_cycles_until_nominal=1
+            ),
+            health_fresh=lambda: True,
+            trajectory_fresh=lambda: False,
+            publish=self._note,
         )
 
-    def select(self) -> Decision:
-        decision = choose_mode(self.known(), self.rules)
-        self.memory.decided(decision, self.state.now)
-        self.state.planner.reroute_wanted |= decision.reroute
-        if decision.give_up:
-            self.state.planner.failed, self.state.planner.why_failed = True, decision.reason
-        self.set_mode(decision.mode, decision.reason)
-        return decision
+    def pre_tick(self, now: float) -> None:
+        super().pre_tick(now)
+        self.take_health(self._world.planning_fails, False, self.state.planner.mode)
 
-    def set_mode(self, mode: PlannerMode, reason: str) -> None:
-        if mode is not self.state.planner.mode:
+    def _note(self) -> None:
+        mode = self.state.planner.mode
+        if mode is not (self.modes[-1] if self.modes else PlannerMode.IDLE):
             self.modes.append(mode)
-        self.state.planner.mode, self.state.planner.reason = mode, reason
 
 
 def _no_behavior(name: str, parameters: object) -> BehaviorCall:
@@ -416,7 +379,7 @@ class NavigationBench:
 
     def pre_tick(self, now: float) -> None:
         self.state.now = now
-        self.planner.pre_tick()
+        self.planner.pre_tick(now)
         self.action.pre_tick(now)
         self.pool.update()
 
@@ -424,9 +387,7 @@ class NavigationBench:
         pass
 
     def mission_started(self, request: MissionRequest) -> None:
-        self.planner.memory.new_action()
-        self.state.planner.failed = False
-        self.planner.set_mode(PlannerMode.IDLE, "the mission starts")
+        self.planner.begin_action()
         self.action.mission_started(request)
         if request.kind is Kind.LOAD_MAP:
             self.change.request(TileRequest(request.map_id))

@@ -316,7 +316,7 @@ def test_a_localization_that_stays_lost_fails(bench: NavigationBench) -> None:
 
 def test_a_localizer_that_cannot_be_reset_fails(bench: NavigationBench) -> None:
     bench.world.localized = bench.world.relocalizes = False
-    bench.world.localization_answer = (False, "switched off")
+    bench.world.localization_answer = CallResult(False, "switched off")
     assert bench.finish(bench.go(6.0)) is Code.LOCALIZATION_LOST
 
 
@@ -470,7 +470,7 @@ def spoil(bench: NavigationBench, phase: MapPhase) -> None:
     elif phase is MapPhase.RESET_ROUTE:
         world.reset_answer = CallResult(False, "busy")
     elif phase is MapPhase.RESET_LOCALIZATION:
-        world.localization_answer = (False, "switched off")
+        world.localization_answer = CallResult(False, "switched off")
     elif phase is MapPhase.WAIT_LOCALIZATION:
         world.localized = world.relocalizes = False
     else:
@@ -482,7 +482,7 @@ def mend(bench: NavigationBench) -> None:
     for module in world.modules.values():
         module.silent, module.refuses = False, ""
     world.load_refusal, world.load_delay = "", 0.5
-    world.reset_answer, world.localization_answer = CallResult(True), (True, "")
+    world.reset_answer, world.localization_answer = CallResult(True), CallResult(True)
     world.localized = world.relocalizes = True
 
 
