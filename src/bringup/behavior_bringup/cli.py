@@ -279,7 +279,12 @@ def _add_demo(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     demo = subparsers.add_parser(
         "demo", help="run a mission in a stack of its own", description=verbs.demo.__doc__
     )
-    demo.add_argument("name", nargs="?", default="stack_blocks", help="stack_blocks by default")
+    demo.add_argument(
+        "name",
+        nargs="?",
+        default="stack_blocks",
+        help="a mission (stack_blocks by default), or navigation",
+    )
     _add_speed(demo, default=WATCHABLE)
     _add_seed(demo)
     _add_cameras(demo)

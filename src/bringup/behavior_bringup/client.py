@@ -130,6 +130,17 @@ class StackClient:
             raise BringupError(f"{name} does not answer within {timeout:g} s")
         return future.result()
 
+    def call_later(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service; returns the future of its response."""
+        client = self._clients.setdefault(name, self._node.create_client(kind, name))
+        return client.call_async(request)
+
+    def listen(
+        self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile
+    ) -> None:
+        """Have every message of a topic handed to `callback`, while a method waits."""
+        self._node.create_subscription(kind, topic, callback, qos)
+
     @property
     def domain(self) -> int:
         """The ROS domain."""
@@ -159,9 +170,7 @@ class StackClient:
 
     def disturb_later(self, disturbance: Disturbance) -> Any:
         """Ask the simulation to disturb the world; returns the future of its response."""
-        name = "/simulation/disturb"
-        client = self._clients.setdefault(name, self._node.create_client(DisturbWorld, name))
-        return client.call_async(disturb_request(disturbance))
+        return self.call_later(DisturbWorld, "/simulation/disturb", disturb_request(disturbance))
 
     def displace(self, name: str, position: Sequence[float] | None) -> None:
         """Put an object somewhere, out of the gripper too; None: outside the workspace.
@@ -209,14 +218,22 @@ class StackClient:
         Raises:
             BringupError: nobody listens.
         """
+        return self.give(mission_action(name, "", parameters or {}))
+
+    def give(self, action: MissionAction) -> str:
+        """Publish an order on /mission/action; returns the identifier, made where it has none.
+
+        Raises:
+            BringupError: nobody listens.
+        """
         if not self.wait(lambda: self._publisher.get_subscription_count() > 0, SERVICE_TIMEOUT):
             raise BringupError(
                 f"Nobody listens to /mission/action in ROS domain {self.domain}: is the stack up?"
                 " 'behavior status' tells"
             )
-        action_id = uuid.uuid4().hex[:12]
-        self._publisher.publish(mission_action(name, action_id, parameters or {}))
-        return action_id
+        action.action_id = action.action_id or uuid.uuid4().hex[:12]
+        self._publisher.publish(action)
+        return str(action.action_id)
 
     def feedback(self, action_id: str) -> MissionFeedback | None:
         """The newest feedback of a mission."""

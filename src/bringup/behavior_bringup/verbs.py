@@ -26,6 +26,9 @@ from behavior_bringup.missions import known_missions, mission_named
 from behavior_bringup.stack import Stack, free_stack, how_it_ended
 from behavior_bringup.state import StackState, known_stacks
 
+NAVIGATION = "navigation"
+"""Name of the tour through the navigation world, which is no mission of the catalogue."""
+
 if TYPE_CHECKING:
     from behavior_executor.client import MissionClient
 
@@ -221,6 +224,8 @@ def disturb(options: argparse.Namespace) -> int:
 
 def demo(options: argparse.Namespace) -> int:
     """Bring a stack up, run a mission with live progress, judge it by the truth, and draw it."""
+    if options.name == NAVIGATION:
+        return _demo_navigation(options)
     mission = mission_named(options.name)
     from behavior_bringup.demo import DemoOptions, run_demo
 
@@ -232,6 +237,15 @@ def demo(options: argparse.Namespace) -> int:
         out=options.out,
     )
     return 0 if run_demo(mission, choice, Console()) else 1
+
+
+def _demo_navigation(options: argparse.Namespace) -> int:
+    from behavior_bringup.navigation.demo import TourOptions, run_navigation_demo
+
+    if options.viewer:
+        raise UsageError(f"The stack of '{NAVIGATION}' has no viewer: leave --viewer away")
+    choice = TourOptions(speed=options.speed, seed=options.seed, out=options.out)
+    return 0 if run_navigation_demo(choice, Console()) else 1
 
 
 def evaluate(options: argparse.Namespace) -> int:

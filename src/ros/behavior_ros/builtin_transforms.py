@@ -46,6 +46,18 @@ class BuiltinTransformBuffer:
         )
 
     def _receive(self, message: TFMessage) -> None:
+        """Take in a message and all others that wait.
+
+        rclpy hands out one message of a topic per wait. In a process that is busy they would wait
+        ever longer, and the newest transform would be an old one.
+        """
+        self._take(message)
+        waiting = self._subscriptions[0]
+        with waiting.handle:
+            while (taken := waiting.handle.take_message(TFMessage, False)) is not None:
+                self._take(taken[0])
+
+    def _take(self, message: TFMessage) -> None:
         for transform in message.transforms:
             self.set_transform(transform)
 

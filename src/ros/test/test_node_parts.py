@@ -6,12 +6,18 @@ import time
 
 import numpy as np
 import pytest
+import rclpy
 from conftest import until
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, TransformStamped
+from rclpy.context import Context
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Header, Int32
+from tf2_msgs.msg import TFMessage
 
 from behavior_ros import (
     OK,
@@ -31,6 +37,8 @@ from behavior_ros import (
     matrix_to_transform,
     to_time,
 )
+from behavior_ros.builtin_transforms import BuiltinTransformBuffer
+from behavior_ros.qos import QOS_TRANSFORMS
 
 HAS_TF2 = importlib.util.find_spec("tf2_ros") is not None
 NEEDS_TF2 = pytest.mark.skipif(not HAS_TF2, reason="tf2_ros is not importable here")
@@ -260,6 +268,31 @@ def test_transforms_over_topics(transforms):
         buffer.lookup_matrix("world", "nowhere")
     with pytest.raises(TransformError, match="extrapolation"):
         buffer.lookup_matrix("world", "hand", to_time(7.0))
+
+
+def test_a_busy_process_does_not_fall_behind():
+    """Everything that waits is taken in at once, though rclpy hands out one message per wait."""
+    context = Context()
+    rclpy.init(context=context)
+    executor = SingleThreadedExecutor(context=context)
+    listener, sender = (Node(name, context=context) for name in ("busy", "sender"))
+    executor.add_node(listener)
+    buffer = BuiltinTransformBuffer(listener)
+    publisher = sender.create_publisher(TFMessage, "/tf", QOS_TRANSFORMS)
+    try:
+        until(lambda: publisher.get_subscription_count() == 1)
+        for second in range(1, 9):
+            message = stamped("world", "base", float(second), float(second))
+            publisher.publish(TFMessage(transforms=[message]))
+        assert publisher.wait_for_all_acked(Duration(seconds=20))
+        while not buffer.can_transform("world", "base"):
+            executor.spin_once(timeout_sec=1.0)
+        assert buffer.lookup_matrix("world", "base")[0, 3] == 8.0
+    finally:
+        executor.shutdown()
+        listener.destroy_node()
+        sender.destroy_node()
+        rclpy.shutdown(context=context)
 
 
 def test_late_listeners_get_static_transforms(spinner, spinner2):

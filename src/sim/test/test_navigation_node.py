@@ -38,7 +38,7 @@ from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, with_companion
 from behavior_sim.navigation.node import NavigationSimulationNode
 
 DOMAIN = 72
-WAIT = 30.0
+WAIT = 90.0
 EVENTS = {
     "/route": Route,
     "/path_planner/health": PathPlannerHealth,
@@ -53,7 +53,7 @@ EVENTS = {
 LATCHED = {"/map": OccupancyGrid, "/semantic_regions": SemanticRegionArray}
 Request = DisturbNavigation.Request
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(400)
 
 
 class Bench:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -192,11 +193,12 @@ def _draw_regions(canvas: Canvas, config: NavigationConfig) -> None:
         corners = np.array(region.polygon)
         x = corners[:, 0].mean()
         if region.type == "speed_zone":
-            at = canvas.at(float(x), float(corners[:, 1].min()))
-            canvas.text((at[0], at[1] - 4), f"{region.speed_limit:g} m/s", 10, (150, 116, 30), "ms")
+            at = canvas.at(float(corners[:, 0].min()), float(corners[:, 1].max()))
+            words = f"{region.speed_limit:g} m/s"
+            canvas.text((at[0] + 5, at[1] + 14), words, 11, (140, 105, 20), "ls")
         elif region.type in labels:
             at = canvas.at(float(x), float(corners[:, 1].min()))
-            canvas.text((at[0], at[1] - 4), labels[region.type], 10, FAINT, "ms")
+            canvas.text((at[0], at[1] - 5), labels[region.type], 11, (84, 110, 98), "ms")
 
 
 def _draw_robot(canvas: Canvas, robot: Pose, radius: float, colour: Colour) -> None:
@@ -296,6 +298,10 @@ def draw_picture(recording: NavigationRecording, file: Path, *, title: str, resu
     _draw_driven(canvas, recording, math.inf, 3.2)
     _draw_frames(canvas, recording)
     _draw_goals(canvas, recording, 11)
+    first = recording.moments[0].robot
+    canvas.disc(canvas.at(first.x, first.y), 6, (255, 255, 255), ROBOT, 2.0)
+    below = canvas.at(first.x, first.y - 0.75)
+    canvas.text(below, "start", 11, ROBOT, "ms")
     _draw_robot(canvas, recording.moments[-1].robot, recording.config.robot.radius, ROBOT)
     _draw_pins(canvas, recording.events)
     _draw_timeline(canvas, recording, map_bottom + 34, size[0] - _MARGIN)
@@ -361,12 +367,10 @@ def _draw_timeline(
         y = top + 20 * number
         canvas.text((left - 10, y + 11), name, 12, FAINT, "rs")
         canvas.box((left, y), (right, y + 13), grey)
-        for (time, colour), following in zip(
-            changes, [*changes[1:], (recording.end, grey)], strict=True
-        ):
-            canvas.box((at(max(time, begin)), y), (at(max(following[0], begin)), y + 13), colour)
+        for (time, colour), (until, _) in pairwise([*changes, (recording.end, grey)]):
+            canvas.box((at(max(time, begin)), y), (at(max(until, begin)), y + 13), colour)
     bottom = top + 20 * len(rows)
-    for event, number in zip(recording.events, range(len(recording.events)), strict=True):
+    for number, event in enumerate(recording.events):
         x = at(event.time)
         canvas.line([(x, top - 4), (x, bottom)], INK, 1.0)
         canvas.text((x, top - 7), letter(number), 11, INK, "ms")

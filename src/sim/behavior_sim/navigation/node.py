@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any
 
-from behavior_msgs.msg import Metric, Metrics
+from behavior_msgs.msg import Maneuver, Metric, Metrics, PlannerOperationMode
 from behavior_msgs.srv import DisturbNavigation, ResetWorld
 from rclpy.clock import Clock as RosClock
 from rclpy.clock import ClockType
@@ -26,15 +26,19 @@ from std_srvs.srv import SetBool
 from behavior_ros import (
     ERROR,
     OK,
+    QOS_COMMAND,
     QOS_EVENT_LOG,
+    QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
     ParameterSpec,
     create_transform_broadcaster,
     declare_all,
     run,
+    seconds,
     to_time,
 )
+from behavior_sim.lead import Lead
 from behavior_sim.navigation import messages
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.entities import (
@@ -62,6 +66,8 @@ from behavior_sim.stepper import Stepper
 SUCCESS, UNKNOWN, INVALID = 0, 101, 102
 _CHUNK = 2
 """Time steps between two looks at the pace."""
+_REMINDER = 0.1
+"""[s] of wall time between two publications of a time that stands still."""
 
 PARAMETERS = [
     ParameterSpec("world", "warehouse", "Name of the world, or its YAML file.", read_only=True),
@@ -71,6 +77,13 @@ PARAMETERS = [
     ParameterSpec("seed", 0, "Of all noise.", range=(0, 2**31 - 1), read_only=True),
     ParameterSpec(
         "clock_rate", 12.5, "Of /clock [Hz, simulated].", range=(1.0, 50.0), read_only=True
+    ),
+    ParameterSpec(
+        "max_lead",
+        0.5,
+        "Time ahead of the executor, by the stamps of mode and maneuvers, at which the world waits "
+        "[s].",
+        range=(0.1, 1000.0),
     ),
     ParameterSpec(
         "localization_noise",
@@ -137,7 +150,11 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
             loading_delay=values["loading_delay"],
             patience=values["reroute_patience"],
         )
-        self._stepper = Stepper(self._advance, speed=values["speed"], on_error=self._on_error)
+        self._lead = Lead(values["max_lead"])
+        self._told_at = -math.inf
+        self._stepper = Stepper(
+            self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
+        )
         self._clock_every = max(1, round(1.0 / (values["clock_rate"] * TIMESTEP)))
         self._create_interfaces()
         self._create_nodes(values)
@@ -164,6 +181,11 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         self.create_service(SetBool, "/simulation/pause", self._on_pause)
         steady = RosClock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0, self._measure, clock=steady)
+
+        self.create_subscription(
+            PlannerOperationMode, "/planner_operation_mode", self._follow, QOS_LATCHED
+        )
+        self.create_subscription(Maneuver, "/maneuver", self._follow, QOS_COMMAND)
 
     def _create_nodes(self, values: dict[str, Any]) -> None:
         host = Host(
@@ -195,6 +217,21 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
             entity.start(values["autostart"])
 
     # -- in the simulation's thread
+
+    def _hold(self, now: float) -> float:
+        """How long to wait for the executor [s, wall]."""
+        wait = self._lead.wait(now)
+        if wait > 0.0 and time.monotonic() - self._told_at > _REMINDER:
+            # Who has not heard the time yet could not catch up.
+            self._told_at = time.monotonic()
+            self._clock_publisher.publish(Clock(clock=to_time(now)))
+        return min(wait, _REMINDER)
+
+    def _follow(self, message: Any) -> None:
+        stamp = seconds(message.header.stamp)
+        if stamp > 0.0:  # else its sender knows no time
+            self._lead.follow(stamp)
+            self._stepper.nudge()
 
     def _advance(self) -> float:
         system = self._system
@@ -314,6 +351,8 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         for parameter in parameters:
             if parameter.name == "speed":
                 self._stepper.speed = parameter.value
+            elif parameter.name == "max_lead":
+                self._lead.limit = parameter.value
 
     def _measure(self) -> None:
         """Report the speed reached."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from behavior_sim.navigation.config import NavigationConfig
 from behavior_sim.navigation.evidence import EvidenceGrid
-from behavior_sim.navigation.localizer import Localization, LocalizationStatus, Localizer
+from behavior_sim.navigation.localizer import LocalizationStatus, Localizer
 from behavior_sim.navigation.map_loader import Loaded, MapLoader
 from behavior_sim.navigation.path_planner import Maneuver, Mode, PathPlanner, Plan, Reason
 from behavior_sim.navigation.poses import Pose
@@ -151,10 +151,10 @@ class NavigationSystem:
         self._limit: float | None = None
         self._limited_at = -math.inf
         self._tracking = Tracking()
-        self._localization: Localization | None = None
         self._faults: dict[str, tuple[int, float]] = {}
         box = config.tiles[self.loader.tile]
         self.localizer.start(self.world.robot, self.world.odometry, self.loader.tile, box)
+        self._localization = self.localizer.step(self.now, self.world.robot, self.world.odometry)
         self.evidence.use_map(self.loader.grid)
 
     @property
@@ -165,8 +165,7 @@ class NavigationSystem:
     @property
     def estimate(self) -> Pose:
         """Where the robot believes to be; the modules know no other pose."""
-        correction = self._localization.correction if self._localization else Pose()
-        return correction @ self.world.odometry
+        return self._localization.correction @ self.world.odometry
 
     def on(self, event: type[_E], listener: Callable[[_E], None]) -> None:
         """Call `listener` with every event of a type."""

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`behavior demo navigation`: the tour, its disturbances, verdict, picture and animation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from behavior_bringup.client import StackClient
+from behavior_bringup.conversion import sequence_action
+from behavior_bringup.description import Scalar
+from behavior_bringup.errors import BringupError
+from behavior_bringup.following import Ending, follow
+from behavior_bringup.navigation.evidence import Evidence
+from behavior_bringup.navigation.judge import Finding, judge, reached
+from behavior_bringup.navigation.recorder import Recorder
+from behavior_bringup.navigation.tour import Director, goals_of, tour_steps
+from behavior_bringup.progress import ProgressDisplay
+from behavior_bringup.session import temporary_stack
+from behavior_bringup.stack import free_stack
+from behavior_sim.navigation.config import NavigationConfig, load_navigation_world
+from behavior_sim.navigation.drawing import draw_animation, draw_picture
+from behavior_sim.navigation.poses import Pose
+from behavior_sim.navigation.recording import Event, Goal
+from behavior_sim.resources import find_navigation_world
+
+STACK = "navigation"
+WORLD = "warehouse"
+TIME_LIMIT = 600.0
+"""[s] of simulated time."""
+_SETTLE = 1.5
+"""[s] of wall time for the last figures to come in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TourOptions:
+    """What may be chosen about a demonstration."""
+
+    speed: float
+    """Times real time; 0: as fast as possible."""
+    seed: int
+    out: Path
+    """Folder for picture and animation."""
+
+
+def run_navigation_demo(options: TourOptions, console: Console) -> bool:
+    """Run the demonstration; returns whether everything that was asked for happened.
+
+    Raises:
+        BringupError: the stack does not come up, or breaks.
+    """
+    config = load_navigation_world(find_navigation_world(WORLD))
+    stack = free_stack("demo")
+    _say(console, "Bringing up the stack of the world 'navigation' ...")
+    arguments: dict[str, Scalar] = {
+        "warehouse": WORLD,
+        "speed": options.speed,
+        "seed": options.seed,
+        "headless": True,
+    }
+    with temporary_stack(stack, world=STACK, arguments=arguments) as (client, _):
+        _say(console, f"The stack is up in ROS domain {client.domain}. The tour has five goals.")
+        evidence, ending = _drive(client, config, console, stack.watch().check)
+    goals = _goals(evidence)
+    findings = judge(evidence, goals)
+    _mark_goals(evidence, goals)
+    success = ending.succeeded and all(finding.happened for finding in findings)
+    _print_findings(findings, evidence, console)
+    times = f"{ending.simulated:.0f} s simulated, {ending.wall:.0f} s wall"
+    _draw(evidence, options.out, times, success, console)
+    word = "[green]SUCCESS[/]" if success else "[red]FAILURE[/]"
+    why = (
+        ending.text
+        if not ending.succeeded
+        else "; ".join(finding.what for finding in findings if not finding.happened)
+    )
+    console.print(f"{word}: {why or 'all of it happened'} ({times})", highlight=False)
+    return success
+
+
+def _drive(
+    client: StackClient, config: NavigationConfig, console: Console, check: Callable[[], None]
+) -> tuple[Evidence, Ending]:
+    recorder = Recorder(client, config, Director())
+    recorder.action_id = client.give(sequence_action(tour_steps(config)))
+
+    def summary() -> str:
+        events = recorder.evidence.recording.events
+        return events[-1].text if events else ""
+
+    with ProgressDisplay(console) as display:
+        ending = follow(
+            client,
+            recorder.action_id,
+            display=display,
+            summary=summary,
+            check=check,
+            simulated_limit=TIME_LIMIT,
+        )
+    client.work(_SETTLE)
+    evidence = recorder.finish()
+    if evidence.refused:
+        raise BringupError(f"The simulation refused: {'; '.join(evidence.refused)}")
+    return evidence, ending
+
+
+def _goals(evidence: Evidence) -> list[Goal]:
+    """Where the goals were at last; they are drawn there too."""
+    config, recording = evidence.config, evidence.recording
+    frames = {name: Pose(*pose) for name, pose in config.frames.items()}
+    recording.goals = goals_of(tour_steps(config), frames, recording.frames)
+    return recording.goals
+
+
+def _mark_goals(evidence: Evidence, goals: list[Goal]) -> None:
+    recording = evidence.recording
+    for goal, time in zip(goals, reached(evidence, goals), strict=True):
+        if time is not None:
+            event = Event(time, f"goal {goal.name} is reached", goal.pose.x, goal.pose.y)
+            recording.events.append(event)
+    recording.events.sort(key=lambda event: event.time)
+
+
+def _print_findings(findings: list[Finding], evidence: Evidence, console: Console) -> None:
+    happened = Table(title="What happened")
+    happened.add_column("time [s]", justify="right")
+    happened.add_column("event")
+    happened.add_column("where [m]", justify="right")
+    start = evidence.recording.start
+    for event in evidence.recording.events:
+        where = f"{event.x:.1f}, {event.y:.1f}"
+        happened.add_row(f"{event.time - start:.1f}", event.text, where)
+    console.print(happened)
+    verdicts = Table(title="What was asked for")
+    for title in ("", "what", "seen"):
+        verdicts.add_column(title)
+    for finding in findings:
+        mark = "[green]yes[/]" if finding.happened else "[red]no[/]"
+        verdicts.add_row(mark, finding.what, finding.how)
+    console.print(verdicts)
+
+
+def _draw(evidence: Evidence, out: Path, times: str, success: bool, console: Console) -> None:
+    recording = evidence.recording
+    if not recording.moments:
+        _say(console, "No pictures: nothing was recorded")
+        return
+    picture, animation = out / "navigation.png", out / "navigation.gif"
+    figures = evidence.figures
+    result = (
+        f"{'everything happened as asked' if success else 'not everything happened as asked'}"
+        f"   ·   {figures.get('distance_driven', 0.0):.0f} m driven, "
+        f"{figures.get('collisions', 0.0):.0f} collisions, {times}"
+    )
+    title = "Five goals on two map tiles"
+    draw_picture(recording, picture, title=title, result=result)
+    draw_animation(recording, animation)
+    _say(console, f"Drawn: {picture}, {animation}")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
