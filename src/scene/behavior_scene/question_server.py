@@ -65,8 +65,8 @@ class _Check:
     """The newest one."""
     problem: str = ""
     """Why there is no answer, if there is none."""
-    unknown: bool = True
-    """Whether an object was never known so far."""
+    unknown: bool = False
+    """Whether there is none because an object or frame is not known."""
     tell_at: float = float("-inf")
     """When the value is to be told next [s]."""
     looked_at: float = float("-inf")
@@ -230,7 +230,7 @@ class QuestionServer:
             self._take(check, context, judge_points(check.query, count))
 
     def _unknown(self, check: _Check, text: str) -> None:
-        check.problem = text
+        check.unknown, check.problem = True, text
         if check.once:
             self._end(check, CheckScene.Result.UNKNOWN_OBJECT, text)
 
@@ -245,9 +245,8 @@ class QuestionServer:
     def _tell(self, check: _Check, now: float) -> None:
         """End a check whose time is over; show the others' values."""
         if now - check.begun >= check.timeout or now < check.begun:
-            code = CheckScene.Result.TIMED_OUT
-            if check.unknown and not check.query.needs_points:
-                code = CheckScene.Result.UNKNOWN_OBJECT
+            late, unknown = CheckScene.Result.TIMED_OUT, CheckScene.Result.UNKNOWN_OBJECT
+            code = unknown if check.unknown else late
             why = check.problem or check.answer.text
             self._end(check, code, f"not within {check.timeout:g} s: {why}")
         elif now >= check.tell_at - 0.5 * LOOK:

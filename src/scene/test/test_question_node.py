@@ -245,6 +245,10 @@ def test_checks_that_cannot_succeed_say_why(rig):
     unknown, _ = rig.start(Q.HELD, "cup", timeout=0.2)
     _, result = rig.result(unknown)
     assert result.code == CheckScene.Result.UNKNOWN_OBJECT
+    shape, _ = rig.start(Q.CONTAINS_POINTS, "cup", timeout=0.2, **BALL)
+    _, result = rig.result(shape)
+    assert result.code == CheckScene.Result.TIMED_OUT
+    assert "point cloud on /camera/points" in result.message
     bad, _ = rig.start(Q.DISTANCE, "hand", timeout=-1.0, **NEAR)
     _, result = rig.result(bad)
     assert result.code == CheckScene.Result.INVALID_REQUEST
