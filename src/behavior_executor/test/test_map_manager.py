@@ -63,7 +63,7 @@ class Loader:
 
 @pytest.fixture
 def maps() -> Iterator[Map]:
-    with rig(MapManager, USE, "server_timeout:=30.0") as made:
+    with rig(MapManager, USE, "server_timeout:=5.0") as made:
         made.state.localization.good, made.state.localization.reason = True, ""
         made.heard = made.world.hear(Header, "/map_republish", QOS_COMMAND)
         yield made

@@ -20,6 +20,7 @@ from behavior_executor.statistics import Metric
 from behavior_ros import (
     QOS_COMMAND,
     AgeSince,
+    End,
     GoalOutcome,
     ParameterSpec,
     declare,
@@ -95,6 +96,7 @@ class MapManager(NavigationManager):
         self._publisher = own.create_publisher(
             Header, values["tx_atlas_map_publisher"], QOS_COMMAND
         )
+        self._goal: LoadTile.Goal | None = None
         self._waiting: LoadTile.Goal | None = None
         self._sent: tuple[int, SentGoal] | None = None
 
@@ -114,7 +116,11 @@ class MapManager(NavigationManager):
             if outcome is not None:
                 self._hub.release(sent)
                 self._sent = None
-                self.change.answer(_answer(number, outcome))
+                if outcome.end is End.LOST and not sent.exchange.accepted:
+                    # It never arrived: the map loader was just being discovered.
+                    self._waiting = self._goal
+                else:
+                    self.change.answer(_answer(number, outcome))
 
     def mission_started(self, request: MissionRequest) -> None:
         """A mission LOAD_MAP wants a tile; any other tries again what failed."""
@@ -137,9 +143,10 @@ class MapManager(NavigationManager):
     def load(self, request_id: int, tile: TileRequest) -> None:
         """Have the map loader load a tile, as soon as it is there."""
         self.stop_loading()
-        self._waiting = LoadTile.Goal(
+        self._goal = LoadTile.Goal(
             request_id=request_id, tile_id=tile.tile_id, map_url=tile.map_url
         )
+        self._waiting = self._goal
         self._send()
 
     def stop_loading(self) -> None:
