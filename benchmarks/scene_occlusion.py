@@ -435,10 +435,7 @@ def main(arguments: list[str] | None = None) -> int:
         save_picture(results, options.picture)
         print(f"picture: {options.picture}")
     found = problems(results)
-    print(
-        "\n".join(found)
-        or "as expected: dragged along, unless frozen, refused or fitted"
-    )
+    print("\n".join(found) or "as expected: dragged along, unless frozen, refused or fitted")
     return 1 if found else 0
 
 

@@ -50,6 +50,8 @@ CHANGES = 1.3
 """[1/s] how often things change their minds, ..."""
 HABITS = (0.6, 0.25, 0.15)
 """... and how likely they rest, cruise or turn then."""
+LEAST_PROBABILITY = 1e-12
+"""Of a hypothesis; one of which nothing was left would have no state to come back with."""
 _SERIES = 1e-3
 """dt / agility below which the variance of the position is taken from its series."""
 _PLACES = np.cumsum(HYPOTHESES * np.array([1, 6, 36]))
@@ -166,6 +168,7 @@ def corrected(motion: Motion, measured: Array, noise: Array) -> Motion:
     squared = (np.swapaxes(innovation, 2, 3) @ weighed)[..., 0, 0]
     joint = np.log(np.maximum(motion.probability, 1e-300)) - 0.5 * (squared + log_determinant)
     likelihood = np.exp(joint - joint.max(axis=1, keepdims=True))
+    likelihood = np.maximum(likelihood, LEAST_PROBABILITY)
     gain = covariance[:, :, :, :3] @ inverse
     # Joseph's form: stays positive definite whatever the rounding.
     rest = np.broadcast_to(np.eye(6), covariance.shape).copy()

@@ -132,7 +132,9 @@ class Tracker:
         seen = [tracks[row] for row in matches.rows]
         left = sure.copy()
         left[matches.columns] = False
-        self.defects[Defect.LOW_CONFIDENCE] += len(image) - len(seen) - int(left.sum())
+        unsure = len(image) - len(seen) - int(left.sum())
+        if unsure:
+            self.defects[Defect.LOW_CONFIDENCE] += unsure
         seen += self._found_elsewhere(found, classes, np.flatnonzero(left), seen)
         doubtful = [track for track in seen if not track.confirmed]
         self.age(stamp)

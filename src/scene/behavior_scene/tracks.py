@@ -191,17 +191,17 @@ class Track:
     def age(self, now: float) -> bool:
         """Forget old detections; tell whether the track itself is kept."""
         rules = self.parameters
+        due = self.first.stamp + rules.history_duration
+        if not self.valid and now > due:
+            # As things were then: no image may have come since.
+            self.valid = self.stable(due)
         self.history.age(now - rules.history_duration)
         if not self.confirmed:
-            self.confirmed = self.stable(now)
-        if self.object_class.instances > 0:
+            self.confirmed = self.valid or self.stable(now)
+        if self.object_class.instances > 0 or now <= due:
             return True
-        if not self.valid and now - self.first.stamp > rules.history_duration:
-            self.valid = self.stable(now)
-            if not self.valid:
-                return False
         unseen = now - self.newest.stamp
-        return not self.valid or unseen <= max(rules.coasting_duration, rules.history_duration)
+        return self.valid and unseen <= max(rules.coasting_duration, rules.history_duration)
 
     def rewind(self, stamp: float) -> None:
         """The clock was set back to `stamp` [s]: stay where it is, with the history gone."""

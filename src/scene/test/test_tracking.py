@@ -3,12 +3,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tracking_kit import seen
 
 from behavior_scene import (
     Defect,
-    Detection,
     LibraryError,
     Tracker,
     checked_detection,
@@ -23,19 +23,6 @@ LIBRARY = library_from_dict(
         }
     }
 )
-
-
-def seen(class_id="block", at=(0.0, 0.0, 0.0), stamp=0.0, confidence=1.0, turn=(0, 0, 0, 1)):
-    detection = checked_detection(
-        class_id=class_id,
-        stamp=stamp,
-        confidence=confidence,
-        position=at,
-        quaternion=turn,
-        world_T_frame=np.eye(4),
-    )
-    assert isinstance(detection, Detection)
-    return detection
 
 
 @pytest.mark.parametrize(
@@ -86,25 +73,25 @@ def test_detection_is_immutable_and_in_the_world_frame():
 
 def test_single_instance_bears_the_name_of_its_class():
     tracker = Tracker(LIBRARY)
-    tracker.update([seen()])
+    tracker.update([seen("block")])
     assert list(tracker.tracks) == ["block"]
 
 
 def test_jump_beyond_the_gate_needs_a_second_detection():
     tracker = Tracker(LIBRARY)
-    tracker.update([seen()])
-    assert tracker.update([seen(at=(0.5, 0, 0), stamp=0.1)]) == []
+    tracker.update([seen("block")])
+    assert tracker.update([seen("block", at=(0.5, 0, 0), stamp=0.1)]) == []
     assert tracker.tracks["block"].world_T_object[0, 3] == 0.0
-    assert tracker.update([seen(at=(0.51, 0, 0), stamp=0.2)])
+    assert tracker.update([seen("block", at=(0.51, 0, 0), stamp=0.2)])
     assert tracker.tracks["block"].world_T_object[0, 3] == pytest.approx(0.51)
 
 
 def test_one_false_detection_does_not_move_a_track():
     tracker = Tracker(LIBRARY)
-    tracker.update([seen()])
-    tracker.update([seen(at=(0.5, 0, 0), stamp=0.1)])
-    tracker.update([seen(at=(0.001, 0, 0), stamp=0.2)])
-    tracker.update([seen(at=(-0.5, 0, 0), stamp=0.3)])
+    tracker.update([seen("block")])
+    tracker.update([seen("block", at=(0.5, 0, 0), stamp=0.1)])
+    tracker.update([seen("block", at=(0.001, 0, 0), stamp=0.2)])
+    tracker.update([seen("block", at=(-0.5, 0, 0), stamp=0.3)])
     assert abs(tracker.tracks["block"].world_T_object[0, 3]) < 0.01
 
 
@@ -121,17 +108,54 @@ def test_identity_is_kept_through_a_crossing():
     assert tracker.tracks["ball_1"].newest.world_T_object[0, 3] == pytest.approx(-0.55)
 
 
-@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=8))
-def test_replay_gives_identical_tracks(points):
+place = st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1))
+entry = st.tuples(
+    st.sampled_from(["ball", "block", "cup"]), place, st.floats(0, 1), st.sampled_from([0.0, 0.02])
+)
+image = st.tuples(st.lists(entry, max_size=5), st.floats(-0.2, 0.4), st.sampled_from("ab"))
+
+
+@settings(max_examples=25)
+@given(st.lists(image, min_size=1, max_size=10))
+def test_replay_gives_identical_tracks_to_the_last_bit(images):
+    library = library_from_dict(
+        {
+            "accept_unlisted": True,
+            "classes": {"block": {"instances": 2}, "ball": {"gate": 0.4, "maximum_speed": 5.0}},
+        }
+    )
+
     def play():
-        tracker = Tracker(LIBRARY)
-        for index, (x, y) in enumerate(points):
-            tracker.update(
-                [seen("ball", (x, y, 0), 0.1 * index), seen("ball", (y, x, 0), 0.1 * index)]
-            )
-        return {name: track.world_T_object.tobytes() for name, track in tracker.tracks.items()}
+        tracker, now, told = Tracker(library), 0.0, []
+        for entries, step, detector in images:
+            now += step
+            detections = [
+                seen(class_id, at, now, confidence, deviation=deviation, detector=detector)
+                for class_id, at, confidence, deviation in entries
+            ]
+            told.append([t.name for t in tracker.update(detections, stamp=now, detector=detector)])
+            for track in tracker.tracks.values():
+                told.append([track.name, track.confirmed, track.confidence, track.size])
+                told += [
+                    array.tobytes()
+                    for array in (track.world_T_object, track.velocity, track.covariance)
+                ]
+        return told
 
     assert play() == play()
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(place, max_size=6), min_size=1, max_size=6))
+def test_no_detection_is_used_twice_and_no_track_has_two(images):
+    tracker = Tracker(LIBRARY)
+    for index, places in enumerate(images):
+        stamp = 0.1 * index
+        detections = [seen("ball", at, stamp) for at in places]
+        tracks = tracker.update(detections, stamp=stamp)
+        assert len({track.name for track in tracks}) == len(tracks) <= len(places)
+        newest = [id(t.newest) for t in tracker.tracks.values() if t.newest.stamp == stamp]
+        assert len(set(newest)) == len(newest) == len(tracks)
 
 
 @pytest.mark.parametrize(
