@@ -426,6 +426,7 @@ def everything(priority: int) -> Iterator[tuple[Bench, Processes]]:
         finally:
             ended.set()
             thread.join()
+            executor.shutdown()
             processes.stop()
             bench.destroy_node()
             rclpy.shutdown()
