@@ -24,6 +24,9 @@ setup(
     entry_points={
         "console_scripts": [
             "executor_node = behavior_executor.node:main",
+            "nav2_map_loader = behavior_executor.nav2.map_loader:main",
+            "nav2_path_planner = behavior_executor.nav2.path_planner:main",
+            "nav2_route_planner = behavior_executor.nav2.route_planner:main",
             "safety_gate = behavior_executor.safety_gate:main",
             "vda5050_client = behavior_executor.vda5050.node:main",
         ],
