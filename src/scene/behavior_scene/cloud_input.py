@@ -23,7 +23,13 @@ from behavior_scene.clouds import Cloud, CloudDefect, MalformedCloudError
 from behavior_scene.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.host import SceneHost
-from behavior_scene.points_in_shape import PlacedShape, count_points, is_prepared, prepare
+from behavior_scene.points_in_shape import (
+    PlacedShape,
+    count_points,
+    is_prepared,
+    prepare,
+    problem,
+)
 from behavior_scene.question_conversion import cloud_from
 from behavior_scene.questions import PlacedCloud
 
@@ -194,8 +200,11 @@ class CloudInput:
         where = f"listens to {self.topic}" if self._subscription else "nobody asks for points"
         if refused:
             where += f"; {sum(refused.values())} clouds could not be used: {', '.join(refused)}"
+        slow = problem()
+        if slow:
+            where += f"; points are counted slowly, by numpy: {slow}"
         self._diagnostics.set(
-            WARN if refused else OK,
+            WARN if refused or slow else OK,
             where,
             accepted=self.accepted,
             compiled=is_prepared(),

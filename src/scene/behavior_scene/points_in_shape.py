@@ -100,6 +100,11 @@ def is_prepared() -> bool:
     return _COMPILED.kernel is not None
 
 
+def problem() -> str:
+    """Why nothing could be compiled; empty: it could, or nobody tried yet."""
+    return _COMPILED.problem
+
+
 def count_points(cloud: Cloud, shapes: Sequence[PlacedShape]) -> list[PointCount]:
     """Count the points in each of some shapes; a point may lie in several.
 

@@ -3,6 +3,7 @@
 
 import colorsys
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+import behavior_scene
 from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from behavior_scene import points_in_shape
 from behavior_scene.clouds import CloudDefect, Field, MalformedCloudError, cloud_view
 from behavior_scene.color import Hsv, HsvRange, mean_color
 from behavior_scene.points_in_shape import (
@@ -241,3 +244,14 @@ def test_surfaces_belong_to_shapes_and_any_number_of_shapes_is_counted():
     assert counts == [found.count for found in count_points_plainly(cloud, shapes)]
     assert counts[:4] == [51, 101, 151, 201]
     assert count_points(cloud, []) == []
+
+
+def test_numpy_counts_and_says_why_where_nothing_can_be_compiled(monkeypatch):
+    monkeypatch.delattr(behavior_scene, "points_kernel")
+    monkeypatch.setitem(sys.modules, "behavior_scene.points_kernel", None)
+    monkeypatch.setattr(points_in_shape, "_COMPILED", type(points_in_shape._COMPILED)())
+    assert "points_kernel" in prepare(wait=True)
+    assert not is_prepared()
+    assert points_in_shape.problem()
+    cloud = cloud_of([[(0, 0, 0), (9, 9, 9)]])
+    assert count_points(cloud, [PlacedShape(Sphere(1.0), np.eye(4))])[0].count == 1
