@@ -19,6 +19,7 @@ from rich.console import Console
 
 from behavior_bringup import argument_types, verbs
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.navigation.disturbing import add_disturbances
 from behavior_bringup.scene_cli import add_scene
 from behavior_bringup.tree_nodes import register_suite_nodes
 from behavior_tree.cli import add_commands
@@ -106,6 +107,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     _add_tree(subparsers)
     add_scene(subparsers)
     _add_disturb(subparsers)
+    _add_disturb_navigation(subparsers)
     _add_demo(subparsers)
     _add_evaluate(subparsers)
 
@@ -273,6 +275,16 @@ def _add_disturb(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
         help="impulse [N s] on it in the world frame, e.g. on door_panel",
     )
     disturb.set_defaults(run=verbs.disturb)
+
+
+def _add_disturb_navigation(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
+    disturb = subparsers.add_parser(
+        "disturb-navigation",
+        help="interfere with the simulated navigation world",
+        description=verbs.disturb_navigation.__doc__,
+    )
+    add_disturbances(disturb)
+    disturb.set_defaults(run=verbs.disturb_navigation)
 
 
 def _add_demo(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:

@@ -23,6 +23,7 @@ from behavior_bringup.environment import enter_domain
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.mission_steps import Place, Step, read_steps
 from behavior_bringup.missions import known_missions, mission_named
+from behavior_bringup.navigation.disturbing import fields_of
 from behavior_bringup.stack import Stack, free_stack, how_it_ended
 from behavior_bringup.state import StackState, known_stacks
 
@@ -219,6 +220,26 @@ def disturb(options: argparse.Namespace) -> int:
         client.displace(options.object, options.to)
     where = f"to {', '.join(f'{value:g}' for value in options.to)} m" if options.to else "away"
     _say(Console(), f"Put '{options.object}' {where}")
+    return 0
+
+
+def disturb_navigation(options: argparse.Namespace) -> int:
+    """Block a way, lose the robot, move a goal, let planners or map loads fail, add people."""
+    from behavior_msgs.srv import DisturbNavigation
+
+    from behavior_bringup.client import StackClient
+    from behavior_sim.navigation.messages import pose_message
+    from behavior_sim.navigation.poses import Pose
+
+    fields = fields_of(options)
+    request = DisturbNavigation.Request(pose=pose_message(Pose(*fields.pop("place"))), **fields)
+    state = Stack().state()
+    enter_domain(state.domain if state else None)
+    with StackClient() as client:
+        answer = client.call(DisturbNavigation, "/simulation/disturb_navigation", request)
+    if answer.code != 0:
+        raise BringupError(f"{answer.message[:1].upper()}{answer.message[1:]}")
+    _say(Console(), f"{answer.message[:1].upper()}{answer.message[1:]}")
     return 0
 
 

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Callable
 
 import pytest
+from behavior_msgs.msg import PathPlannerHealth, TrajectoryStatus
+from behavior_msgs.srv import DisturbNavigation
 
+from behavior_bringup.navigation.disturbing import REASONS, STATUSES, add_disturbances, fields_of
 from behavior_bringup.navigation.evidence import Answered, Asked, Cause, Evidence, Located, Told
 from behavior_bringup.navigation.judge import judge, reached
 from behavior_bringup.navigation.tour import CART, CUES, Director, goals_of, marks_of, tour_steps
@@ -17,6 +21,7 @@ from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
 from behavior_sim.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
+Request = DisturbNavigation.Request
 FRAMES = {name: Pose(*pose) for name, pose in CONFIG.frames.items()}
 GOALS = [Goal(str(k + 1), Pose(5.0 * k, 0.0)) for k in range(5)]
 
@@ -187,3 +192,33 @@ def test_what_interventions_leave_on_the_map():
     assert (moved.before, moved.after) == (Pose(1.0, 2.0), CART)
     assert marks_of(actions["pause"], 5.0, Pose()) is None
     assert math.isclose(actions["lose_localization"].duration, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fields"),
+    [
+        (
+            ["block", "crate", "15", "6.7", "--size", "4", "0.6"],
+            {"kind": Request.BLOCK, "name": "crate", "place": (15.0, 6.7, 0.0), "size": [4.0, 0.6]},
+        ),
+        (["unblock"], {"kind": Request.UNBLOCK, "name": ""}),
+        (["lose-localization", "--duration", "3"], {"kind": 2, "duration": 3.0}),
+        (["move-frame", "cart", "1", "2", "0.5"], {"kind": 3, "place": (1.0, 2.0, 0.5)}),
+        (["fail-planner", "timeout"], {"kind": 4, "cause": PathPlannerHealth.TIMEOUT}),
+        (["fail-trajectory", "cost_failed"], {"kind": 5, "cause": TrajectoryStatus.COST_FAILED}),
+        (["fail-map", "east", "--times", "2"], {"kind": 6, "name": "east", "cause": 2}),
+        (["silence-routes", "--duration", "4"], {"kind": Request.FAIL_ROUTE, "duration": 4.0}),
+        (["add-person", "ann", "1", "2"], {"kind": Request.ADD_PERSON, "speed": 0.8}),
+        (["remove-person", "ann"], {"kind": Request.REMOVE_PERSON, "name": "ann"}),
+    ],
+)
+def test_what_is_typed_becomes_a_disturbance(arguments, fields):
+    parser = argparse.ArgumentParser()
+    add_disturbances(parser)
+    found = fields_of(parser.parse_args(arguments))
+    assert {name: found[name] for name in fields} == fields
+
+
+def test_causes_have_the_numbers_of_their_messages():
+    for names, message in ((REASONS, PathPlannerHealth), (STATUSES, TrajectoryStatus)):
+        assert [getattr(message, name.upper()) for name in names] == [1, 2, 3, 4, 5, 6]
