@@ -108,8 +108,8 @@ def memory(missions: int, hours: float) -> dict[str, Any]:
     period = 0.2
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # A tenth of the missions is broken and takes no time.
-        write_trees(folder, 3600.0 * hours / missions / 0.9)
+        # One of ten missions is broken and takes no time, one is cancelled soon.
+        write_trees(folder, 3600.0 * hours / missions / 0.8)
         node = make_node(folder, tick_rate=1.0 / period, journal_capacity=max(10, missions // 10))
         clock = node.get_clock()
         clock._set_ros_time_is_active(True)
@@ -118,11 +118,14 @@ def memory(missions: int, hours: float) -> dict[str, Any]:
         outcomes: Counter[str] = Counter()
         resident = psutil.Process()
         warm = objects = 0
+        course: list[float] = []
         seconds, ticks, begin = 1.0, 0, time.perf_counter()
         for number in range(missions):
             if number == missions // 5:
                 gc.collect()
                 warm, objects = resident.memory_info().rss, len(gc.get_objects())
+            if number % max(1, missions // 10) == 0:
+                course.append(round(resident.memory_info().rss / 2**20, 1))
             mission: Mission = node.core.submit(request(number))
             until = seconds + 10.0 if number % 10 == 9 else float("inf")
             while not mission.is_final:
@@ -146,6 +149,7 @@ def memory(missions: int, hours: float) -> dict[str, Any]:
         "outcomes": dict(outcomes),
         "journal_records": kept,
         "resident_mb": round(warm / 2**20, 1),
+        "resident_course_mb": course,
         "growth": round(end / warm - 1.0, 4),
         "objects_growth": round(objects_end / objects - 1.0, 4),
     }

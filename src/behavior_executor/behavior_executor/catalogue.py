@@ -99,14 +99,16 @@ class MissionEntry:
 
 
 class MissionCatalogue:
-    """The missions in a list of folders; of two with one name the earlier folder's counts.
+    """The missions in a list of folders, and single files; of two with one name the earlier counts,
+    and files before folders.
 
     Nothing is cached: a file that was added, edited or removed counts at the next call.
     """
 
-    def __init__(self, directories: Sequence[Path]) -> None:
-        """Remember the folders; one that does not exist holds no mission."""
+    def __init__(self, directories: Sequence[Path], files: Sequence[Path] = ()) -> None:
+        """Remember folders and files; one that does not exist holds no mission."""
         self.directories = tuple(directories)
+        self.files = tuple(files)
 
     def names(self) -> list[str]:
         """All names, sorted."""
@@ -127,12 +129,12 @@ class MissionCatalogue:
             raise MissionError(
                 Code.UNKNOWN_MISSION,
                 f"no mission '{name}'{_nearest(name, sorted(paths), 'missions')}; "
-                f"looked in {', '.join(map(str, self.directories)) or 'no folder'}",
+                f"looked in {', '.join(map(str, (*self.files, *self.directories))) or 'no folder'}",
             )
         return _read(name, paths[name])
 
     def _paths(self) -> dict[str, Path]:
-        paths: dict[str, Path] = {}
+        paths = {path.stem: path for path in reversed(self.files) if path.is_file()}
         for directory in self.directories:
             for path in directory.glob("*.xml"):
                 if path.is_file():

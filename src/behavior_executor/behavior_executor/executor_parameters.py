@@ -71,6 +71,12 @@ def executor_parameters() -> list[ParameterSpec]:
             "tree of missions NAVIGATE_TO_POSE and FOLLOW_ROUTE",
             read_only=True,
         ),
+        ParameterSpec(
+            "behavior_tree_file",
+            "",
+            "tree file that takes the place of navigation_tree, wherever it lies; empty: none",
+            read_only=True,
+        ),
         ParameterSpec("map_tree", "load_map", "tree of missions LOAD_MAP", read_only=True),
         ParameterSpec(
             "journal_file",

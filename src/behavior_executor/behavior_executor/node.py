@@ -183,8 +183,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             required=values["journal_required"],
             tell=self.problem,
         )
+        tree_file = values["behavior_tree_file"]
+        tree_file = Path(tree_file).expanduser() if tree_file else None
         self.core = ExecutorCore(
-            catalogue=MissionCatalogue([Path(name) for name in values["tree_directories"] if name]),
+            catalogue=MissionCatalogue(
+                [Path(name) for name in values["tree_directories"] if name],
+                [tree_file] if tree_file else [],
+            ),
             queue=MissionQueue(
                 default_policy=Policy[values["second_mission_policy"].upper()],
                 capacity=values["queue_capacity"],
@@ -198,7 +203,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
                 tick_period=1.0 / values["tick_rate"],
                 server_lost_grace=values["server_lost_grace"],
                 mission_timeout=values["mission_timeout"] or math.inf,
-                navigation_tree=values["navigation_tree"],
+                navigation_tree=tree_file.stem if tree_file else values["navigation_tree"],
                 map_tree=values["map_tree"],
                 serves_maps=values["use_tile_loader"],
             ),

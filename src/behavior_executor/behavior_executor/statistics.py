@@ -101,6 +101,6 @@ class TickStatistics:
     def metrics(self) -> list[Metric]:
         """Both distributions."""
         return [
-            Metric("tick_duration", "s", self.duration.summary()),
+            Metric("execution_time", "s", self.duration.summary()),
             Metric("tick_lateness", "s", self.lateness.summary()),
         ]

@@ -104,3 +104,14 @@ def test_all_wrong_parameters_are_told_at_once(folder: Path) -> None:
 
 def test_mission_without_declared_parameters_takes_any(folder: Path) -> None:
     assert MissionCatalogue([folder]).find("plain").blackboard_values({"a": "1"}) == {"a": "1"}
+
+
+def test_single_files_come_before_folders(tmp_path: Path) -> None:
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "drive.xml").write_text("<root/>")
+    (tmp_path / "drive.xml").write_text("<root/>")
+    catalogue = MissionCatalogue([tmp_path / "trees"], [tmp_path / "drive.xml"])
+    assert catalogue.find("drive").path == tmp_path / "drive.xml"
+    assert catalogue.names() == ["drive"]
+    with pytest.raises(MissionError, match=r"drive\.xml, .*trees"):
+        catalogue.find("fly")

@@ -18,7 +18,8 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient
-from behavior_executor.missions import Code, MissionRequest, State
+from behavior_executor.missions import Code, Kind, MissionRequest, State
+from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_monitors import PyTreesMonitor
 from behavior_executor.tree_run import TreeRun
@@ -140,6 +141,19 @@ def test_reload_reads_nodes_and_tells_of_broken_trees(
     spinner.do(node.core.submit, MissionRequest("r", name="forever"))
     until(lambda: node.core.queue.running)
     assert "reload when it has ended" in reload()[1]
+
+
+def test_tree_file_takes_the_place_of_the_navigation_tree(ros: None, folder: Path) -> None:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "my_drive.xml").write_text(TREE.format(name="main", body="<AlwaysSuccess/>"))
+    node = make(folder, behavior_tree_file=str(elsewhere / "my_drive.xml"))
+    goal = FramedPose("map", Pose2D(1.0, 2.0))
+    mission = node.core.submit(MissionRequest("n", kind=Kind.NAVIGATE_TO_POSE, goal=goal))
+    for _ in range(2):
+        node.core.tick()
+    assert mission.code is Code.SUCCESS
+    node.destroy_node()
 
 
 def test_node_models_are_saved_for_groot2(ros: None, folder: Path) -> None:

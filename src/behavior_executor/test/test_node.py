@@ -173,7 +173,7 @@ def test_client_runs_the_mission_and_everything_is_reported(stack: Stack) -> Non
 
     def measured() -> object:
         names = {m.name: m for m in (observer.metrics[-1].metrics if observer.metrics else [])}
-        return names.get("tick_duration") if "missions_success" in names else None
+        return names.get("execution_time") if "missions_success" in names else None
 
     histogram = until(measured)
     assert histogram.samples >= len(ticks) - 1

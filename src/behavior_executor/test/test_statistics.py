@@ -44,4 +44,4 @@ def test_lateness_is_measured_between_starts_and_not_over_a_break() -> None:
     assert lateness.samples == 1
     assert lateness.maximum == pytest.approx(0.02)
     assert ticks.duration.summary().samples == 3
-    assert [metric.name for metric in ticks.metrics()] == ["tick_duration", "tick_lateness"]
+    assert [metric.name for metric in ticks.metrics()] == ["execution_time", "tick_lateness"]

@@ -324,7 +324,7 @@ def totals(summary: dict[str, Any]) -> str:
             f" ({summary['real_time_factor']:.1f}x real time)"
         )
     for component, metrics in summary["component_metrics"].items():
-        tick = metrics.get("tick_duration")
+        tick = metrics.get("execution_time")
         if tick:
             lines.append(
                 f"tick of {component}: median {1000 * tick['median']:.2f} ms,"

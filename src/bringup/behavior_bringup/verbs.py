@@ -47,8 +47,9 @@ def up(options: argparse.Namespace) -> int:
         "viewer": options.viewer,
         "headless": options.headless,
         "viewer_port": options.port,
-        "cameras": options.cameras,
     }
+    if options.cameras:  # not every stack has them
+        arguments["cameras"] = True
     if options.viewer:
         if "viewer" not in load_stack(stack_file(options.world)).processes:
             raise UsageError(f"The stack of '{options.world}' has no viewer: leave --viewer away")

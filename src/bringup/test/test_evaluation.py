@@ -42,7 +42,7 @@ REPORT = Report(
     records=[record(1, True, 40.0, 10.0), record(2, True, 50.0, 20.0), record(3, False, None, 9.0)],
     component_metrics={
         "behavior_executor": {
-            "tick_duration": {"median": 0.0004, "p99": 0.002, "samples": 100, "unit": "s"}
+            "execution_time": {"median": 0.0004, "p99": 0.002, "samples": 100, "unit": "s"}
         }
     },
 )

@@ -56,7 +56,7 @@ def test_an_evaluated_episode_ends_with_the_tower(runtime: Path, tmp_path: Path)
     assert (report["episodes"], report["successes"]) == (1, 1), report["records"]
     assert 5.0 < report["median_sim_time_s"] < 120.0
     assert report["records"][0]["seed"] == 0
-    assert "tick_duration" in report["component_metrics"]["behavior_executor"]
+    assert "execution_time" in report["component_metrics"]["behavior_executor"]
     assert stack_processes(runtime) == []
 
 
