@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from behavior_scene.attachment import Attachment
 from behavior_scene.definitions import Definition, kind_of
 from behavior_scene.derived import Derived, DerivedObject
@@ -16,6 +18,7 @@ from behavior_scene.tracks import Track
 
 _SMALLEST = 1e-3
 """[m] Edge of a detected object whose size the detector does not know."""
+UNKNOWN_COVARIANCE, AT_REST = frozen(np.zeros((6, 6))), frozen(np.zeros(3))
 FRAME_COLOR: Color = (0.9, 0.9, 0.2, 1.0)
 """Of objects that are mere frames."""
 
@@ -36,8 +39,10 @@ class Record:
     """What it follows now."""
     confidence: float = 1.0
     last_seen: float = 0.0
-    covariance: tuple[float, ...] = (0.0,) * 36
-    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    covariance: Array = field(default_factory=lambda: UNKNOWN_COVARIANCE)
+    """6x6."""
+    velocity: Array = field(default_factory=lambda: AT_REST)
+    """[m/s]."""
     frozen_pose: Array | None = None
     frozen_at: float = 0.0
     attachment: Attachment | None = None
@@ -69,12 +74,18 @@ class Record:
         self.class_id = object_class.name
         self.shape, self.color = _shape(object_class, track), object_class.color
         self.world_T_object = track.world_T_object
-        self.confidence, self.last_seen = float(track.confidence), track.newest.stamp
-        self.covariance = tuple(track.covariance.ravel().tolist())
-        x, y, z = track.velocity.tolist()
-        self.velocity = (x, y, z)
+        self.last_seen = track.newest.stamp
+        self.covariance, self.velocity = track.covariance, track.velocity
         self.sources = (track.name,)
         self.text = self.restored = ""
+
+    def lose_track(self) -> None:
+        """Its track is gone; what it told last is kept."""
+        self.confidence, self.track = self.mean_confidence(), None
+
+    def mean_confidence(self) -> float:
+        """How sure its detections are, 0..1."""
+        return self.confidence if self.track is None else float(self.track.confidence)
 
     def take(self, derived: Derived, sources: tuple[str, ...]) -> None:
         """Take over what was computed."""
@@ -104,16 +115,17 @@ class Record:
     def scene_object(self, pose: Array, state: ObjectState, text: str) -> SceneObject:
         """The object as a snapshot shows it."""
         moving = state is ObjectState.TRACKED and self.derived is None
+        x, y, z = self.velocity.tolist() if moving else (0.0, 0.0, 0.0)
         return SceneObject(
             name=self.name,
             class_id=self.class_id,
             state=state,
             world_T_object=pose,
-            velocity=self.velocity if moving else (0.0, 0.0, 0.0),
-            covariance=self.covariance,
+            velocity=(x, y, z),
+            covariance=tuple(self.covariance.ravel().tolist()),
             shape=self.shape,
             color=self.color,
-            confidence=self.confidence,
+            confidence=self.mean_confidence(),
             last_seen=self.last_seen,
             attached_link="" if self.attachment is None else self.attachment.link,
             kind=self.kind,

@@ -45,7 +45,7 @@ class SavedObject:
             frozen=state is ObjectState.FROZEN,
             shape=record.shape,
             color=record.color,
-            confidence=record.confidence,
+            confidence=record.mean_confidence(),
             last_seen=record.last_seen,
         )
 

@@ -223,7 +223,7 @@ class Scene:
             if track is not None and self.tracker.tracks.get(track.name) is track:
                 record.follow(track)
             elif record.derived is None:
-                record.track = None
+                record.lose_track()
                 found = self._search(record, now)
                 if found is not None:
                     record.follow(found)
