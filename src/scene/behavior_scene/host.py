@@ -27,6 +27,7 @@ from behavior_ros import (
 )
 from behavior_scene.attachment import AttachmentRules
 from behavior_scene.color import Hsv
+from behavior_scene.definitions import DefinitionError, definitions_from
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
 from behavior_scene.memory import SceneMemory, StorageError
@@ -211,8 +212,10 @@ class SceneHost:
         if not path:
             return ObjectLibrary()
         try:
-            return load_library(path)
-        except LibraryError as error:
+            library = load_library(path)
+            definitions_from(library.objects, path)
+            return library
+        except (LibraryError, DefinitionError) as error:
             self._log_error(f"{error} Going on without it: every class is accepted.")
             return ObjectLibrary()
 

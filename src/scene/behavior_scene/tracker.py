@@ -221,7 +221,7 @@ class Tracker:
         rotation, variance = turned(
             np.array([track.world_T_object[:3, :3] for track in tracks]),
             np.array([track.rotation_variance for track in tracks]),
-            found.poses[columns, :3, :3],
+            _least_turned(tracks, found.poses[columns]),
             found.turn_noise[columns],
             dt=there.dt[rows],
             time_constant=traits.time_constant,
@@ -321,6 +321,16 @@ class Tracker:
         for track in self.tracks.values():
             if track.time > stamp:
                 track.rewind(stamp)
+
+
+def _least_turned(tracks: Sequence[Track], poses: Array) -> Array:
+    """Rotations of detected poses, those of symmetric things as their tracks saw them before."""
+    rotations = poses[:, :3, :3].copy()
+    for i, track in enumerate(tracks):
+        symmetry = track.object_class.symmetry
+        if symmetry is not None:
+            rotations[i] = symmetry.nearest(poses[i], track.world_T_object)[:3, :3]
+    return rotations
 
 
 def _store(

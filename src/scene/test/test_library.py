@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from behavior_scene import LibraryError, load_library
+from behavior_scene import (
+    LibraryError,
+    Tracker,
+    checked_detection,
+    library_from_dict,
+    load_library,
+)
 from behavior_scene.definitions import definitions_from
 from behavior_scene.expression import ExpressionError, TrackExpression
 from behavior_scene.library import Symmetry
@@ -149,3 +155,31 @@ def test_expressions(text, holds):
 def test_what_is_no_expression_over_the_fields_is_refused(text):
     with pytest.raises(ExpressionError, match=r"cannot be read|is no condition"):
         TrackExpression(text, FIELDS)
+
+
+def test_symmetric_thing_does_not_turn_with_what_its_detector_cannot_tell():
+    """A detector sees a can with any turn about its axis; the can's frame stays as it was."""
+    library = library_from_dict(
+        {"classes": {"can": {"instances": 1, "symmetry": {"axis": "z"}}, "mug": {"instances": 1}}}
+    )
+    tracker, rng, turned = Tracker(library), np.random.default_rng(0), {}
+    for step in range(50):
+        turn = Rotation.from_euler("z", rng.uniform(-math.pi, math.pi)).as_quat()
+        tracker.update(
+            [
+                checked_detection(
+                    class_id=name,
+                    stamp=0.1 * step,
+                    confidence=1.0,
+                    position=(x, 0.0, 0.0),
+                    quaternion=turn,
+                    world_T_frame=np.eye(4),
+                )
+                for name, x in (("can", 0.0), ("mug", 1.0))
+            ]
+        )
+        for name, track in tracker.tracks.items():
+            yaw = Rotation.from_matrix(track.world_T_object[:3, :3]).as_euler("zyx")[0]
+            turned.setdefault(name, []).append(yaw)
+    assert np.ptp(turned["can"]) < 1e-6
+    assert np.ptp(turned["mug"]) > 0.5
