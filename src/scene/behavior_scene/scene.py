@@ -185,12 +185,12 @@ class Scene:
         usable = self.intake.admit(detections, detector=detector, stamp=stamp, now=now)
         if usable is None:
             return False
-        for track in self.tracker.update(
-            usable, self._held_poses(), stamp=stamp, detector=detector
-        ):
+        seen = self.tracker.update(usable, self._held_poses(), stamp=stamp, detector=detector)
+        # First those that are there already: a restored object may look for one of the tracks.
+        self._follow_tracks(now)
+        for track in seen:
             if track.confirmed:
                 self._make_automatic(track)
-        self._follow_tracks(now)
         for record in self._records.values():
             if record.attachment is not None:
                 self._check_attachment(record, record.attachment, usable, stamp, now)

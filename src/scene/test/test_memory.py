@@ -105,6 +105,17 @@ def test_restored_objects_replace_all_or_only_themselves():
     assert set(scene.snapshot(1.1).objects) == {"block"}
 
 
+def test_restored_object_takes_its_track_before_an_automatic_one_does():
+    scene = scene_with(block=(0.5, 0, 0))
+    set_up(scene, "mine: {class: block}")
+    again = Scene(LIBRARY, lambda link, stamp: None)
+    again.restore(scene.saved(1.0), "saved")
+    see(again, 2.0, block=(0.4, 0, 0))
+    objects = again.snapshot(2.0).objects
+    assert list(objects) == ["mine"]
+    assert objects["mine"].state is ObjectState.TRACKED
+
+
 def test_what_was_held_is_restored_where_it_was_and_held_no_more():
     scene = scene_with(block=(0.1, 0, 0))
     scene.attach("block", "base", 1.0)
