@@ -466,9 +466,10 @@ class Scene:
             self._complete(record, now)
         self._derive(now)
         objects: dict[str, SceneObject] = {}
-        for name in [*(n for n in self._records if n not in self._order), *self._order]:
-            if name in self._records:
-                objects[name] = self._object(self._records[name], objects, now)
+        detected = [name for name, record in self._records.items() if record.derived is None]
+        derived = [name for name in self._order if name not in detected]
+        for name in [*detected, *derived]:
+            objects[name] = self._object(self._records[name], objects, now)
         ordered = {name: objects[name] for name in self._records}
         return Snapshot(self._revision, now, MappingProxyType(ordered))
 
@@ -493,7 +494,8 @@ class Scene:
     def _object(self, record: Record, others: Mapping[str, SceneObject], now: float) -> SceneObject:
         state, text = record.state(now, self.parameters.stale_after, self.parameters.lost_after)
         if record.derived is not None:
-            sources = [others[name] for name in record.sources if name in others]
+            found = (self._view.find(name) for name in record.sources)
+            sources = [others[r.name] for r in found if r is not None and r.name in others]
             record.confidence = min((source.confidence for source in sources), default=1.0)
             unsure = [s.name for s in sources if s.state in (ObjectState.STALE, ObjectState.LOST)]
             if state is ObjectState.TRACKED:

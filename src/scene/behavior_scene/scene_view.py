@@ -18,7 +18,11 @@ PointsProvider = Callable[[], tuple[Array, float] | None]
 
 @dataclass(frozen=True, slots=True)
 class SceneView:
-    """Objects first, then frames."""
+    """Objects first, then frames.
+
+    A track's name stands for the object that follows it, whatever that is called: what is derived
+    from an automatic object goes on when somebody sets up one of another name on its track.
+    """
 
     records: Mapping[str, Record]
     current_pose: Callable[[Record], Array]
@@ -29,11 +33,20 @@ class SceneView:
 
     def pose(self, name: str) -> Array:
         """world_T_name of an object or frame; raises `NotDerivableError`."""
-        record = self.records.get(name)
+        record = self.find(name)
         pose = self.frame_pose(name) if record is None else self.current_pose(record)
         if pose is None:
             raise NotDerivableError(f"'{name}' is neither an object of the scene nor a known frame")
         return pose
+
+    def find(self, name: str) -> Record | None:
+        """The object of this name, or the one that follows the track of this name."""
+        found = self.records.get(name)
+        if found is not None:
+            return found
+        return next(
+            (r for r in self.records.values() if r.track is not None and r.track.name == name), None
+        )
 
     def shape(self, name: str) -> Shape:
         """Shape of an object; raises `NotDerivableError`."""
@@ -63,7 +76,7 @@ class SceneView:
         return cloud[0]
 
     def _record(self, name: str) -> Record:
-        record = self.records.get(name)
+        record = self.find(name)
         if record is None:
             raise NotDerivableError(f"'{name}' is no object of the scene")
         return record

@@ -267,6 +267,21 @@ def test_object_derived_from_a_deleted_one_is_stale_although_tf_remembers_its_fr
     np.testing.assert_array_equal(after.world_T_object, before.world_T_object)
 
 
+def test_object_derived_from_an_automatic_one_follows_whoever_follows_its_track():
+    world = World()
+    world.see(("block", (1.0, 0, 0)))
+    world.set_up("a_slot: {kind: stack_slot, base: block, height: 0.05}")
+    world.set_up("mine: {class: block}")
+    for _ in range(2):
+        made = world.see(("block", (0.5, 0, 0)))
+    assert "block" not in made
+    assert made["a_slot"].state is ObjectState.TRACKED
+    assert at(made["a_slot"])[0] == pytest.approx(0.5)
+    world.time += 2.0
+    stale = world.objects()["a_slot"]
+    assert (stale.state, stale.text) == (ObjectState.STALE, "'mine' is not seen")
+
+
 def test_circle_of_definitions_is_refused_and_changes_nothing():
     world = World()
     world.move("base", (0, 0, 0))
