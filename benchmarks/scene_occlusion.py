@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -274,8 +274,10 @@ class Cell:
         return detection
 
 
-def run_all(episodes: int, *, color: bool = False) -> dict[Variant, list[Episode]]:
-    """All variants on the same episodes; with colours for pictures.
+def run_all(
+    episodes: int, *, variants: Sequence[Variant] = VARIANTS, color: bool = False
+) -> dict[Variant, list[Episode]]:
+    """The variants on the same episodes; with colours for pictures.
 
     Raises:
         CameraError: no OpenGL.
@@ -286,7 +288,7 @@ def run_all(episodes: int, *, color: bool = False) -> dict[Variant, list[Episode
         planner = create_planner(load_robot(CONFIG / "robots/panda.yaml"))
         cell = Cell(config, cameras, planner, color=color)
         return {
-            variant: [cell.run(variant, seed) for seed in range(episodes)] for variant in VARIANTS
+            variant: [cell.run(variant, seed) for seed in range(episodes)] for variant in variants
         }
     finally:
         cameras.close()

@@ -8,7 +8,6 @@ that make up a state, or an error; then each `CameraRequest` with a list of `Cam
 error. It ends when the other side is gone.
 """
 
-import os
 import sys
 from multiprocessing.connection import Connection
 from typing import Any
@@ -21,9 +20,6 @@ from behavior_sim.camera_noise import Instance, find_instances, noise_generator,
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraRequest
 from behavior_sim.camera_renderer import CameraRenderer
 from behavior_sim.config import WorldConfig, parse_world
-
-_NICENESS = 5
-"""Pictures wait for physics, not the other way round."""
 
 
 class _Server:
@@ -70,7 +66,6 @@ def _found(mask: NDArray[np.uint16], instances: tuple[Instance, ...]) -> NDArray
 
 def main(descriptor: int) -> int:
     """Answer requests until the other side is gone."""
-    os.nice(_NICENESS)
     connection = Connection(descriptor)
     try:
         server = _Server(parse_world(yaml.safe_load(connection.recv())))

@@ -77,6 +77,7 @@ PARAMETERS = [
         "detections_by_cameras",
         False,
         "Whether /detections is left to cameras and a detector, instead of the truth with noise.",
+        read_only=True,
     ),
     ParameterSpec("camera_rate", 10.0, "Of /detections [Hz].", range=(0.1, 100.0), read_only=True),
     ParameterSpec(
@@ -99,7 +100,8 @@ PARAMETERS = [
     ParameterSpec(
         "max_lead",
         0.3,
-        "Time ahead of /scene/objects at which the simulation waits [s].",
+        "Time ahead of /scene/objects, and of detections by cameras, at which the simulation waits"
+        " [s].",
         range=(0.12, 1000.0),
     ),
     ParameterSpec(
@@ -153,7 +155,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._recording = values["recording"]
         if self._recording:
             self._simulation.recorder = Recorder(config)
-        self._lead = Lead(values["max_lead"])
+        # Pictures that are late by themselves do not mean that somebody is behind.
+        self._camera_latency = max((c.noise.latency for c in config.cameras.values()), default=0.0)
+        self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
@@ -214,6 +218,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._static.send([base])
 
         self.create_subscription(SceneObjectArray, "/scene/objects", self._on_scene, QOS_LATCHED)
+        if not self._truthful:
+            self.create_subscription(Detection3DArray, "/detections", self._on_detections, newest)
 
     def _create_servers(self) -> None:
         self.create_service(ResetWorld, "/simulation/reset", self._on_reset)
@@ -267,8 +273,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         return simulation.time
 
     def _hold(self, now: float) -> float:
-        # Pictures that are late by themselves do not mean that somebody is behind.
-        return self._lead.wait(now - self._simulation.detector.config.latency)
+        if self._truthful:
+            return self._lead.wait(now - self._simulation.detector.config.latency)
+        seen = now - self._camera_latency
+        return max(self._lead.wait(seen), self._camera_lead.wait(seen))
 
     def _publish_feedback(self, nanoseconds: int) -> None:
         simulation = self._simulation
@@ -344,6 +352,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._lead.follow(seconds(scene.header.stamp))
         self._stepper.nudge()
 
+    def _on_detections(self, detections: Detection3DArray) -> None:
+        self._camera_lead.follow(seconds(detections.header.stamp))
+        self._stepper.nudge()
+
     def _on_pause(self, request: Any, response: Any) -> Any:
         self._stepper.paused = request.data
         response.success = True
@@ -367,9 +379,7 @@ class SimulationNode(Node):  # type: ignore[misc]
     def _on_parameters(self, parameters: list[Parameter]) -> None:
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
-            self._lead.limit = changed["max_lead"]
-        if "detections_by_cameras" in changed:
-            self._truthful = not changed["detections_by_cameras"]
+            self._lead.limit = self._camera_lead.limit = changed["max_lead"]
         if "speed" in changed:
             self._stepper.speed = changed["speed"]
         if changed.keys() & _DETECTOR.keys():
