@@ -30,7 +30,7 @@ from behavior_sim import Recording
 from behavior_sim.node import SimulationNode
 
 DOMAIN = 22
-WAIT = 10.0
+WAIT = 20.0
 HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
 JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
 TOPICS = {
@@ -44,10 +44,10 @@ TOPICS = {
 class Bench:
     """The node and a client in one executor."""
 
-    def __init__(self, recording: Path) -> None:
+    def __init__(self, recording: Path, domain: int = DOMAIN, **parameters) -> None:
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
-        overrides = {"speed": 0.0, "seed": 3, "recording": str(recording)}
+        rclpy.init(context=self.context, domain_id=domain)
+        overrides = {"speed": 0.0, "seed": 3, "recording": str(recording), **parameters}
         self.node = SimulationNode(
             context=self.context,
             parameter_overrides=[Parameter(k, value=v) for k, v in overrides.items()],
@@ -331,3 +331,40 @@ def test_recording_is_saved(bench: Bench) -> None:
     response = bench.call(Trigger, "/simulation/save_recording", Trigger.Request())
     assert response.success, response.message
     assert len(Recording.load(response.message).times) > 0
+
+
+def test_state_for_cameras_while_somebody_listens(bench: Bench) -> None:
+    publisher = bench.node._state_publisher
+    assert publisher.get_subscription_count() == 0
+    states: list[JointState] = []
+    subscription = bench.client.create_subscription(
+        JointState, "/simulation/state", states.append, 1
+    )
+    bench.until(lambda: len(states) > 0)
+    world = bench.node._simulation.world
+    assert len(states[0].position) == world.model.nq
+    assert list(states[0].name[:8]) == [*JOINTS, "panda_finger_joint1"]
+    block = list(states[0].name).index("red_block/z")
+    assert states[0].position[block] == pytest.approx(0.02575, abs=1e-3)
+    bench.client.destroy_subscription(subscription)
+
+
+def test_cameras_and_a_detector_take_over(tmp_path: Path) -> None:
+    """The node tells no detections then, and waits for those that others tell."""
+    bench = Bench(tmp_path / "motion.npz", domain=67, detections_by_cameras=True)
+    try:
+        told = bench.client.create_publisher(Detection3DArray, "/detections", 1)
+        bench.until(lambda: told.get_subscription_count() == 2)
+        bench.until(lambda: bench.node._simulation.time > 5.0)
+        assert not bench.received["/detections"]
+        message = Detection3DArray()
+        message.header.stamp = to_time(2.0)
+
+        def waits() -> bool:
+            told.publish(message)
+            return bench.node._hold(2.4) > 0.0
+
+        bench.until(waits)
+        assert bench.node._hold(2.2) == 0.0
+    finally:
+        bench.close()
