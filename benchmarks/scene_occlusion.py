@@ -371,7 +371,7 @@ def _curves(episodes: dict[str, Episode], size: tuple[int, int]) -> Image.Image:
     picture = Image.new("RGB", size, (255, 255, 255))
     draw = ImageDraw.Draw(picture)
     left, bottom, width, height = 60, size[1] - 40, size[0] - 80, size[1] - 80
-    end = max(episode.samples[-1].time for episode in episodes.values())
+    end = max(episode.approach[-1].time for episode in episodes.values())
     top = 1e3 * max(_apart(s.pose, s.truth) for e in episodes.values() for s in e.approach)
     top = max(10.0, 10.0 * np.ceil(top / 10.0))
 
@@ -392,9 +392,8 @@ def _curves(episodes: dict[str, Episode], size: tuple[int, int]) -> Image.Image:
         ]
         draw.line(points, fill=color, width=3)
         draw.text((left + 20, 30 + 22 * colors.index(color)), name, fill=color, font_size=17)
-    draw.text(
-        (left, 6), "scene's pose against the truth until the fingers go down", fill=0, font_size=15
-    )
+    text = "distance of the scene's pose (red) from the truth (green) until the fingers go down"
+    draw.text((left, 6), text, fill=0, font_size=15)
     return picture
 
 
