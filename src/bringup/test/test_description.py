@@ -47,6 +47,15 @@ def test_the_shipped_stacks_are_valid() -> None:
         assert "rviz" not in names
 
 
+@pytest.mark.parametrize("cameras", [False, True])
+def test_cameras_and_true_poses_exclude_each_other(cameras: bool) -> None:
+    stack = load_stack(stack_file("block_stacking"))
+    processes = resolve(stack, environment="pip", arguments={"cameras": cameras})
+    nodes = {node.name: node.parameters for process in processes for node in process.nodes}
+    assert nodes["simulation"]["detections_by_cameras"] is cameras
+    assert ({"cameras", "detector"} <= set(nodes)) is cameras
+
+
 def test_arguments_keep_their_types(tmp_path: Path) -> None:
     stack = load_stack(written(tmp_path, GOOD))
     (one,) = resolve(stack, environment="pip", arguments={"speed": "2.5"})
