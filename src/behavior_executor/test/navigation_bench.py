@@ -92,6 +92,7 @@ class World:
         self.route_refusal = ""
         self.edges: tuple[str, ...] = ()
         self.detour = 0.0
+        self.corners: tuple[tuple[float, float], ...] = ()
         self.maneuvers: list[Maneuver] = []
         self.phases_at_maneuvers: set[MapPhase] = set()
         self.resets = 0
@@ -127,6 +128,7 @@ class World:
             middle = (0.5 * (start.x + question.goal.x), self.detour)
             ends = (start.x, start.y), (question.goal.x, question.goal.y)
             points = (ends[0], middle, ends[1]) if self.detour else ends
+            points = (ends[0], *self.corners, ends[1]) if self.corners else points
         self.bench.action.take_route(
             RouteAnswer(
                 question.id, self.time, f"r{question.id}", points, self.edges, self.route_refusal

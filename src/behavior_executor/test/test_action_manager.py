@@ -264,7 +264,7 @@ def test_regions_come_with_the_maneuver(action: Action) -> None:
 
 def test_tiles_are_asked_for_once() -> None:
     tiles = "tiles:=['west;-5;-5;6;5', 'east;3;-5;15;5']"
-    with rig(ActionManager, tiles) as action:
+    with rig(ActionManager, tiles, "use_tile_loader:=true") as action:
         prepare(action)
         wanted = action.world.hear(LoadTileRequest, "/map/load_tile_request", QOS_COMMAND)
         until(lambda: action.manager._tiles.get_subscription_count() > 0, 20.0, "listener")
@@ -281,6 +281,16 @@ def test_tiles_are_asked_for_once() -> None:
         until(lambda: wanted, 20.0, "tile request")
         assert [message.tile_id for message in wanted] == ["east"]
         assert action.state.action.phase is ActionPhase.TILE_LOADING
+
+
+def test_without_a_tile_loader_there_is_one_map() -> None:
+    with rig(ActionManager, "tiles:=['west;-5;-5;6;5', 'east;3;-5;15;5']") as action:
+        prepare(action)
+        action.state.localization.map_id = "west"
+        start(action)
+        answer(action, asked(action).id)
+        action.state.localization.pose = Pose2D(5.5)
+        assert not action.ask("actionNeedsTile")
 
 
 def test_the_route_planner_is_reset_by_its_service() -> None:

@@ -119,6 +119,7 @@ def test_a_refusal_is_told_and_may_be_tried_again(maps: Map) -> None:
     loader = Loader(maps)
     loader.code = LoadTile.Result.LOADING_FAILED
     ask(maps, "east")
+    maps.do(maps.manager.mission_started, MissionRequest("m0", Kind.NAVIGATE_TO_POSE))
     assert finish(maps, maps.tree(CHANGE)) is NodeStatus.FAILURE
     assert maps.state.map.phase is MapPhase.FAILED
     code, text = maps.manager.failure()
@@ -128,6 +129,15 @@ def test_a_refusal_is_told_and_may_be_tried_again(maps: Map) -> None:
     loader.code = LoadTile.Result.SUCCESS
     maps.do(maps.manager.mission_started, MissionRequest("m", Kind.NAVIGATE_TO_POSE))
     assert finish(maps, maps.tree(CHANGE)) is NodeStatus.SUCCESS
+    assert maps.manager.failure() is None
+
+
+def test_other_missions_do_not_fail_for_the_map(maps: Map) -> None:
+    loader = Loader(maps)
+    loader.code = LoadTile.Result.LOADING_FAILED
+    ask(maps, "east")
+    assert finish(maps, maps.tree(CHANGE)) is NodeStatus.FAILURE
+    maps.do(maps.manager.mission_started, MissionRequest("m", Kind.RUN_BEHAVIOR, name="stack"))
     assert maps.manager.failure() is None
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from navigation_bench import NAMES, SPEED, NavigationBench
 
-from behavior_executor.missions import Code, Kind, State
+from behavior_executor.missions import Code, Kind, MissionRequest, State
 from behavior_executor.navigation.action_core import ActionRules
 from behavior_executor.navigation.calls import CallResult
 from behavior_executor.navigation.map_change import TileRequest
@@ -164,6 +164,26 @@ def test_a_blocked_way_is_left_for_another_route(bench: NavigationBench) -> None
     assert causes(bench).count(Cause.REROUTE) == 1
 
 
+def test_only_the_edges_ahead_are_avoided(bench: NavigationBench) -> None:
+    """The route is: robot, a, b, c, goal; the pieces at its ends are no edges."""
+    bench.world.corners = ((2.0, 0.0), (4.0, 0.0), (8.0, 0.0))
+    bench.world.edges = ("a-b", "b-c")
+    bench.go(12.0)
+    bench.until(lambda: bench.world.robot.x > 4.5)
+    bench.world.planning_fails = True
+    bench.until(lambda: Cause.REROUTE in causes(bench), 2.0)
+    assert bench.world.questions[-1].avoid_edges == ("b-c",)
+
+
+def test_a_mission_of_another_kind_is_no_action(bench: NavigationBench) -> None:
+    assert bench.finish(bench.go(2.0)) is Code.SUCCESS
+    bench.action.mission_started(MissionRequest("other", Kind.RUN_BEHAVIOR, name="stack"))
+    assert bench.state.action.phase is ActionPhase.IDLE
+    bench.world.localized = False
+    bench.world.step()
+    assert bench.action.failure() is None
+
+
 def test_other_routes_are_asked_for_in_moderation(bench: NavigationBench) -> None:
     bench.planner.rules = type(bench.planner.rules)(
         failures_until_reroute=3, failures_until_give_up=10**6
@@ -268,6 +288,17 @@ def test_a_goal_whose_frame_is_missing_for_a_moment(bench: NavigationBench) -> N
     assert driving(bench)
     bench.world.frames["cart"] = Pose2D(6.0)
     assert bench.finish(mission) is Code.SUCCESS
+
+
+def test_a_goal_seen_from_the_robot_does_not_move_with_it(bench: NavigationBench) -> None:
+    bench.world.robot = Pose2D(1.0, 1.0, math.pi / 2.0)
+    bench.world.frame_in_map = lambda frame: (
+        bench.state.localization.pose if frame == "base_link" else Pose2D()
+    )
+    mission = bench.go(3.0, frame="base_link")
+    assert bench.finish(mission) is Code.SUCCESS
+    assert bench.world.robot.distance(Pose2D(1.0, 4.0)) <= 0.25
+    assert causes(bench) == [Cause.NEW_ACTION]
 
 
 # -- gates -----------------------------------------------------------------------------------------

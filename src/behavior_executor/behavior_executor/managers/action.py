@@ -23,7 +23,11 @@ from behavior_executor.managers.action_messages import (
     route_answer,
     route_request,
 )
-from behavior_executor.managers.action_parameters import RULE_PARAMETERS, action_rules
+from behavior_executor.managers.action_parameters import (
+    RULE_PARAMETERS,
+    USE_TILE_LOADER,
+    action_rules,
+)
 from behavior_executor.managers.service_call import ServiceCall, read_success
 from behavior_executor.missions import Code, MissionRequest
 from behavior_executor.navigation.action_core import ActionCore
@@ -42,6 +46,7 @@ from behavior_ros import (
     AgeSince,
     ParameterSpec,
     TransformError,
+    declare,
     seconds,
 )
 from behavior_tree import BehaviorTreeFactory
@@ -95,7 +100,11 @@ class ActionManager(NavigationManager):
         self.core = ActionCore(
             self.state,
             self,
-            action_rules(own.get_fully_qualified_name(), values),
+            action_rules(
+                own.get_fully_qualified_name(),
+                values,
+                use_tiles=bool(declare(node, USE_TILE_LOADER)),
+            ),
             # Answers to an earlier life of this process must not be taken for ours.
             first_request_id=time.time_ns() // 1_000_000,
         )

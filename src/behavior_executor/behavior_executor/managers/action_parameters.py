@@ -28,6 +28,11 @@ def _ticks(name: str, default: int, description: str) -> ParameterSpec:
     return ParameterSpec(name, default, description, range=(1, 10**6), read_only=True)
 
 
+USE_TILE_LOADER = ParameterSpec(
+    "use_tile_loader", False, "maps are changed by loading tiles", read_only=True
+)
+"""A parameter of the executor itself, declared in case that the executor did not."""
+
 RULE_PARAMETERS = (
     _length("goal_translation_threshold", 0.25, "[m] from the goal at which it is reached"),
     ParameterSpec(
@@ -86,12 +91,13 @@ RULE_PARAMETERS = (
 )
 
 
-def action_rules(where: str, values: Mapping[str, Any]) -> ActionRules:
-    """The rules in the values of :data:`RULE_PARAMETERS`.
+def action_rules(where: str, values: Mapping[str, Any], *, use_tiles: bool) -> ActionRules:
+    """The rules in the values of :data:`RULE_PARAMETERS` and of the names of the frames.
 
     Args:
         where: names the node in errors.
         values: by name.
+        use_tiles: maps are changed at all; otherwise there is one map, whatever `tiles` says.
 
     Raises:
         ParameterError: the tiles are malformed.
@@ -101,6 +107,8 @@ def action_rules(where: str, values: Mapping[str, Any]) -> ActionRules:
     except ValueError as error:
         raise ParameterError(f"{where}: parameter tiles: {error}") from error
     return ActionRules(
+        robot_frame=values["robot_frame"],
+        map_frame=values["omap_frame"],
         horizons=Horizons(
             front=values["maneuver_front_horizon"],
             rear=values["maneuver_rear_horizon"],
@@ -124,7 +132,7 @@ def action_rules(where: str, values: Mapping[str, Any]) -> ActionRules:
             wait_threshold=values["route_wait_threshold"],
             retry_period=values["route_retry_period"],
         ),
-        tiles=TileRule(tiles, values["tile_lookahead"], values["tile_margin"]),
+        tiles=TileRule(tiles if use_tiles else (), values["tile_lookahead"], values["tile_margin"]),
         reroute_cooldown=values["reroute_cooldown"],
         reroute_lookahead=values["reroute_lookahead"],
     )

@@ -12,7 +12,9 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 
 from behavior_executor.manager_node import NavigationManager, input_parameters
+from behavior_executor.managers.action_parameters import USE_TILE_LOADER
 from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_executor.navigation.action_core import NAVIGATION_KINDS
 from behavior_executor.navigation.map_change import LoadAnswer, MapChange, TileRequest
 from behavior_executor.navigation.map_nodes import register_map_nodes
 from behavior_executor.navigation.state import MapPhase
@@ -29,11 +31,6 @@ from behavior_ros import (
 )
 from behavior_ros.leaf_hub import SentGoal, leaf_hub
 from behavior_tree import BehaviorTreeFactory
-
-USE_TILE_LOADER = ParameterSpec(
-    "use_tile_loader", False, "maps are changed by loading tiles", read_only=True
-)
-"""A parameter of the executor itself."""
 
 PARAMETERS = (
     *input_parameters(
@@ -98,6 +95,7 @@ class MapManager(NavigationManager):
         )
         self._goal: LoadTile.Goal | None = None
         self._waiting: LoadTile.Goal | None = None
+        self._navigates = False
         self._sent: tuple[int, SentGoal] | None = None
 
     # -- what takes part in missions ---------------------------------------------------------------
@@ -123,7 +121,8 @@ class MapManager(NavigationManager):
                     self.change.answer(_answer(number, outcome))
 
     def mission_started(self, request: MissionRequest) -> None:
-        """A mission LOAD_MAP wants a tile; any other tries again what failed."""
+        """A mission LOAD_MAP wants a tile; any other navigation tries again what failed."""
+        self._navigates = request.kind in NAVIGATION_KINDS
         if request.kind is Kind.LOAD_MAP:
             self.change.request(TileRequest(request.map_id))
         self.change.mission_started()
@@ -134,7 +133,7 @@ class MapManager(NavigationManager):
 
     def failure(self) -> tuple[Code, str] | None:
         """Why the map was not changed."""
-        if self.state.map.phase is not MapPhase.FAILED:
+        if self.state.map.phase is not MapPhase.FAILED or not self._navigates:
             return None
         return Code.MAP_FAILED, f"the map was not changed: {self.state.map.text}"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -28,7 +28,7 @@ from behavior_executor.navigation.maneuver import (
     RouteFollower,
     route_polyline,
 )
-from behavior_executor.navigation.polyline import Polyline
+from behavior_executor.navigation.polyline import Points, Polyline
 from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.navigation.regions import RegionIndex
 from behavior_executor.navigation.route_exchange import (
@@ -67,6 +67,10 @@ class ActionRules:
     frame: GoalFrameRule = field(default_factory=GoalFrameRule)
     route: RouteRule = field(default_factory=RouteRule)
     tiles: TileRule = field(default_factory=TileRule)
+    robot_frame: str = "base_link"
+    """Goals given in it are meant as seen when the action begins: they do not move with it."""
+    map_frame: str = "map"
+    """Frame of routes."""
     reroute_cooldown: float = 5.0
     """[s] between two routes that are asked for because the way is blocked."""
     reroute_lookahead: float = 3.0
@@ -127,7 +131,7 @@ class ActionCore:
         self._request: MissionRequest | None = None
         self._answers: list[RouteAnswer] = []
         self._follower: RouteFollower | None = None
-        self._edges: tuple[str, ...] = ()
+        self._edges: list[tuple[str, float, float]] = []
         self._avoided: tuple[str, ...] = ()
         self._watch: GoalWatch | None = None
         self._check = GoalCheck(rules.goal)
@@ -159,7 +163,8 @@ class ActionCore:
         if self.pending is not None:
             self._reset(self.pending, ActionPhase.IDLE)
         else:
-            self._request = None
+            self._request, self._watch = None, None
+            self.state.action = ActionState()
 
     def mission_paused(self) -> None:
         """Stand still; nothing is waited for meanwhile."""
@@ -228,6 +233,11 @@ class ActionCore:
         request, self.pending = self.pending, None
         if request is None:
             return False
+        request = replace(
+            request,
+            goal=request.goal and self._held_fast(request.goal),
+            route=tuple(map(self._held_fast, request.route)),
+        )
         self._reset(request, ActionPhase.ACCEPTED)
         self.executed += 1
         if request.kind is Kind.LOAD_MAP:
@@ -293,7 +303,7 @@ class ActionCore:
 
     def drop_route(self) -> None:
         """The route is void, as after a reset of the route planner."""
-        self._follower, self._edges = None, ()
+        self._follower, self._edges = None, []
         self._final_told = False
         self.exchange.forget()
         self.action.route_id, self.action.route_length = "", 0.0
@@ -416,7 +426,7 @@ class ActionCore:
     def _reset(self, request: MissionRequest, phase: ActionPhase) -> None:
         self.exchange.forget()
         self._request = request
-        self._follower, self._edges, self._avoided = None, (), ()
+        self._follower, self._edges, self._avoided = None, [], ()
         self._watch, self._final_told = None, False
         self._check.reset()
         self._speed.reset()
@@ -462,6 +472,11 @@ class ActionCore:
         if self.action.goal_in_map is None:
             self.action.goal_in_map = self._watch.pursued
 
+    def _held_fast(self, place: FramedPose) -> FramedPose:
+        """A place as seen from the robot, where it is in the map now; any other as it is."""
+        found = self._in_map(place) if place.frame == self.rules.robot_frame else None
+        return place if found is None else FramedPose(self.rules.map_frame, found)
+
     def _in_map(self, place: FramedPose) -> Pose2D | None:
         frame = self.outside.frame_in_map(place.frame)
         return None if frame is None else frame @ place.pose
@@ -478,7 +493,7 @@ class ActionCore:
         line = Polyline(array) if robot is None else route_polyline(array, robot)
         self._follower = RouteFollower(route_id, line, self.rules.horizons)
         self._route_goal = self._asked_goal or self.action.goal_in_map
-        self._edges, self._final_told, self._had_route = edges, False, True
+        self._edges, self._final_told, self._had_route = _pieces(array, edges), False, True
         self.action.route_id, self.action.route_length = route_id, line.length
         self.action.phase = ActionPhase.NAVIGATING
 
@@ -530,22 +545,27 @@ class ActionCore:
             self.action.phase = ActionPhase.WAIT_ROUTE
 
     def _pieces_ahead(self, lookahead: float) -> list[tuple[str, float, float]]:
-        """Edges of the graph within the lookahead [m], with the arc lengths of their ends.
-
-        A route has a piece from the robot to the graph and one from the graph to the goal, which
-        are no edges: whatever the number of points, the edges are taken as its middle pieces.
-        """
+        """Edges of the graph within the lookahead [m], with the arc lengths of their ends."""
         follower = self._follower
-        if follower is None or follower.place is None or not self._edges:
+        if follower is None or follower.place is None:
             return []
-        arc = follower.route.arc.tolist()
-        first = max(0, (len(arc) - 1 - len(self._edges)) // 2)
         start, end = follower.place.s, follower.place.s + lookahead
-        pieces = zip(self._edges, arc[first:], arc[first + 1 :], strict=False)
-        return [piece for piece in pieces if piece[1] < end and piece[2] > start]
+        return [piece for piece in self._edges if piece[1] < end and piece[2] > start]
 
     def _ahead(self, here: tuple[float, float]) -> tuple[float, float]:
         follower = self._follower
         if follower is None or follower.place is None:
             return here
         return follower.route.point(follower.place.s + self.rules.tiles.lookahead)
+
+
+def _pieces(points: Points, edges: Sequence[str]) -> list[tuple[str, float, float]]:
+    """The edges of the graph that a route uses, with the arc lengths of their ends [m].
+
+    A route has a piece from the robot to the graph and one from the graph to the goal, which are
+    no edges: whatever the number of points, the edges are taken as its middle pieces.
+    """
+    steps = np.diff(points, axis=0)
+    arc = [0.0, *np.cumsum(np.hypot(steps[:, 0], steps[:, 1])).tolist()]
+    first = max(0, (len(steps) - len(edges)) // 2)
+    return list(zip(edges, arc[first:], arc[first + 1 :], strict=False))
