@@ -21,10 +21,12 @@ Exit code 1 if one of these does not hold. Use a ROS domain of its own (ROS_DOMA
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
 import random
+import signal
 import sys
 import time
 from collections import Counter
@@ -186,8 +188,14 @@ class Run:
 
     def _kill(self, process: str) -> None:
         watcher = self._watcher
+        state = self._stack.state()
+        assert state is not None
+        pid = state.processes[process].pid
+        with contextlib.suppress(ProcessLookupError):  # it may be starting again
+            os.killpg(pid, signal.SIGKILL)
+        # The newest odometry from before the signal, not one that has been waiting here.
+        self._try_until(lambda: False, 0.03)
         speed, begin = watcher.speed, watcher.odometry_at
-        stacks.kill(self._stack, process)
         self.kills[process] += 1
         if process not in FEARED or speed < STANDS:
             return
