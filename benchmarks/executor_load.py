@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The executor under load: memory over many missions, and how punctually a large tree is ticked.
 
-    python benchmarks/executor_load.py [--missions 1000] [--hours 8] [--seconds 30] [--nodes 500]
-                                       [--only memory|period] [--json FILE]
+    python benchmarks/executor_load.py [--missions 1000] [--hours 8] [--seconds 30] [--rate 50]
+                                       [--nodes 500] [--only memory|period] [--json FILE]
 
 **Memory.** The real node with a journal on disk runs missions of every outcome back to back
 (successes, failures, sequences, cancellations, broken files), by a clock that is set from tick to
 tick: hours of operation take minutes. Resident memory at the end is compared with that after the
 first fifth of the missions.
 
-**Period.** The node ticks a tree of which every node is ticked in each tick, at 50 Hz on the
-system's clock. A process beside it does nothing but spin one rclpy timer of the same period. A
+**Period.** The node ticks a tree of which every node is ticked in each tick, on the system's
+clock. A process beside it does nothing but spin one rclpy timer of the same period. A
 tick's lateness is how much more than the period lies between it and the one before; compared are
 the 99th percentiles of both.
 
@@ -53,8 +53,6 @@ MOST_GROWTH = 0.05
 """Of resident memory, as a share."""
 MOST_LATENESS = 0.005
 """[s] of the 99th percentile, more than the bare timer's."""
-RATE = 50.0
-"""[Hz] of the ticks whose lateness is measured."""
 TREE = """<!-- {name} -->
 <root BTCPP_format="4"><BehaviorTree ID="{name}">{body}</BehaviorTree></root>
 """
@@ -161,9 +159,9 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[max(0, round(share * len(ordered)) - 1)]
 
 
-def lateness(stamps: list[float]) -> dict[str, float]:
+def lateness(stamps: list[float], rate: float) -> dict[str, float]:
     """How much more than the period lay between calls [ms]."""
-    gaps = [1e3 * max(0.0, b - a - 1.0 / RATE) for a, b in itertools.pairwise(stamps)]
+    gaps = [1e3 * max(0.0, b - a - 1.0 / rate) for a, b in itertools.pairwise(stamps)]
     return {
         "median_ms": round(statistics.median(gaps), 3),
         "p99_ms": round(percentile(gaps, 0.99), 3),
@@ -181,22 +179,23 @@ def spin_for(node: Node, seconds: float) -> None:
     executor.shutdown(timeout_sec=0.0)
 
 
-def bare_timer(seconds: float) -> None:
+def bare_timer(seconds: float, rate: float) -> None:
     """What the child process does: spin a timer, print when it was called."""
     rclpy.init()
     node = Node("bare_timer")
     stamps: list[float] = []
-    node.create_timer(1.0 / RATE, lambda: stamps.append(time.monotonic()))
+    node.create_timer(1.0 / rate, lambda: stamps.append(time.monotonic()))
     gc.collect()
     gc.freeze()
     spin_for(node, seconds)
     print(json.dumps(stamps))
 
 
-def period(nodes: int, seconds: float) -> dict[str, Any]:
+def period(nodes: int, seconds: float, rate: float) -> dict[str, Any]:
     """Tick a large tree beside a bare timer, and compare how late both are."""
     child = subprocess.Popen(
-        [sys.executable, __file__, "--bare-timer", str(seconds + 3.0)], stdout=subprocess.PIPE
+        [sys.executable, __file__, "--bare-timer", str(seconds + 3.0), "--rate", str(rate)],
+        stdout=subprocess.PIPE,
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -204,7 +203,7 @@ def period(nodes: int, seconds: float) -> dict[str, Any]:
         rows = row * ((nodes - 3) // 10) + "<AlwaysSuccess/>" * ((nodes - 3) % 10)
         body = f"<KeepRunningUntilFailure><Sequence>{rows}</Sequence></KeepRunningUntilFailure>"
         (folder / "large.xml").write_text(TREE.format(name="large", body=body))
-        node = make_node(folder, tick_rate=RATE)
+        node = make_node(folder, tick_rate=rate)
         node.core.submit(MissionRequest("large", name="large"))
         stamps: list[float] = []
         tick = node.core.tick
@@ -214,7 +213,7 @@ def period(nodes: int, seconds: float) -> dict[str, Any]:
             tick()
 
         node.destroy_timer(node._ticking[0])
-        node._ticking[0] = node.create_timer(1.0 / RATE, stamped)
+        node._ticking[0] = node.create_timer(1.0 / rate, stamped)
         spin_for(node, 2.0)
         stamps.clear()
         gc.collect()
@@ -224,7 +223,7 @@ def period(nodes: int, seconds: float) -> dict[str, Any]:
         duration = node.core.statistics.duration.summary()
         node.destroy_node()
     out, _ = child.communicate()
-    own, bare = lateness(stamps), lateness(json.loads(out))
+    own, bare = lateness(stamps, rate), lateness(json.loads(out), rate)
     return {
         "nodes_ticked": ticked,
         "ticks": len(stamps),
@@ -240,14 +239,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--missions", type=int, default=1000)
     parser.add_argument("--hours", type=float, default=8.0, help="of simulated operation")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of ticks at 50 Hz")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of ticks")
+    parser.add_argument("--rate", type=float, default=50.0, help="[Hz] of these ticks")
     parser.add_argument("--nodes", type=int, default=500, help="of the tree that is ticked")
     parser.add_argument("--only", choices=("memory", "period"))
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--bare-timer", type=float, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.bare_timer:
-        bare_timer(options.bare_timer)
+        bare_timer(options.bare_timer, options.rate)
         return 0
     rclpy.init()
     found: dict[str, Any] = {}
@@ -256,7 +256,7 @@ def main() -> int:
         found["memory"] = memory(options.missions, options.hours)
         good = found["memory"]["growth"] < MOST_GROWTH
     if options.only != "memory":
-        found["period"] = period(options.nodes, options.seconds)
+        found["period"] = period(options.nodes, options.seconds, options.rate)
         good = good and found["period"]["p99_beyond_bare_ms"] < 1e3 * MOST_LATENESS
     rclpy.try_shutdown()
     text = json.dumps(found, indent=2)
