@@ -32,7 +32,7 @@ from behavior_scene.detections import Array
 from behavior_scene.measurements import Measurements
 from behavior_scene.motion_model import Motion, Traits, log_densities, predicted
 from behavior_scene.noise_estimate import Noise
-from behavior_scene.tracks import Track
+from behavior_scene.tracks import Constants, Track
 
 Mask = NDArray[np.bool_]
 
@@ -114,17 +114,16 @@ def expectations(
         stamp: time of the image.
         expected: 4x4 poses by track name where they are known otherwise.
     """
-    classes = [track.object_class for track in tracks]
-    traits = Traits(
-        np.array([known.maximum_speed for known in classes]),
-        np.array([track.time_constant for track in tracks]),
-    )
+    constants = np.array([track.constants for track in tracks]).reshape(-1, len(Constants._fields))
+    gates, speeds, time_constants, countless = constants.T[:4]
+    traits = Traits(speeds, time_constants)
     since = np.array([track.time for track in tracks])
     times = np.maximum(since, stamp)
     dt = times - since
     state = Motion.unpacked(np.array([t.motion for t in tracks]).reshape(-1, Motion.WIDTH))
     motion = predicted(state, dt, traits)
-    anchors = np.array([track.newest.world_T_object[:3, 3] for track in tracks]).reshape(-1, 3)
+    noise = Noise.unpacked(np.array([t.noise for t in tracks]).reshape(-1, Noise.WIDTH))
+    anchors = noise.positions[:, 0].copy()
     held = [row for row, track in enumerate(tracks) if track.name in expected]
     for row in held:
         anchors[row] = expected[tracks[row].name][:3, 3]
@@ -132,7 +131,6 @@ def expectations(
         motion.covariance[row, :, :3, :3] += HELD_DEVIATION**2 * np.eye(3)
     mean, covariance = motion.moments()
     deviation = np.sqrt(np.trace(covariance[:, :3, :3], axis1=1, axis2=2) / 3.0)
-    countless = np.array([known.instances == 0 for known in classes], dtype=bool)
     reach = np.minimum(GATE_DEVIATIONS * deviation, traits.maximum_speed * dt)
     return Expectations(
         tracks=tracks,
@@ -140,11 +138,11 @@ def expectations(
         dt=dt,
         motion=motion,
         traits=traits,
-        noise=Noise.unpacked(np.array([t.noise for t in tracks]).reshape(-1, Noise.WIDTH)),
+        noise=noise,
         centres=mean[:, :3],
         anchors=anchors,
-        gates=np.array([known.gate for known in classes]),
-        reaches=np.where(countless, reach, 0.0),
+        gates=gates,
+        reaches=countless * reach,
     )
 
 
@@ -209,12 +207,13 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     farthest = float(limits[some].max())
     count = len(seen.detections)
     nearest = np.full(len(there.tracks) * count, np.inf)
-    for points in (there.centres, there.anchors):
-        near = KDTree(np.column_stack([points[some], code])).sparse_distance_matrix(
-            tree, farthest, output_type="ndarray"
-        )
-        keys = some[near["i"]] * count + near["j"]
-        nearest[keys] = np.minimum(nearest[keys], near["v"])
+    points = np.vstack([there.centres[some], there.anchors[some]])
+    near = KDTree(np.column_stack([points, np.tile(code, 2)])).sparse_distance_matrix(
+        tree, farthest, output_type="ndarray"
+    )
+    keys, distances = some[near["i"] % len(some)] * count + near["j"], near["v"]
+    for half in (near["i"] < len(some), near["i"] >= len(some)):  # no pair twice in either
+        nearest[keys[half]] = np.minimum(nearest[keys[half]], distances[half])
     rows, columns = np.nonzero(nearest.reshape(-1, count) <= limits[:, None])
     return _Pairs(rows, columns, nearest[rows * count + columns])
 

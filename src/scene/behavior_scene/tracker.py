@@ -29,10 +29,12 @@ from behavior_scene.motion_model import Motion, Traits, corrected, newborn
 from behavior_scene.noise_estimate import Noise, learned
 from behavior_scene.orientation_filter import turned
 from behavior_scene.tracker_parameters import TrackerParameters
-from behavior_scene.tracks import Track
+from behavior_scene.tracks import Constants, Track
 
 IMAGE_SPREAD = 0.05
 """[s] detections with stamps no further apart are taken for one image."""
+_Looked = tuple[Detection, ObjectClass, bool]
+"""A detection, its class, and whether it is sure enough to start a track."""
 SIZE_GAIN = 0.3
 """Part of the way that a track's size goes towards that of a detection."""
 SET_BACK = 3.0
@@ -90,7 +92,7 @@ class Tracker:
         for track in self.tracks.values():
             track.expect(detector)
         usable = self._looked_at(detections)
-        stamps = [detection.stamp for detection, _ in usable]
+        stamps = [detection.stamp for detection, _, _ in usable]
         seen: list[Track] = []
         start = 0
         for stop in range(1, len(usable) + 1):
@@ -111,25 +113,19 @@ class Tracker:
         self.tracks = {name: t for name, t in self.tracks.items() if t.age(self._time)}
 
     def _update_image(
-        self, pairs: Sequence[tuple[Detection, ObjectClass]], expected: Mapping[str, Array]
+        self, looked: Sequence[_Looked], expected: Mapping[str, Array]
     ) -> list[Track]:
-        image, classes = zip(*pairs, strict=True)
+        image, classes, acceptable = zip(*looked, strict=True)
         stamp = image[-1].stamp
         if stamp < self._time - SET_BACK:
             self._rewind(stamp)
         found = measurements(image, classes)
-        sure = np.array(
-            [
-                detection.confidence >= self._acceptance(known)
-                for detection, known in zip(image, classes, strict=True)
-            ],
-            dtype=bool,
-        )
+        sure = np.array(acceptable)
         tracks = list(self.tracks.values())
         there = expectations(tracks, stamp, expected)
         matches = associate(there, found, sure)
         self._correct(there, found, matches)
-        seen = [tracks[row] for row in matches.rows]
+        seen = [tracks[row] for row in matches.rows.tolist()]
         left = sure.copy()
         left[matches.columns] = False
         unsure = len(image) - len(seen) - int(left.sum())
@@ -175,34 +171,36 @@ class Tracker:
                 del self.tracks[track.name]
         return same
 
-    def _looked_at(self, detections: Iterable[Detection]) -> list[tuple[Detection, ObjectClass]]:
+    def _looked_at(self, detections: Iterable[Detection]) -> list[_Looked]:
         """Those of accepted classes that are not too unsure for anything, by stamp."""
-        classes: dict[str, ObjectClass | None] = {}
-        usable: list[tuple[Detection, ObjectClass]] = []
+        classes: dict[str, tuple[ObjectClass | None, float, float]] = {}
+        usable: list[_Looked] = []
         for detection in detections:
             if detection.class_id not in classes:
-                classes[detection.class_id] = self._library.get(detection.class_id)
-            known = classes[detection.class_id]
+                classes[detection.class_id] = self._thresholds(detection.class_id)
+            known, least, acceptance = classes[detection.class_id]
             if known is None:
                 self.defects[Defect.UNKNOWN_CLASS] += 1
-            elif detection.confidence < min(
-                self.parameters.minimum_confidence, self._acceptance(known)
-            ):
+            elif detection.confidence < least:
                 self.defects[Defect.LOW_CONFIDENCE] += 1
             else:
-                usable.append((detection, known))
-        return sorted(usable, key=lambda pair: pair[0].stamp)
+                usable.append((detection, known, detection.confidence >= acceptance))
+        usable.sort(key=lambda entry: entry[0].stamp)
+        return usable
 
-    def _acceptance(self, object_class: ObjectClass) -> float:
-        own = object_class.acceptance_confidence
-        return self.parameters.acceptance_confidence if own is None else own
+    def _thresholds(self, class_id: str) -> tuple[ObjectClass | None, float, float]:
+        """A class, and the confidences of what is looked at and of what may start a track."""
+        known = self._library.get(class_id)
+        own = None if known is None else known.acceptance_confidence
+        acceptance = self.parameters.acceptance_confidence if own is None else own
+        return known, min(self.parameters.minimum_confidence, acceptance), acceptance
 
     def _correct(self, there: Expectations, found: Measurements, matches: Matches) -> None:
         """Take over the detections that belong to tracks."""
         if not matches.rows.size:
             return
         rows, columns = matches.rows, matches.columns
-        tracks = [there.tracks[row] for row in rows]
+        tracks = [there.tracks[row] for row in rows.tolist()]
         traits, before = there.traits.of(rows), there.motion.of(rows)
         learned_before = there.noise.of(rows)
         position, told = found.positions[columns], found.told[columns]
@@ -245,7 +243,7 @@ class Tracker:
             before,
             found.stamps[columns],
             found.positions[columns],
-            np.array([track.object_class.position_deviation for track in tracks]),
+            np.array([track.constants.position_deviation for track in tracks]),
             ~(found.told[columns] | matches.jumps),
         ).packed()
         rows.flags.writeable = False
@@ -300,12 +298,9 @@ class Tracker:
 
     def _births(self, found: Measurements, classes: Sequence[ObjectClass], left: Indices) -> Array:
         """Rows of `Motion` of those detections."""
-        some = [classes[i] for i in left]
-        own, common = [known.time_constant for known in some], self.parameters.time_constant
-        traits = Traits(
-            np.array([known.maximum_speed for known in some]),
-            np.array([common if tau is None else tau for tau in own]),
-        )
+        some = {classes[i].name: Constants.of(classes[i], self.parameters) for i in left}
+        known = np.array([some[classes[i].name] for i in left])
+        traits = Traits(known[:, 1], known[:, 2])
         rows = newborn(found.positions[left], found.noise[left], traits).packed()
         rows.flags.writeable = False
         return rows

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,33 @@ LOG_MISSED = math.log(0.6)
 """Of the probability that something is not found by a detector that has found it before."""
 
 
+class Constants(NamedTuple):
+    """What the filters and gates need of a track and never changes."""
+
+    gate: float
+    """[m]."""
+    maximum_speed: float
+    """[m/s]."""
+    time_constant: float
+    """[s] of the filter at rest."""
+    countless: float
+    """1 if nobody knows how many there are of its class, else 0."""
+    position_deviation: float
+    """[m]."""
+
+    @classmethod
+    def of(cls, known: ObjectClass, parameters: TrackerParameters) -> Constants:
+        """Those of a class."""
+        own = known.time_constant
+        return cls(
+            gate=known.gate,
+            maximum_speed=known.maximum_speed,
+            time_constant=parameters.time_constant if own is None else own,
+            countless=float(known.instances == 0),
+            position_deviation=known.position_deviation,
+        )
+
+
 @dataclass(slots=True, eq=False)
 class Track:
     """An object followed over time.
@@ -44,6 +72,7 @@ class Track:
     object_class: ObjectClass
     parameters: TrackerParameters
     """In force when the track began."""
+    constants: Constants
     newest: Detection
     """As the detector sent it, not filtered."""
     world_T_object: Array
@@ -103,6 +132,7 @@ class Track:
             name=name,
             object_class=object_class,
             parameters=parameters,
+            constants=Constants.of(object_class, parameters),
             newest=first,
             world_T_object=first.world_T_object,
             time=first.stamp,
@@ -122,12 +152,6 @@ class Track:
     def confidence(self) -> float:
         """Mean over the history, 0..1."""
         return self.history.mean_confidence
-
-    @property
-    def time_constant(self) -> float:
-        """[s] of the filter at rest."""
-        own = self.object_class.time_constant
-        return self.parameters.time_constant if own is None else own
 
     @property
     def acceptance_confidence(self) -> float:
@@ -231,7 +255,9 @@ class Track:
         (self.noise,) = unlearned(learned.variance, stamp, at, learned.weight).packed()
 
     def _rest_at(self, noise: Array, turn_noise: float) -> None:
-        traits = Traits(np.array([self.object_class.maximum_speed]), np.array([self.time_constant]))
+        traits = Traits(
+            np.array([self.constants.maximum_speed]), np.array([self.constants.time_constant])
+        )
         at = self.world_T_object[None, :3, 3]
         (self.motion,) = newborn(at, noise[None], traits).packed()
         self.rotation_variance = turn_noise

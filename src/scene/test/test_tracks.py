@@ -185,7 +185,7 @@ def test_a_class_may_have_its_own_rules():
     tracker = Tracker(library)
     tracker.update([seen("ball", (0, 0, 0), 0.0, 0.1), seen("cup", (1, 0, 0), 0.0, 0.1)])
     assert list(tracker.tracks) == ["ball_0"]
-    assert tracker.tracks["ball_0"].time_constant == 0.4
+    assert tracker.tracks["ball_0"].constants.time_constant == 0.4
     assert tracker.defects == {Defect.LOW_CONFIDENCE: 1}
 
 
