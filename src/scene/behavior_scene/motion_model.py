@@ -55,7 +55,7 @@ LEAST_PROBABILITY = 1e-12
 _SERIES = 1e-3
 """dt / agility below which the variance of the position is taken from its series."""
 _PLACES = np.cumsum(HYPOTHESES * np.array([1, 6, 36]))
-_CHUNK = 4096
+_CHUNK = 2048
 """Pairs looked at together; arrays of more come from fresh pages: that takes twice as long."""
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -220,27 +220,14 @@ def log_densities(
 def _log_densities(  # noqa: PLR0917
     motion: Motion, measured: Array, noise: Array, rows: Indices, columns: Indices, more: Array
 ) -> tuple[Array, Array]:
-    each, squares = [], []
-    seen = [np.take(component, columns) for component in _upper(noise)]
-    for diagonal in (0, 3, 5):
-        seen[diagonal] = seen[diagonal] + more
-    at = [np.take(np.ascontiguousarray(measured[:, axis]), columns) for axis in range(3)]
-    for hypothesis in range(HYPOTHESES):
-        position = motion.mean[:, hypothesis, :3]
-        spread = motion.covariance[:, hypothesis, :3, :3]
-        innovation = [
-            at[axis] - np.take(np.ascontiguousarray(position[:, axis]), rows) for axis in range(3)
-        ]
-        covariance = [
-            np.take(component, rows) + variance
-            for component, variance in zip(_upper(spread), seen, strict=True)
-        ]
-        squared, log_determinant = _quadratic_forms(covariance, innovation)
-        log_probability = np.log(np.maximum(motion.probability[:, hypothesis], 1e-300))
-        constant = np.take(log_probability - 1.5 * _LOG_2PI, rows)
-        each.append(constant - 0.5 * (squared + log_determinant))
-        squares.append(squared)
-    return np.logaddexp.reduce(each), np.minimum.reduce(squares)
+    spread = motion.covariance[:, :, :3, :3].copy()[rows]
+    seen = noise[columns] + more[:, None, None] * np.eye(3)
+    upper = [part + one[:, None] for part, one in zip(_upper(spread), _upper(seen), strict=True)]
+    innovation = measured[columns, None, :] - motion.mean[rows, :, :3]
+    squared, log_determinant = _quadratic_forms(upper, [innovation[:, :, i] for i in range(3)])
+    log_probability = np.log(np.maximum(motion.probability, 1e-300))[rows]
+    each = log_probability - 1.5 * _LOG_2PI - 0.5 * (squared + log_determinant)
+    return np.logaddexp.reduce(each, axis=1), squared.min(axis=1)
 
 
 def _inverses(matrices: Array) -> tuple[Array, Array]:

@@ -341,13 +341,12 @@ def _store(
     velocity = mean[:, 3:]
     for array in (motion, poses, covariance, mean, velocity):
         array.flags.writeable = False
-    for i, (track, time) in enumerate(zip(tracks, times.tolist(), strict=True)):
-        track.time, track.motion, track.rotation_variance = time, motion[i], float(variance[i])
-        track.world_T_object, track.covariance, track.velocity = (
-            poses[i],
-            covariance[i],
-            velocity[i],
-        )
+    rows = zip(
+        tracks, times.tolist(), motion, variance.tolist(), poses, covariance, velocity, strict=True
+    )
+    for track, time, row, turn_variance, pose, spread_of_pose, speed in rows:
+        track.time, track.motion, track.rotation_variance = time, row, turn_variance
+        track.world_T_object, track.covariance, track.velocity = pose, spread_of_pose, speed
 
 
 def _confirms(jump: Detection, detection: Detection, gate: float) -> bool:
