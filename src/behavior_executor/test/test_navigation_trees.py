@@ -19,6 +19,7 @@ from behavior_executor.navigation.route_exchange import Cause
 from behavior_executor.navigation.state import ActionPhase, Level, MapPhase, PlannerMode
 from behavior_executor.navigation.tiles import Tile, TileRule
 from behavior_executor.report import Report
+from behavior_tree import NodeExecutionError, NodeStatus
 
 IDLE, NOMINAL, FALLBACK = PlannerMode.IDLE, PlannerMode.NOMINAL, PlannerMode.FALLBACK
 
@@ -670,6 +671,36 @@ def test_teleop_shows_the_way_and_waits_for_the_operator() -> None:
         bench.tick()
     assert bench.world.maneuvers[-1].is_final
     assert bench.finish(mission) is Code.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("node", "known"),
+    [
+        ("<requestNewRouteOnBoard cause='WHIM'/>", "NEW_ACTION"),
+        ("<regionsAreAllowed forbidden='SWAMP'/>", "RESTRICTED"),
+        ("<avoidRegions forbidden='SWAMP'/>", "RESTRICTED"),
+        ("<enterMapPhase phase='DREAMING'/>", "DISABLING"),
+    ],
+)
+def test_ports_name_what_they_take(bench: NavigationBench, node: str, known: str) -> None:
+    tree = bench.factory.create_tree_from_text(
+        f"<root BTCPP_format='4'><BehaviorTree ID='t'>{node}</BehaviorTree></root>"
+    )
+    with pytest.raises(NodeExecutionError, match=known):
+        tree.tick_exactly_once()
+
+
+@pytest.mark.parametrize(
+    "node", ["acceptAction", "completeAction", "generateManeuver", "requestNewRouteOnBoard"]
+)
+def test_without_an_action_nothing_is_done(bench: NavigationBench, node: str) -> None:
+    tree = bench.factory.create_tree_from_text(
+        f"<root BTCPP_format='4'><BehaviorTree ID='t'><{node}/></BehaviorTree></root>"
+    )
+    assert tree.tick_exactly_once() is NodeStatus.FAILURE
+    assert "no" in tree.failure_reason().text
+    assert bench.world.questions == []
+    assert bench.world.maneuvers == []
 
 
 # -- anything --------------------------------------------------------------------------------------
