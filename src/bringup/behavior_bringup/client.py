@@ -137,9 +137,18 @@ class StackClient:
 
     def listen(
         self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile
-    ) -> None:
-        """Have every message of a topic handed to `callback`, while a method waits."""
-        self._node.create_subscription(kind, topic, callback, qos)
+    ) -> Callable[[], None]:
+        """Have every message of a topic handed to `callback`, while a method waits.
+
+        Returns:
+            What ends it.
+        """
+        subscription = self._node.create_subscription(kind, topic, callback, qos)
+
+        def end() -> None:
+            self._node.destroy_subscription(subscription)
+
+        return end
 
     @property
     def domain(self) -> int:

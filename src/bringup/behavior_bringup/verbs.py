@@ -276,9 +276,11 @@ def evaluate(options: argparse.Namespace) -> int:
     Every episode resets the world; with --disturb something happens meanwhile that makes the job
     harder: things are moved or taken away, a door is pushed shut.
     """
-    mission = mission_named(options.name)
     if options.json and options.json.is_dir():
         raise BringupError(f"--json needs a file, but {options.json} is a folder")
+    if options.name == NAVIGATION:
+        return _evaluate_navigation(options)
+    mission = mission_named(options.name)
     from behavior_bringup import evaluation
     from behavior_bringup.session import temporary_stack
 
@@ -301,6 +303,35 @@ def evaluate(options: argparse.Namespace) -> int:
             stack,
             ready,
             mission,
+            episodes=options.episodes,
+            seed=options.seed,
+            disturb=options.disturb,
+            on_record=lambda record: _say(console, evaluation.record_line(record)),
+        )
+    evaluation.print_report(report, console)
+    if options.json:
+        report.write(options.json)
+    return 0
+
+
+def _evaluate_navigation(options: argparse.Namespace) -> int:
+    from behavior_bringup import evaluation
+    from behavior_bringup.navigation.demo import STACK, WORLD
+    from behavior_bringup.navigation.evaluation import evaluate_navigation
+    from behavior_bringup.session import temporary_stack
+    from behavior_sim.navigation.config import load_navigation_world
+    from behavior_sim.resources import find_navigation_world
+
+    console = Console()
+    stack = free_stack("evaluate")
+    arguments: dict[str, Scalar] = {"speed": options.speed, "seed": options.seed}
+    with temporary_stack(stack, world=STACK, arguments=arguments, respawn=True) as (client, ready):
+        _say(console, f"The stack is up in ROS domain {client.domain}")
+        report = evaluate_navigation(
+            client,
+            stack,
+            ready,
+            load_navigation_world(find_navigation_world(WORLD)),
             episodes=options.episodes,
             seed=options.seed,
             disturb=options.disturb,

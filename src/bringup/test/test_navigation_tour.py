@@ -7,17 +7,21 @@ import argparse
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from behavior_msgs.msg import PathPlannerHealth, TrajectoryStatus
 from behavior_msgs.srv import DisturbNavigation
 
 from behavior_bringup.navigation.disturbing import REASONS, STATUSES, add_disturbances, fields_of
+from behavior_bringup.navigation.evaluation import drawn_cues, verdict
 from behavior_bringup.navigation.evidence import Answered, Asked, Cause, Evidence, Located, Told
 from behavior_bringup.navigation.judge import judge, reached
 from behavior_bringup.navigation.tour import CART, CUES, Director, goals_of, marks_of, tour_steps
 from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
+from behavior_sim.navigation.routes import RoutePlanner
+from behavior_sim.navigation.world import NavigationWorld
 from behavior_sim.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
@@ -222,3 +226,50 @@ def test_what_is_typed_becomes_a_disturbance(arguments, fields):
 def test_causes_have_the_numbers_of_their_messages():
     for names, message in ((REASONS, PathPlannerHealth), (STATUSES, TrajectoryStatus)):
         assert [getattr(message, name.upper()) for name in names] == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_verdict_of_an_episode():
+    evidence = Evidence(CONFIG)
+    goals = goals_of(tour_steps(CONFIG), FRAMES)
+    for k, goal in enumerate(goals):
+        evidence.recording.moments.append(Moment(10.0 * k, goal.pose, 0.0))
+    evidence.figures = {"collisions": 0.0, "distance_driven": 70.0}
+    assert verdict(evidence, CONFIG) == (True, "70 m driven, 0 collisions")
+    evidence.figures["collisions"] = 2.0
+    assert verdict(evidence, CONFIG) == (False, "70 m driven, 2 collisions")
+    evidence.recording.moments.pop(2)
+    assert verdict(evidence, CONFIG) == (False, "goals never reached: 3, 4, 5")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_drawn_disturbances_are_those_of_their_seed_and_leave_a_way(seed):
+    cues = drawn_cues(seed)
+    assert [list(cue.actions) for cue in cues] == [list(cue.actions) for cue in drawn_cues(seed)]
+    assert [cue.name for cue in cues] == ["lose", "visitor", "block", "unblock", "cart"]
+    world = NavigationWorld(CONFIG)
+    for cue in cues:
+        for action in cue.actions:
+            if action.kind == "block":
+                world.block(action.name, action.pose, action.size)
+    routes = RoutePlanner(CONFIG, world.solid)
+    start = Pose(*CONFIG.start.pose)
+    for goal in goals_of(tour_steps(CONFIG), FRAMES):
+        blocked = [
+            edge_id(a, b)
+            for a, b in CONFIG.edges
+            if not world.solid.line_is_free(
+                np.array(CONFIG.waypoints[a]), np.array(CONFIG.waypoints[b]), 0.35
+            )
+        ]
+        assert len(routes.plan(start, goal.pose, blocked).points) > 1
+        start = goal.pose
+
+
+def test_cues_by_time_count_from_the_one_before():
+    director = Director(drawn_cues(0))
+    names: list[str] = []
+    for step in range(2000):
+        cue = director.due(moment(0.1 * step, 30.0), "running")
+        if cue is not None:
+            names.append(cue.name)
+    assert names == ["lose", "visitor", "block", "unblock", "cart"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ class Recorder:
         self._frames = {name: Pose(*pose) for name, pose in config.frames.items()}
         self._people: tuple[tuple[float, float], ...] = ()
         self._futures: list[tuple[str, Any]] = []
+        self._subscribed: list[Callable[[], None]] = []
         events, sensor = QOS_EVENT_LOG, QoSProfile(depth=10)
         for kind, topic, callback, qos in (
             (Odometry, "/simulation/truth", self._on_truth, sensor),
@@ -74,7 +76,18 @@ class Recorder:
             (Metrics, "/behavior/metrics", self._on_metrics, events),
             (SemanticRegionArray, "/semantic_regions", self._on_regions, QOS_LATCHED),
         ):
-            client.listen(kind, topic, callback, qos)
+            self._subscribed.append(client.listen(kind, topic, callback, qos))
+
+    def stop(self) -> None:
+        """Hear nothing any more."""
+        for forget in self._subscribed:
+            forget()
+        self._subscribed.clear()
+
+    @property
+    def waiting(self) -> list[str]:
+        """Interventions that found no occasion."""
+        return self._director.waiting
 
     def finish(self) -> Evidence:
         """What was heard, with the simulation's refusals."""

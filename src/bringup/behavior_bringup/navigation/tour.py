@@ -58,7 +58,7 @@ class Situation:
     state: str
     """Of the mission."""
     since: float
-    """[s] since the cue before."""
+    """[s] since the cue before, or since the beginning."""
 
 
 @dataclass(frozen=True)
@@ -195,13 +195,15 @@ class Director:
 
     def __init__(self, cues: Sequence[Cue] = CUES) -> None:
         self._cues = list(cues)
-        self._last = -math.inf
+        self._last = math.nan
 
     def due(self, now: Moment, state: str) -> Cue | None:
         """The next cue, if it is time."""
         if not self._cues:
             return None
-        since = now.time - self._last if math.isfinite(self._last) else 0.0
+        if math.isnan(self._last):
+            self._last = now.time
+        since = now.time - self._last
         if not self._cues[0].when(Situation(now, state, since)):
             return None
         self._last = now.time
