@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# make demo   a simulated Panda stacks four blocks through the whole stack
+# make demo   a simulated Panda stacks four blocks through the whole stack;
+#             make demo DEMO=navigation has a mobile robot drive
 # make test   builds and tests everything
 # make setup  only makes the environment; `. ./activate` enters it
 
 PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name) 2>/dev/null)))
 SHELL := /bin/bash
+DEMO ?= stack_blocks
 COLCON := colcon --log-base log
 
 .PHONY: demo test setup clean
 
 demo: setup
-	@. ./activate && behavior demo stack_blocks
+	@. ./activate && behavior demo $(DEMO)
 
 test: setup
 	@. ./activate && python -m behavior_workspace.test_run

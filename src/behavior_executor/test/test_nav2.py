@@ -338,7 +338,7 @@ class TestTiles:
             succeed=lambda: ended.append("succeeded"),
             abort=lambda: ended.append("aborted"),
         )
-        result = asyncio.new_event_loop().run_until_complete(node.execute(handle))
+        result = asyncio.run(node.execute(handle))
         assert result.request_id == 3
         return result, ended
 
