@@ -6,7 +6,14 @@ import pytest
 from PIL import Image
 
 from behavior_sim.navigation.config import load_navigation_world
-from behavior_sim.navigation.drawing import GOAL, MODES, OBSTACLE, draw_animation, draw_picture
+from behavior_sim.navigation.drawing import (
+    GOAL,
+    MODES,
+    OBSTACLE,
+    PERSON,
+    draw_animation,
+    draw_picture,
+)
 from behavior_sim.navigation.path_planner import Mode
 from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import (
@@ -34,7 +41,7 @@ def recording() -> NavigationRecording:
     made.tiles = [(0.0, "west"), (15.0, "east")]
     made.routes = [RouteTaken(0.0, np.array([[2.0, 1.5], [15.0, 1.5]]), ("w00-w10",))]
     made.goals = [Goal("1", Pose(14.0, 5.5))]
-    made.obstacles = [Obstacle(3.0, (19.0, 1.0, 21.0, 2.0))]
+    made.obstacles = [Obstacle(3.0, (19.0, 1.0, 21.0, 2.0), until=17.0)]
     made.frames = [FrameMoved(5.0, "cart", Pose(29.0, 8.0), Pose(25.5, 3.0))]
     made.events = [Event(3.0, "a crate", 3.8, 1.5), Event(3.1, "another one", 3.8, 1.5)]
     return made
@@ -72,8 +79,12 @@ def test_the_animation_has_a_frame_for_every_moment_shown(recording, tmp_path):
     assert 100 <= image.n_frames <= 142
     image.seek(0)
     assert count(image, OBSTACLE) < 60  # the crate is not there yet
-    image.seek(image.n_frames - 1)
+    image.seek(image.n_frames // 2)
     assert count(image, OBSTACLE) > 500
+    for colour in (PERSON, GOAL):
+        assert count(image, colour) > 20
+    image.seek(image.n_frames - 1)
+    assert count(image, OBSTACLE) < 60  # and was taken away
 
 
 def test_changes_are_kept_once_and_found_again():

@@ -83,8 +83,19 @@ class Bench:
         self.modes = make(PlannerOperationMode, "/planner_operation_mode", QOS_LATCHED)
         command = make(Twist, "/cmd_vel", QOS_COMMAND)
         self.client.create_subscription(Twist, "/cmd_vel_nav", command.publish, QOS_COMMAND)
+        self.mode = PlannerOperationMode.IDLE
+        self.client.create_subscription(Odometry, "/simulation/truth", self._keep_up, QOS_EVENT_LOG)
         self.loader = ActionClient(self.client, LoadTile, "/map_loader/load_tile")
         assert self.loader.wait_for_server(WAIT)
+
+    def _keep_up(self, truth: Odometry) -> None:
+        """As an executor does, tell mode and time: the world waits for who is slow."""
+        message = PlannerOperationMode(header=truth.header, mode=self.mode)
+        self.modes.publish(message)
+
+    def set_mode(self, mode: int) -> None:
+        self.mode = mode
+        self.modes.publish(PlannerOperationMode(mode=mode))
 
     def close(self) -> None:
         for node in with_companions([self.world]):
@@ -138,7 +149,7 @@ class Bench:
         maneuver = Maneuver(id=1, route_id=route.route_id, path=route.path, is_final=True)
         maneuver.goal = route.path.poses[-1]
         self.maneuvers.publish(maneuver)
-        self.modes.publish(PlannerOperationMode(mode=mode))
+        self.set_mode(mode)
 
     def switch(self, node: str, transition: int) -> bool:
         request = ChangeState.Request(transition=Transition(id=transition))
@@ -162,7 +173,7 @@ def benches() -> Iterator[Bench]:
 @pytest.fixture
 def bench(benches: Bench) -> Bench:
     """The bench with the world in its start state."""
-    benches.modes.publish(PlannerOperationMode(mode=PlannerOperationMode.IDLE))
+    benches.set_mode(PlannerOperationMode.IDLE)
     answer = benches.call(ResetWorld, "/simulation/reset", ResetWorld.Request(seed=1))
     assert answer.code == 0
     return benches
@@ -186,7 +197,7 @@ def test_a_route_is_driven_to_its_goal_and_idle_stops(bench):
     assert (health.status, health.mode_used) == (health.SUCCESS, PlannerOperationMode.NOMINAL)
     assert bench.next("/trajectory_planner/status").status == TrajectoryStatus.OK
     bench.next("/simulation/truth", near(8.5, 5.5))
-    bench.modes.publish(PlannerOperationMode(mode=PlannerOperationMode.IDLE))
+    bench.set_mode(PlannerOperationMode.IDLE)
     bench.next("/path_planner/health", lambda m: m.mode_used == PlannerOperationMode.IDLE)
     bench.next("/simulation/truth", lambda m: abs(m.twist.twist.linear.x) < 1e-6)
     figures = {m.name: m.value for m in bench.next("/behavior/metrics").metrics}

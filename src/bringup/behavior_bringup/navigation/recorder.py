@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -183,8 +184,11 @@ class Recorder:
     def _intervene(self, action: Action, moment: Moment) -> None:
         self._mark(moment.time, action.text)
         mark = marks_of(action, moment.time, self._frames.get(action.name, Pose()))
+        obstacles = self.evidence.recording.obstacles
         if isinstance(mark, Obstacle):
-            self.evidence.recording.obstacles.append(mark)
+            obstacles.append(mark)
+        elif action.kind == "unblock":
+            obstacles[:] = [replace(each, until=min(each.until, moment.time)) for each in obstacles]
         elif mark is not None:
             self.evidence.recording.frames.append(mark)
             self._frames[action.name] = action.pose

@@ -208,9 +208,12 @@ def _draw_robot(canvas: Canvas, robot: Pose, radius: float, colour: Colour) -> N
     canvas.polygon([canvas.at(float(x), float(y)) for x, y in tip], colour)
 
 
-def _draw_obstacles(canvas: Canvas, recording: NavigationRecording, time: float) -> None:
+def _draw_obstacles(
+    canvas: Canvas, recording: NavigationRecording, time: float | None = None
+) -> None:
+    """Those that stood at a time; all when none is given."""
     for obstacle in recording.obstacles:
-        if obstacle.time <= time:
+        if time is None or obstacle.time <= time < obstacle.until:
             left, low, right, high = obstacle.box
             canvas.box(canvas.at(left, low), canvas.at(right, high), OBSTACLE)
 
@@ -294,7 +297,7 @@ def draw_picture(recording: NavigationRecording, file: Path, *, title: str, resu
     _draw_people(canvas, recording)
     for route in recording.routes:
         canvas.line([canvas.at(*map(float, p)) for p in route.points], ROUTE, 1.6, dash=6)
-    _draw_obstacles(canvas, recording, math.inf)
+    _draw_obstacles(canvas, recording)
     _draw_driven(canvas, recording, math.inf, 3.2)
     _draw_frames(canvas, recording)
     _draw_goals(canvas, recording, 11)
@@ -435,10 +438,17 @@ def _draw_frame(
 
 
 def _sheet(frames: list[Image.Image]) -> Image.Image:
-    """Some frames in one picture, for a palette that suits all."""
+    """Some frames in one picture, for a palette that suits all.
+
+    Colours of small things are there in swatches too: by their area alone they would be lost.
+    """
     chosen = [frames[round(k * (len(frames) - 1) / 4)] for k in range(5)]
     width, height = chosen[0].size
-    sheet = Image.new("RGB", (width, height * len(chosen)))
+    colours = (PERSON, OBSTACLE, GOAL, ROBOT, *MODES.values())
+    sheet = Image.new("RGB", (width, height * len(chosen) + 40 * len(colours)))
     for row, frame in enumerate(chosen):
         sheet.paste(frame, (0, row * height))
+    for row, colour in enumerate(colours):
+        top = height * len(chosen) + 40 * row
+        sheet.paste(colour, (0, top, width, top + 40))
     return sheet

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bisect
+import math
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -61,11 +62,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something that stood in the way from a time on."""
+    """Something that stood in the way for a while."""
 
     time: float
-    """[s]"""
+    """[s] from which on."""
     box: Box
+    until: float = math.inf
+    """[s] when it was taken away."""
 
 
 @dataclass(frozen=True, slots=True)
