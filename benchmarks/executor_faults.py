@@ -56,8 +56,9 @@ from behavior_bringup.session import bring_up
 from behavior_bringup.stack import Stack, free_stack
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR, seconds
 
-# Waypoints of the tile on which the robot starts.
-PLACES = ((8.5, 1.5), (15.0, 1.5), (2.0, 5.5), (8.5, 5.5), (15.0, 5.5), (2.0, 1.5))
+# Waypoints of the tile on which the robot starts, but not where it starts: a simulation that is
+# restarted puts it there.
+PLACES = ((8.5, 1.5), (15.0, 1.5), (2.0, 5.5), (8.5, 5.5), (15.0, 5.5))
 CLOSE = 0.6
 """[m] from the goal at which a mission may count as done."""
 STANDS = 0.02
@@ -75,8 +76,11 @@ class Told:
 
     goal: tuple[float, float]
     states: set[int] = field(default_factory=set)
-    distance: float = math.nan
-    """[m] from the goal when it was told to be FINISHED."""
+    distance: float = math.inf
+    """[m] from the goal when it was told to be FINISHED, or in the second after: places and ends
+    come on topics of their own."""
+    finished_at: float = -math.inf
+    """[s] wall time."""
 
 
 class Watcher(Node):  # type: ignore[misc]
@@ -110,11 +114,15 @@ class Watcher(Node):  # type: ignore[misc]
             return
         if message.state == MissionFeedback.FINISHED and message.state not in told.states:
             told.distance = math.dist(told.goal, self.place)
+            told.finished_at = time.monotonic()
         told.states.add(message.state)
 
     def _on_place(self, message: LocalizationResult) -> None:
         position = message.pose.pose.position
         self.place = (position.x, position.y)
+        for told in self.told.values():
+            if time.monotonic() - told.finished_at < 1.0:
+                told.distance = min(told.distance, math.dist(told.goal, self.place))
 
     def _on_odometry(self, message: Odometry) -> None:
         twist = message.twist.twist
