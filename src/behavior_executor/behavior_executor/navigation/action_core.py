@@ -20,6 +20,7 @@ import numpy as np
 
 from behavior_executor.missions import Code, Kind, MissionRequest
 from behavior_executor.navigation.calls import Call
+from behavior_executor.navigation.detours import Detours
 from behavior_executor.navigation.goal_check import GoalCheck, GoalRule, SpeedEstimate
 from behavior_executor.navigation.goal_watch import GoalFrameRule, GoalWatch
 from behavior_executor.navigation.maneuver import (
@@ -28,7 +29,7 @@ from behavior_executor.navigation.maneuver import (
     RouteFollower,
     route_polyline,
 )
-from behavior_executor.navigation.polyline import Points, Polyline
+from behavior_executor.navigation.polyline import Polyline
 from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.navigation.regions import RegionIndex
 from behavior_executor.navigation.route_exchange import (
@@ -131,13 +132,11 @@ class ActionCore:
         self._request: MissionRequest | None = None
         self._answers: list[RouteAnswer] = []
         self._follower: RouteFollower | None = None
-        self._edges: list[tuple[str, float, float]] = []
-        self._avoided: tuple[str, ...] = ()
+        self._detours = Detours(rules.reroute_cooldown)
         self._watch: GoalWatch | None = None
         self._check = GoalCheck(rules.goal)
         self._speed = SpeedEstimate()
         self._final_told = False
-        self._last_reroute = -math.inf
         self._longest = 0.0
         self._had_route = False
         self._tile_asked = ""
@@ -269,7 +268,9 @@ class ActionCore:
             return True
         if self.exchange.pending and cause is not Cause.GOAL_MOVED:
             return True
-        if cause is Cause.REROUTE and not self._may_reroute(now):
+        if cause is Cause.REROUTE and not self._detours.give_up_way(
+            now, self._place, self.rules.reroute_lookahead
+        ):
             return True
         self._ask(goal, cause)
         return True
@@ -282,19 +283,18 @@ class ActionCore:
         follower, goal = self._follower, self.action.goal_in_map
         if follower is None or goal is None:
             return False
-        touching = tuple(
-            edge
-            for edge, start, end in self._pieces_ahead(follower.route.length)
-            if edge not in self._avoided
-            and any(
+        touching = [
+            piece.edge
+            for piece in self._detours.ahead(self._place, follower.route.length)
+            if any(
                 region.type in types
-                for region in self.regions.touched_by(follower.route.slice(start, end))
+                for region in self.regions.touched_by(follower.route.slice(piece.start, piece.end))
             )
-        )
-        if touching:
-            self._avoided = (*self._avoided, *touching)
-            self._ask(goal, Cause.REROUTE)
-        return bool(touching)
+        ]
+        if not self._detours.avoid(touching):
+            return False
+        self._ask(goal, Cause.REROUTE)
+        return True
 
     def reset_planner(self) -> Call | None:
         """Drop the route and have the route planner forget everything."""
@@ -303,7 +303,8 @@ class ActionCore:
 
     def drop_route(self) -> None:
         """The route is void, as after a reset of the route planner."""
-        self._follower, self._edges = None, []
+        self._follower = None
+        self._detours.drop_route()
         self._final_told = False
         self.exchange.forget()
         self.action.route_id, self.action.route_length = "", 0.0
@@ -420,18 +421,23 @@ class ActionCore:
         return self.state.map.tile_id or self.state.localization.map_id
 
     @property
+    def _place(self) -> float:
+        """Arc length of the robot on its route [m]; 0 without one."""
+        place = self._follower.place if self._follower is not None else None
+        return place.s if place is not None else 0.0
+
+    @property
     def _loads_map(self) -> bool:
         return self._request is not None and self._request.kind is Kind.LOAD_MAP
 
     def _reset(self, request: MissionRequest, phase: ActionPhase) -> None:
         self.exchange.forget()
         self._request = request
-        self._follower, self._edges, self._avoided = None, [], ()
+        self._follower, self._detours = None, Detours(self.rules.reroute_cooldown)
         self._watch, self._final_told = None, False
         self._check.reset()
         self._speed.reset()
-        self._last_reroute, self._longest = -math.inf, 0.0
-        self._had_route, self._tile_asked = False, ""
+        self._longest, self._had_route, self._tile_asked = 0.0, False, ""
         self._asked_goal = self._route_goal = None
         goal = request.goal or (request.route[-1] if request.route else None)
         self.state.action = ActionState(phase=phase, action_id=request.action_id, goal=goal)
@@ -493,7 +499,8 @@ class ActionCore:
         line = Polyline(array) if robot is None else route_polyline(array, robot)
         self._follower = RouteFollower(route_id, line, self.rules.horizons)
         self._route_goal = self._asked_goal or self.action.goal_in_map
-        self._edges, self._final_told, self._had_route = _pieces(array, edges), False, True
+        self._detours.take_route(array, edges)
+        self._final_told, self._had_route = False, True
         self.action.route_id, self.action.route_length = route_id, line.length
         self.action.phase = ActionPhase.NAVIGATING
 
@@ -526,46 +533,16 @@ class ActionCore:
         self._adopt(f"route of {request.action_id}", points, ())
         return True
 
-    def _may_reroute(self, now: float) -> bool:
-        """Whether the way ahead may be given up now; if so, its edges are avoided from now on."""
-        if 0.0 <= now - self._last_reroute < self.rules.reroute_cooldown:
-            return False
-        self._last_reroute = now
-        pieces = self._pieces_ahead(self.rules.reroute_lookahead)
-        ahead = [edge for edge, _, _ in pieces if edge not in self._avoided]
-        self._avoided = (*self._avoided, *ahead)
-        return True
-
     def _ask(self, goal: Pose2D, cause: Cause) -> None:
         self.action.reroutes += self._had_route
         self._asked_goal = goal
-        self.exchange.ask(self.state.now, goal, cause, self._avoided)
+        self.exchange.ask(self.state.now, goal, cause, self._detours.avoided)
         self.action.waiting_since = self.state.now
         if not self.route_available:
             self.action.phase = ActionPhase.WAIT_ROUTE
-
-    def _pieces_ahead(self, lookahead: float) -> list[tuple[str, float, float]]:
-        """Edges of the graph within the lookahead [m], with the arc lengths of their ends."""
-        follower = self._follower
-        if follower is None or follower.place is None:
-            return []
-        start, end = follower.place.s, follower.place.s + lookahead
-        return [piece for piece in self._edges if piece[1] < end and piece[2] > start]
 
     def _ahead(self, here: tuple[float, float]) -> tuple[float, float]:
         follower = self._follower
         if follower is None or follower.place is None:
             return here
         return follower.route.point(follower.place.s + self.rules.tiles.lookahead)
-
-
-def _pieces(points: Points, edges: Sequence[str]) -> list[tuple[str, float, float]]:
-    """The edges of the graph that a route uses, with the arc lengths of their ends [m].
-
-    A route has a piece from the robot to the graph and one from the graph to the goal, which are
-    no edges: whatever the number of points, the edges are taken as its middle pieces.
-    """
-    steps = np.diff(points, axis=0)
-    arc = [0.0, *np.cumsum(np.hypot(steps[:, 0], steps[:, 1])).tolist()]
-    first = max(0, (len(steps) - len(edges)) // 2)
-    return list(zip(edges, arc[first:], arc[first + 1 :], strict=False))
