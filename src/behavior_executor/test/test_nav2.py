@@ -22,6 +22,7 @@ from behavior_msgs.msg import (
     RouteRequest,
     TrajectoryStatus,
 )
+from conftest import DOMAINS
 from fake_nav2 import ABORTED, ACTIONS, Actions
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
@@ -36,7 +37,6 @@ from behavior_executor.nav2.interfaces import error_name, nav2_interface
 from behavior_executor.nav2.map_loader import read_urls
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError
 
-DOMAIN = 73
 WAIT = 60.0
 PLAN, FOLLOW, ROUTE = "/compute_path_to_pose", "/follow_path", "/compute_route"
 Plan, Follow = ACTIONS["ComputePathToPose"], ACTIONS["FollowPath"]
@@ -58,7 +58,7 @@ class Bench:
         for module in (route_planner, path_planner):
             monkeypatch.setattr(module, "ActionClient", self.actions)
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
+        rclpy.init(context=self.context, domain_id=next(DOMAINS))
         self.client = Node("bench", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.client)

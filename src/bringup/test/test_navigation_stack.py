@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(600)
 def test_everything_that_the_tour_asks_for_happens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", "72")
+    monkeypatch.setenv("ROS_DOMAIN_ID", "73")
     command = [sys.executable, "-m", "behavior_bringup.cli", "demo", "navigation"]
     done = subprocess.run(
         [*command, "--speed", "8", "--out", str(tmp_path)],
