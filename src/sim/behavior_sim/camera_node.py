@@ -40,8 +40,8 @@ from behavior_ros import (
 from behavior_sim import camera_messages as messages
 from behavior_sim.camera_config import CameraConfig, CameraNoise
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, WorldError, load_world, replaced_noise
-from behavior_sim.resources import find_world
+from behavior_sim.config import WorldConfig, WorldError, replaced_noise
+from behavior_sim.world_parameter import world_of
 
 _LOOK = 0.2
 """[s] of wall time between looks at who subscribes."""
@@ -130,15 +130,13 @@ class CameraNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     Raises:
         FileNotFoundError: no such world, or the robot's model is not installed.
-        WorldError: the world's description is wrong, or has no cameras.
+        ParameterError: the world's description is wrong, or has no cameras.
     """
 
     def __init__(self, node_name: str = "cameras", **kwargs: Any) -> None:
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
-        self._config = load_world(find_world(values["world"]))
-        if not self._config.cameras:
-            raise WorldError(f"world {self._config.name} has no cameras; describe them in its file")
+        self._config = world_of(values["world"], cameras=True)
         self._seed: int = values["seed"]
         self._noise = _noise(self._config, values["noise"])
         self._cameras = [_Camera(self, name, c) for name, c in self._config.cameras.items()]

@@ -38,7 +38,6 @@ from behavior_ros import (
     seconds,
 )
 from behavior_sim import messages
-from behavior_sim.config import load_world
 from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
 from behavior_sim.goals import Goal
@@ -46,10 +45,10 @@ from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
 from behavior_sim.model import coordinate_names
 from behavior_sim.recording import Recorder, RecordingError
-from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
 from behavior_sim.stepper import Stepper
 from behavior_sim.world import InvalidDisturbance, UnknownObject
+from behavior_sim.world_parameter import world_of
 
 SUCCESS = 0
 UNKNOWN = 101
@@ -145,7 +144,7 @@ class SimulationNode(Node):  # type: ignore[misc]
     def __init__(self, node_name: str = "simulation", **kwargs: Any) -> None:
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
-        config = load_world(find_world(values["world"]))
+        config = world_of(values["world"])
         self._simulation = Simulation(
             config,
             seed=values["seed"],

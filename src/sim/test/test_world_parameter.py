@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world that cannot be used is told in a sentence."""
+
+import pytest
+
+from behavior_ros import ParameterError
+from behavior_sim.world_parameter import world_of
+
+
+def test_a_world_without_cameras():
+    assert world_of("door").name == "door"
+    with pytest.raises(ParameterError, match="world door has no cameras; describe some"):
+        world_of("door", cameras=True)
+    assert world_of("block_stacking", cameras=True).cameras
+
+
+def test_a_wrong_description_names_file_and_key(tmp_path):
+    path = tmp_path / "odd.yaml"
+    path.write_text("name: odd\n")
+    with pytest.raises(ParameterError, match=r"parameter world: .*odd\.yaml: robot: expected"):
+        world_of(str(path))
+
+
+def test_no_such_world():
+    with pytest.raises(FileNotFoundError, match="atlantis"):
+        world_of("atlantis")
