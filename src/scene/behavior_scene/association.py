@@ -203,12 +203,12 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
         return _Pairs(nothing, nothing, np.zeros(0))
     code = code[some] * _CLASS_SPACING
     columns_code = np.array([names[d.class_id] for d in seen.detections]) * _CLASS_SPACING
-    tree = KDTree(np.column_stack([seen.positions, columns_code]))
+    tree = _tree(np.column_stack([seen.positions, columns_code]))
     farthest = float(limits[some].max())
     count = len(seen.detections)
     nearest = np.full(len(there.tracks) * count, np.inf)
     points = np.vstack([there.centres[some], there.anchors[some]])
-    near = KDTree(np.column_stack([points, np.tile(code, 2)])).sparse_distance_matrix(
+    near = _tree(np.column_stack([points, np.tile(code, 2)])).sparse_distance_matrix(
         tree, farthest, output_type="ndarray"
     )
     keys, distances = some[near["i"] % len(some)] * count + near["j"], near["v"]
@@ -216,6 +216,11 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
         nearest[keys[half]] = np.minimum(nearest[keys[half]], distances[half])
     rows, columns = np.nonzero(nearest.reshape(-1, count) <= limits[:, None])
     return _Pairs(rows, columns, nearest[rows * count + columns])
+
+
+def _tree(points: Array) -> KDTree:
+    """A tree that is searched once: made in a hurry."""
+    return KDTree(points, leafsize=16, compact_nodes=False, balanced_tree=False)
 
 
 def _log_jump(distances: Array, gates: Array) -> Array:
@@ -229,9 +234,9 @@ def _log_jump(distances: Array, gates: Array) -> Array:
 def _cue_costs(there: Expectations, seen: Measurements, pairs: _Pairs) -> Array:
     """What is added to the costs for different size and orientation; at most `CUE_LIMIT` each."""
     cost = np.zeros(len(pairs.rows))
-    known = _log_sizes(np.array([track.size for track in there.tracks]).reshape(-1, 3))
-    found = _log_sizes(seen.sizes)
-    if np.isfinite(known).any() and np.isfinite(found).any():
+    if seen.sizes.any():
+        known = _log_sizes(np.array([track.size for track in there.tracks]).reshape(-1, 3))
+        found = _log_sizes(seen.sizes)
         ratio = (known[pairs.rows] - found[pairs.columns]) / (math.sqrt(2.0) * SIZE_DEVIATION)
         squared = np.einsum("ma,ma->m", ratio, ratio)
         cost += np.where(np.isfinite(squared), np.minimum(squared, CUE_LIMIT), 0.0)

@@ -11,7 +11,7 @@ from behavior_msgs.msg import SceneObjectArray, SceneTrack, SceneTrackArray, Sig
 from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
-from vision_msgs.msg import Detection3DArray, ObjectHypothesisWithPose
+from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
@@ -49,7 +49,7 @@ def detections_from(
         limit: of more entries the most confident are looked at, the others are too many.
     """
     entries = list(message.detections)
-    best = [max(e.results, key=_score, default=None) for e in entries]
+    best = [_best(entry) for entry in entries]
     chosen = _most_confident(best, limit)
     found: list[Detection | Defect] = [Defect.TOO_MANY] * (len(entries) - len(chosen))
     array_stamp = seconds(message.header.stamp)
@@ -86,6 +86,12 @@ def detections_from(
         covariances=[result.pose.covariance for result in results],
         detector=detector,
     )
+
+
+def _best(entry: Detection3D) -> ObjectHypothesisWithPose | None:
+    """The surest hypothesis, if there is one."""
+    results = entry.results
+    return results[0] if len(results) == 1 else max(results, key=_score, default=None)
 
 
 def _score(result: ObjectHypothesisWithPose) -> float:

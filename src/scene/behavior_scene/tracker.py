@@ -217,7 +217,7 @@ class Tracker:
         if jumped.size:
             after[jumped] = newborn(position[jumped], noise[jumped], traits.of(jumped)).packed()
         rotation, variance = turned(
-            np.array([track.world_T_object[:3, :3] for track in tracks]),
+            np.array([track.world_T_object for track in tracks])[:, :3, :3],
             np.array([track.rotation_variance for track in tracks]),
             _least_turned(tracks, found.poses[columns]),
             found.turn_noise[columns],
