@@ -22,7 +22,6 @@ from behavior_msgs.msg import (
 from behavior_msgs.srv import DisturbNavigation
 from geometry_msgs.msg import PoseArray
 from nav_msgs.msg import Odometry
-from rclpy.qos import QoSProfile
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import control_action, state_name
@@ -64,11 +63,12 @@ class Recorder:
         self._people: tuple[tuple[float, float], ...] = ()
         self._futures: list[tuple[str, Any]] = []
         self._subscribed: list[Callable[[], None]] = []
-        events, sensor = QOS_EVENT_LOG, QoSProfile(depth=10)
+        # What is judged by must not be dropped while this process is busy.
+        events = QOS_EVENT_LOG
         for kind, topic, callback, qos in (
-            (Odometry, "/simulation/truth", self._on_truth, sensor),
-            (PoseArray, "/simulation/people", self._on_people, sensor),
-            (LocalizationResult, "/localization/result", self._on_localization, sensor),
+            (Odometry, "/simulation/truth", self._on_truth, events),
+            (PoseArray, "/simulation/people", self._on_people, events),
+            (LocalizationResult, "/localization/result", self._on_localization, events),
             (PathPlannerHealth, "/path_planner/health", self._on_health, events),
             (PlannerOperationMode, "/planner_operation_mode", self._on_mode, events),
             (RouteRequest, "/route_request", self._on_request, events),
