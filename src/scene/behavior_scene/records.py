@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from behavior_scene.attachment import Attachment
+from behavior_scene.attachment import Attachment, LinkPose
 from behavior_scene.definitions import Definition, kind_of
 from behavior_scene.derived import Derived, DerivedObject
 from behavior_scene.detections import Array, frozen
@@ -66,6 +66,17 @@ class Record:
     def derived(self) -> DerivedObject | None:
         """Its definition if it is derived."""
         return self.definition if isinstance(self.definition, DerivedObject) else None
+
+    def pose(self, link_pose: LinkPose) -> Array:
+        """Where it is: frozen, carried by its link, or as it was last found; 4x4."""
+        if self.frozen_pose is not None:
+            return self.frozen_pose
+        attachment = self.attachment
+        if attachment is not None and attachment.link_T_object is not None:
+            link = link_pose(attachment.link, None)
+            if link is not None:
+                return frozen(link @ attachment.link_T_object)
+        return self.world_T_object
 
     def follow(self, track: Track) -> None:
         """Take over what a track tells."""

@@ -20,24 +20,22 @@ from types import MappingProxyType
 import numpy as np
 
 from behavior_scene.attachment import Attachment, AttachmentRules, LinkPose
-from behavior_scene.color import Hsv, mean_color
+from behavior_scene.color import Hsv
 from behavior_scene.definitions import Definition, computing_order
-from behavior_scene.derived import DerivedObject, NotDerivableError
+from behavior_scene.derivation import Derivation
 from behavior_scene.detections import Array, Defect, Detection, frozen
-from behavior_scene.expression import ExpressionError
+from behavior_scene.holding import Holding
 from behavior_scene.intake import Intake, IntakeParameters
-from behavior_scene.library import Color, ObjectLibrary
+from behavior_scene.library import ObjectLibrary
 from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.records import Record
 from behavior_scene.saved_objects import SavedObject
 from behavior_scene.scene_view import PointsProvider, SceneView
 from behavior_scene.selection import DetectedObject
+from behavior_scene.track_choice import TrackChoice
 from behavior_scene.tracker import Tracker
 from behavior_scene.tracker_parameters import TrackerParameters
 from behavior_scene.tracks import Track
-
-IMAGE_SPREAD = 0.05
-"""[s] detections of one message may be stamped this much before it."""
 
 
 class UnknownObjectError(KeyError):
@@ -116,10 +114,6 @@ class Scene:
         """Follows what the detectors see; `configure` changes its parameters."""
         self.library = library
         self._link_pose = link_pose
-        self._cloud = cloud
-        self._points: tuple[Array, float] | None = None
-        self._points_taken = -np.inf
-        self._color_of = color_of
         self._tell = tell
         self._records: dict[str, Record] = {}
         self._order: list[str] = []
@@ -131,12 +125,19 @@ class Scene:
         self._revision = first_revision
         self._view = SceneView(
             records=self._records,
-            current_pose=self._pose,
+            current_pose=lambda record: record.pose(self._link_pose),
             frame_pose=self.frame_pose,
             stable_tracks=lambda: [t for t in self.tracker.tracks.values() if t.confirmed],
-            cloud=lambda: self._points,
+            cloud=lambda: self._derivation.points,
             library=library,
         )
+        self._choice = TrackChoice(
+            self._records, self.tracker, self._view, color_of, self.parameters.stale_after
+        )
+        self._derivation = Derivation(
+            self._records, self._view, cloud, self.parameters.points_period
+        )
+        self._holding = Holding(link_pose)
 
     @property
     def defects(self) -> Counter[Defect]:
@@ -185,16 +186,17 @@ class Scene:
         usable = self.intake.admit(detections, detector=detector, stamp=stamp, now=now)
         if usable is None:
             return False
-        seen = self.tracker.update(usable, self._held_poses(), stamp=stamp, detector=detector)
+        seen = self.tracker.update(
+            usable, self._holding.poses(self._records.values()), stamp=stamp, detector=detector
+        )
         # First those that are there already: a restored object may look for one of the tracks.
-        self._follow_tracks(now)
+        self._choice.follow(now)
         for track in seen:
             if track.confirmed:
                 self._make_automatic(track)
         for record in self._records.values():
-            if record.attachment is not None:
-                self._check_attachment(record, record.attachment, usable, stamp, now)
-        self._derive(now)
+            self._note(self._holding.check(record, usable, stamp, now))
+        self._derivation.refresh(self._order, now)
         self._revision += 1
         self._remember(now)
         return True
@@ -206,76 +208,11 @@ class Scene:
             return
         if not (self.parameters.automatic and track.object_class.automatic):
             return
-        if track.name in self._followed():
+        if track.name in self._choice.followed():
             return
         record = Record(name, None, track.world_T_object)
         record.follow(track)
         self._add(record)
-
-    def _followed(self) -> set[str]:
-        """Names of the tracks that objects follow."""
-        return {r.track.name for r in self._records.values() if r.track is not None}
-
-    def _follow_tracks(self, now: float) -> None:
-        """Have every detected object take over its track, or look for another if that is gone."""
-        for record in list(self._records.values()):
-            track = record.track
-            if track is not None and self.tracker.tracks.get(track.name) is track:
-                record.follow(track)
-            elif record.derived is None:
-                record.lose_track()
-                found = self._search(record, now)
-                if found is not None:
-                    record.follow(found)
-
-    def _search(self, record: Record, now: float) -> Track | None:
-        """Another track for an object whose own is gone, or that was restored."""
-        if record.frozen_pose is not None or record.attachment is not None:
-            return None
-        if record.definition is None:
-            track = self.tracker.tracks.get(record.name)
-            return None if track is None or track.name in self._followed() else track
-        assert isinstance(record.definition, DetectedObject)
-        found = self._choose(record.definition, record.name, now, 1)
-        return found if isinstance(found, Track) else None
-
-    def _choose(
-        self, definition: DetectedObject, name: str, now: float, minimum_history: int
-    ) -> Track | str:
-        """Track for a definition, or why there is none."""
-        taken = {
-            record.track.name
-            for record in self._records.values()
-            if record.track is not None and record.definition is not None and record.name != name
-        }
-        history = max(definition.minimum_history or minimum_history, 1)
-        known = [t for t in self._view.tracks([definition.class_id]) if t.name not in taken]
-        fresh = [
-            track
-            for track in known
-            if len(track.history) >= history
-            and now - track.newest.stamp <= self.parameters.stale_after
-        ]
-        try:
-            found = definition.choose(
-                {track.name: track for track in fresh}, self._view.pose, self._looks, now
-            )
-        except (NotDerivableError, ExpressionError) as error:
-            return str(error)
-        if found is not None:
-            return found
-        if not known:
-            return f"no free track of class '{definition.class_id}'"
-        return (
-            f"none of {len(known)} tracks of class '{definition.class_id}' will do: "
-            f"{len(fresh)} have been seen {history} times and within the last "
-            f"{self.parameters.stale_after:g} s; see `where`, `color` and `region`"
-        )
-
-    def _looks(self, track: Track, measured: bool) -> tuple[Hsv | None, int]:
-        """Colour and number of detections of a track."""
-        hsv = self._color_of(track) if measured else _hsv(track.object_class.color)
-        return hsv, len(track.history)
 
     # ------------------------------------------------------------------ changes
 
@@ -299,7 +236,7 @@ class Scene:
         computing_order({**self.definitions, name: definition})
         if isinstance(definition, DetectedObject):
             wanted = minimum_history or self.parameters.minimum_history
-            found = self._choose(definition, name, now, wanted)
+            found = self._choice.choose(definition, name, now, wanted)
             if isinstance(found, str):
                 return found
             record = Record(name, definition, found.world_T_object)
@@ -308,18 +245,12 @@ class Scene:
             if double is not None and double.definition is None and found.name != name:
                 self._remove(found.name)
         else:
-            if definition.uses_points:
-                self._take_points(now)
-            try:
-                derived = definition.compute(self._view)
-            except NotDerivableError as error:
-                return str(error)
-            record = Record(name, definition, derived.world_T_object)
-            record.take(derived, definition.sources())
-            record.last_seen = now
-            record.cloud_stamp = self._points[1] if self._points else 0.0
+            made = self._derivation.make(name, definition, now)
+            if isinstance(made, str):
+                return made
+            record = made
         self._add(record)
-        self._derive(now)
+        self._derivation.refresh(self._order, now)
         self._revision += 1
         return ""
 
@@ -366,7 +297,7 @@ class Scene:
             rules=self.parameters.attachment,
         )
         record.frozen_pose, record.text = None, ""
-        self._complete(record, since)
+        self._note(self._holding.complete(record, since))
         self._revision += 1
 
     def detach(self, name: str) -> None:
@@ -377,7 +308,7 @@ class Scene:
         """
         record = self._record(name)
         if record.attachment is not None:
-            self._let_go(record, "")
+            self._holding.let_go(record, "")
             self._revision += 1
 
     def freeze(self, names: Iterable[str], frozen_: bool, now: float | None = None) -> None:
@@ -388,7 +319,7 @@ class Scene:
         """
         records = [self._record(name) for name in names] or list(self._records.values())
         for record in records:
-            record.frozen_pose = frozen(self._pose(record)) if frozen_ else None
+            record.frozen_pose = frozen(record.pose(self._link_pose)) if frozen_ else None
             record.frozen_at = record.last_seen if now is None else now
         self._revision += 1
 
@@ -463,8 +394,8 @@ class Scene:
     def snapshot(self, now: float) -> Snapshot:
         """All objects at `now` [s]."""
         for record in self._records.values():
-            self._complete(record, now)
-        self._derive(now)
+            self._note(self._holding.complete(record, now))
+        self._derivation.refresh(self._order, now)
         objects: dict[str, SceneObject] = {}
         detected = [name for name, record in self._records.items() if record.derived is None]
         derived = [name for name in self._order if name not in detected]
@@ -480,7 +411,7 @@ class Scene:
             UnknownObjectError: no such object.
         """
         record = self._record(name)
-        pose = self._pose(record) if not record.history else record.history[0][1]
+        pose = record.pose(self._link_pose) if not record.history else record.history[0][1]
         for stamp, known in record.history:
             if stamp > time:
                 break
@@ -502,7 +433,7 @@ class Scene:
                 record.last_seen = min((source.last_seen for source in sources), default=now)
                 if unsure:
                     state, text = ObjectState.STALE, f"'{unsure[0]}' is not seen"
-        return record.scene_object(self._pose(record), state, text)
+        return record.scene_object(record.pose(self._link_pose), state, text)
 
     def _record(self, name: str) -> Record:
         try:
@@ -510,120 +441,17 @@ class Scene:
         except KeyError:
             raise UnknownObjectError(name) from None
 
-    def _pose(self, record: Record) -> Array:
-        if record.frozen_pose is not None:
-            return record.frozen_pose
-        attachment = record.attachment
-        if attachment is not None and attachment.link_T_object is not None:
-            link = self._link_pose(attachment.link, None)
-            if link is not None:
-                return frozen(link @ attachment.link_T_object)
-        return record.world_T_object
+    def _note(self, let_go: str) -> None:
+        """Tell that something is not held any more."""
+        if let_go:
+            self._tell(let_go)
+            self._revision += 1
 
     def _remember(self, now: float) -> None:
         for record in self._records.values():
             history = record.history
             if history and now < history[-1][0]:
                 history.clear()  # the clock was set back
-            history.append((now, self._pose(record)))
+            history.append((now, record.pose(self._link_pose)))
             while history[0][0] < now - self.parameters.history:
                 history.popleft()
-
-    # ------------------------------------------------------------------ derived objects
-
-    def _derive(self, now: float) -> None:
-        """Compute all derived objects anew; those that cannot be keep their pose as stale."""
-        for name in self._order:
-            record = self._records.get(name)
-            derived = None if record is None else record.derived
-            if record is None or derived is None or record.frozen_pose is not None:
-                continue
-            if derived.uses_points:
-                self._take_points(now)
-                stamp = self._points[1] if self._points else np.inf
-                if stamp == record.cloud_stamp:
-                    continue
-                record.cloud_stamp = stamp
-            self._compute(record, derived)
-
-    def _compute(self, record: Record, derived: DerivedObject) -> None:
-        try:
-            record.take(derived.compute(self._view), derived.sources())
-        except NotDerivableError as error:
-            record.failed, record.text = True, str(error)
-
-    def _take_points(self, now: float) -> None:
-        """Have the newest points at hand; getting them costs time, so not too often."""
-        if not 0.0 <= now - self._points_taken < self.parameters.points_period:
-            self._points, self._points_taken = self._cloud(), now
-
-    # ------------------------------------------------------------------ attached objects
-
-    def _held_poses(self) -> dict[str, Array]:
-        """Where links carry their objects now, for the tracker to look there."""
-        return {
-            record.track.name: self._pose(record)
-            for record in self._records.values()
-            if record.attachment is not None and record.track is not None
-        }
-
-    def _complete(self, record: Record, now: float) -> None:
-        if record.attachment is not None:
-            self._give_up(record, record.attachment.complete(self._link_pose, now))
-
-    def _check_attachment(
-        self,
-        record: Record,
-        attachment: Attachment,
-        detections: list[Detection],
-        stamp: float,
-        now: float,
-    ) -> None:
-        """Compare a held object with an image; let go of it when it is elsewhere."""
-        reason = attachment.complete(self._link_pose, now)
-        if not reason and record.track is not None:
-            track, gate = record.track, record.track.object_class.gate
-            seen = track.jump or track.newest
-            if seen.stamp >= stamp - IMAGE_SPREAD:
-                attachment.note(seen.stamp, seen.world_T_object)
-            attachment.note_image(
-                stamp,
-                [
-                    detection.world_T_object[:3, 3]
-                    for detection in detections
-                    if detection.class_id == record.class_id
-                ],
-            )
-            reason = attachment.check(self._link_pose, gate, track.object_class.instances)
-        self._give_up(record, reason)
-
-    def _give_up(self, record: Record, reason: str) -> None:
-        """Let go of an object if there is a reason; its newest detection tells where it is."""
-        if not reason:
-            return
-        self._tell(f"'{record.name}' is not held any more: {reason}")
-        track = record.track
-        if track is None:
-            self._let_go(record, f"not held: {reason}")
-            return
-        record.attachment = None
-        track.restart(track.jump or track.newest)
-        record.follow(track)
-        record.text = f"not held: {reason}"
-        self._revision += 1
-
-    def _let_go(self, record: Record, text: str) -> None:
-        """Leave an object where it is."""
-        pose = frozen(self._pose(record))
-        record.attachment, record.world_T_object, record.text = None, pose, text
-        if record.track is not None and record.frozen_pose is None:
-            record.track.place(pose)
-
-
-def _hsv(color: Color) -> Hsv:
-    """Colour of red, green, blue [0..1]."""
-    red, green, blue = (round(255 * part) for part in color[:3])
-    packed = np.array([(red << 16) | (green << 8) | blue], dtype=np.uint32)
-    hsv = mean_color(packed)
-    assert hsv is not None
-    return hsv

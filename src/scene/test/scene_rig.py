@@ -53,7 +53,7 @@ class Rig:
         for status in message.status:
             self.diagnostics.update({item.key: item.value for item in status.values})
 
-    def until(self, condition, timeout=20.0):
+    def until(self, condition, timeout=60.0):
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, "not within the time"
