@@ -12,13 +12,13 @@ BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "executor_faults.py"
 
 
 @pytest.mark.timeout(600)
-def test_no_mission_is_lost_when_the_executor_is_killed(tmp_path: Path) -> None:
+def test_the_mission_is_not_lost_when_the_executor_is_killed(tmp_path: Path) -> None:
     file = tmp_path / "found.json"
     # How soon the robot stands is judged by the long run, on a machine with time to spare.
-    options = ["--missions", "2", "--processes", "executor", "--speed", "4", "--deadline", "60"]
+    options = ["--missions", "1", "--processes", "executor", "--speed", "4", "--deadline", "60"]
     done = subprocess.run(
         [sys.executable, str(BENCHMARK), *options, "--json", str(file)], check=False, timeout=580
     )
     found = json.loads(file.read_text())
     assert done.returncode == 0, found
-    assert found["finished"] == found["kills"]["executor"] == 2
+    assert found["finished"] == found["kills"]["executor"] == 1
