@@ -33,6 +33,14 @@ def point(text: str) -> tuple[float, ...]:
     return numbers
 
 
+def assignment(text: str) -> tuple[str, str]:
+    """An argument of a stack, as `ros2 launch` takes it: NAME:=VALUE."""
+    name, assigned, value = text.partition(":=")
+    if not (name and assigned):
+        raise argparse.ArgumentTypeError(f"must look like NAME:=VALUE, not '{text}'")
+    return name, value
+
+
 def positive(text: str) -> float:
     """A number above 0."""
     return _number(text, float, lambda value: 0.0 < value < 1e9, "a number above 0")

@@ -121,6 +121,13 @@ _Subparsers = argparse._SubParsersAction  # the only name that argparse gives it
 def _add_up(subparsers: _Subparsers[argparse.ArgumentParser]) -> None:
     up = subparsers.add_parser("up", help="bring a stack up", description=verbs.up.__doc__)
     up.add_argument("--world", default="block_stacking", metavar="NAME", help="which world")
+    up.add_argument(
+        "arguments",
+        nargs="*",
+        type=argument_types.assignment,
+        metavar="NAME:=VALUE",
+        help="further arguments of the stack, see the head of its file in config/stacks",
+    )
     screen = up.add_mutually_exclusive_group()
     screen.add_argument("--viewer", action="store_true", help="serve a view for the browser")
     screen.add_argument("--headless", action="store_true", help="open no window at all")

@@ -50,6 +50,7 @@ def up(options: argparse.Namespace) -> int:
     }
     if options.cameras:  # not every stack has them
         arguments["cameras"] = True
+    arguments.update(options.arguments)
     if options.viewer:
         if "viewer" not in load_stack(stack_file(options.world)).processes:
             raise UsageError(f"The stack of '{options.world}' has no viewer: leave --viewer away")
