@@ -46,7 +46,8 @@ _SLICE = 0.05
 def new_context() -> Context:
     """A ROS context in the domain of the environment that leaves Ctrl-C to Python."""
     context = Context()
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    # Without arguments: those of the command are its own, not ROS's.
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     return context
 
 
