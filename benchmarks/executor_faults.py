@@ -185,10 +185,17 @@ class Run:
 
     def records(self) -> dict[str, Any]:
         """What the journal holds."""
-        self.wait(self._watcher.history.service_is_ready, 60.0, "/mission/history")
-        future = self._watcher.history.call_async(ListMissionRecords.Request())
-        self.wait(future.done, 60.0, "the journal")
-        return {record.action_id: record for record in future.result().records}
+        answers: list[Any] = []
+        end = time.monotonic() + 60.0
+        while not answers:
+            if time.monotonic() > end:
+                raise TimeoutError("/mission/history did not answer within 60 s")
+            # Asked again: what goes to an executor that has just come back may be lost, while the
+            # middleware still finds it.
+            future = self._watcher.history.call_async(ListMissionRecords.Request())
+            future.add_done_callback(lambda done: answers.append(done.result()))
+            self._try_until(lambda: answers, 3.0)
+        return {record.action_id: record for record in answers[0].records}
 
     def close(self) -> None:
         """End."""
