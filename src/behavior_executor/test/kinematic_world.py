@@ -76,6 +76,12 @@ class World:
         for name, x in spawn:
             self.blocks.setdefault(name, Place(x, -0.4))
 
+    def receive_frames(self) -> None:
+        """There are no frames but the objects'."""
+
+    def frame_pose(self, name: str) -> None:
+        """There are no frames but the objects'."""
+
     @property
     def now(self) -> float:
         return self.time

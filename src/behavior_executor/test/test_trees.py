@@ -25,6 +25,7 @@ def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spi
         "navigation_semantic",
         "navigation_teleop",
         "open_door",
+        "pick_frozen",
         "sort_balls",
         "stack_blocks",
     ]

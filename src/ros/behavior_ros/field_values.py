@@ -14,6 +14,7 @@ PointStamped, PoseStamped  the same, with or without ``frame;`` in front
 Time, Duration             seconds
 any message                ``json:{"field": value, …}``; fields left out keep their defaults
 array of messages          items separated by ``|``, or ``json:[…]``
+array of texts             texts separated by ``;``
 =========================  ==============================================================
 """
 
@@ -75,6 +76,8 @@ def fit(value: Any, type_text: str) -> Any:
 def _fit_array(
     value: Any, type_text: str, item: str, size: int | None, largest: int | None
 ) -> list[Any]:
+    if isinstance(value, str) and _TEXTS.fullmatch(item):
+        value = value.split(";") if value else []
     if isinstance(value, (str, Mapping)) or not hasattr(value, "__iter__"):
         raise ValueError(f"{value!r} is no array ({type_text})")
     values = [fit(entry, item) for entry in value]

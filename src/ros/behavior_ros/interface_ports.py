@@ -125,7 +125,7 @@ def _input(
     required: Sequence[str],
 ) -> FieldPort:
     holder = field.holder(section.message())
-    port_type = _enumeration(field, type(holder)) or _port_type(field)
+    port_type = _enumeration(field, type(holder)) or _input_type(field)
     if name in required:
         info = InputPort(name, port_type, description=field.description)
     elif name in defaults:
@@ -164,6 +164,12 @@ def _enumeration(field: Field, message: Any) -> Any:
         module=message.__module__.split(".")[0],
         qualname=f"{message.__name__}.{field.name}",
     )
+
+
+def _input_type(field: Field) -> Any:
+    """As `_port_type`, but a list of texts may be a single one, as that of an object's name."""
+    port_type = _port_type(field)
+    return Any if port_type == list[str] else port_type
 
 
 def _port_type(field: Field) -> Any:

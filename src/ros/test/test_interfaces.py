@@ -82,7 +82,7 @@ def test_array_types(type_text, expected):
         (1, "string"),
         ([1.0] * 8, "double[9]"),
         ([1, 2, 3, 4], "sequence<int8, 3>"),
-        ("abc", "sequence<string>"),
+        ("abc", "sequence<double>"),
         (3, "geometry_msgs/Pose"),
         ({"z": {}}, "geometry_msgs/Pose"),
     ],
@@ -139,3 +139,9 @@ def test_pose_text_round_trips(numbers):
 def test_arrays_come_out_as_lists():
     assert plain(Imu().orientation_covariance) == [0.0] * 9
     assert plain("text") == "text"
+
+
+def test_a_text_is_a_list_of_texts():
+    assert fit("red;blue", "sequence<string>") == ["red", "blue"]
+    assert fit("red", "sequence<string>") == ["red"]
+    assert fit("", "sequence<string>") == []
