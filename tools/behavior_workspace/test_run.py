@@ -13,6 +13,9 @@ from behavior_workspace.errors import SetupError
 from behavior_workspace.layout import Layout
 from behavior_workspace.workspace import build_workspace, install_prefix, package_folders
 
+TIMEOUT = 300
+"""[s] after which a test that hangs fails, and shows where it hangs."""
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -63,7 +66,7 @@ def main() -> int:
             *("--install-base", str(install_prefix(layout)), "--return-code-on-test-failure"),
             *("--executor", "sequential", "--event-handlers", "console_cohesion+"),
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
-            *("--pytest-args", "--durations=5"),
+            *("--pytest-args", "--durations=5", f"--timeout={TIMEOUT}"),
         ],
         cwd=layout.root,
         check=False,
