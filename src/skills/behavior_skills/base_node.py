@@ -249,6 +249,9 @@ class _DriveRuntime:
     def tick(self) -> None:
         self._context.sleep(TICK)
 
+    def check_cancelled(self) -> None:
+        self._context.check_cancelled()
+
     def feedback(self, phase: str, progress: float) -> None:
         now = self.now()
         if phase == self._last[0] and now - self._last[1] < FEEDBACK_PERIOD:

@@ -40,7 +40,7 @@ class GoalRuntime:
         with state.condition:
             sequence = state.sequence
             while state.sequence == sequence:
-                self._check_cancelled()
+                self.check_cancelled()
                 if state.silent:
                     raise SkillFailure(
                         Failure.SERVER_LOST,
@@ -48,9 +48,10 @@ class GoalRuntime:
                         "robot's driver or the simulation again.",
                     )
                 state.condition.wait(_LOOK)
-        self._check_cancelled()
+        self.check_cancelled()
 
-    def _check_cancelled(self) -> None:
+    def check_cancelled(self) -> None:
+        """Raise `Cancelled` when the client wants the goal to end, unless shielded."""
         if self._context.cancelled.is_set() and not self._shielded:
             raise Cancelled
 

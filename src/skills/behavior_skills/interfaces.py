@@ -186,6 +186,9 @@ class Runtime(Protocol):
             SkillFailure: SERVER_LOST, no joint states arrive.
         """
 
+    def check_cancelled(self) -> None:
+        """Raise `Cancelled` where `tick` would, without waiting: for use within computations."""
+
     def feedback(self, phase: str, progress: float) -> None:
         """Tell the client where the skill is; progress 0..1."""
 

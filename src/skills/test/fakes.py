@@ -92,6 +92,10 @@ class FakeWorld:
             if event[0] == phase:
                 self.events.remove(event)
                 event[1]()
+        self.check_cancelled()
+
+    def check_cancelled(self):
+        phase = self.phases[-1] if self.phases else ""
         if self.cancel_in == phase and not self.shielded:
             raise Cancelled
 
