@@ -18,7 +18,7 @@ test: setup
 	@. ./activate && python -m behavior_workspace.test_run
 
 setup:
-	@if [ -z "$(PYTHON)" ]; then echo "setup: Python is missing: install with 'apt-get install python3 python3-venv python3-dev'" >&2; exit 1; fi
+	@if [ -z "$(PYTHON)" ]; then echo "setup: Python is missing: install with 'apt-get install git make gcc g++ cmake python3 python3-venv python3-dev'" >&2; exit 1; fi
 	@PYTHONPATH=tools $(PYTHON) -m behavior_workspace
 
 clean:

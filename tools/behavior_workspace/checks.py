@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine must have before setup starts; each lack is one sentence with its remedy."""
+"""What a machine must have before setup starts; what it lacks is one sentence with its remedy."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ import platform
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from behavior_workspace.errors import SetupError
 
 OLDEST_PYTHON = (3, 11)
 NEWEST_PYTHON = (3, 13)
-TOOLS = {
-    "gcc": ("gcc",),
-    "g++": ("g++",),
-    "cmake": ("cmake",),
-    "make": ("make",),
-}
-"""Debian package to programs of which one must be there."""
+PROGRAMS = ("git", "make", "gcc", "g++", "cmake")
+"""What setup and the tests call; each comes with the Debian package of its name."""
 
 GIGABYTE = 1_000_000_000
 
@@ -43,25 +38,33 @@ def check_machine(system: str, machine: str) -> None:
         )
 
 
-def check_tools(which: Callable[[str], str | None] = shutil.which) -> None:
-    """Refuse machines without a compiler and build tools."""
-    missing = [
-        package for package, names in TOOLS.items() if not any(which(name) for name in names)
-    ]
+def missing_packages(
+    *, which: Callable[[str], str | None], include: Path, has_venv: bool, version: tuple[int, int]
+) -> list[str]:
+    """Debian packages that the machine lacks.
+
+    Args:
+        which: finds a program, as `shutil.which`.
+        include: where the interpreter's headers should be.
+        has_venv: whether the interpreter can make virtual environments with pip in them.
+        version: the interpreter's.
+    """
+    python = f"python{version[0]}.{version[1]}"
+    missing = [program for program in PROGRAMS if which(program) is None]
+    if not has_venv:
+        missing.append(f"{python}-venv")
+    if not (include / "Python.h").exists():
+        missing.append(f"{python}-dev")
+    return missing
+
+
+def check_packages(missing: Sequence[str]) -> None:
+    """Refuse machines that lack Debian packages, all of them in one sentence."""
     if missing:
         raise SetupError(
             f"{', '.join(missing)} missing: install with "
             f"`apt-get install {' '.join(missing)}` and run it again"
         )
-
-
-def check_python_parts(include: Path, version: tuple[int, int]) -> None:
-    """Refuse interpreters without venv or without the headers that compiled packages need."""
-    name = f"python{version[0]}.{version[1]}"
-    if importlib.util.find_spec("ensurepip") is None:
-        raise SetupError(f"Python's venv is missing: install with `apt-get install {name}-venv`")
-    if not (include / "Python.h").exists():
-        raise SetupError(f"Python's headers are missing: install with `apt-get install {name}-dev`")
 
 
 def check_disk(folder: Path, needed: int) -> None:
@@ -80,5 +83,11 @@ def check_all() -> None:
     version = (sys.version_info.major, sys.version_info.minor)
     check_machine(platform.system(), platform.machine())
     check_python(version)
-    check_tools()
-    check_python_parts(Path(sysconfig.get_path("include")), version)
+    check_packages(
+        missing_packages(
+            which=shutil.which,
+            include=Path(sysconfig.get_path("include")),
+            has_venv=importlib.util.find_spec("ensurepip") is not None,
+            version=version,
+        )
+    )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Setup: each lack is told in one sentence, and nothing is done twice."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +10,12 @@ import pytest
 
 from behavior_workspace import interfaces, python_environment
 from behavior_workspace.checks import (
+    PROGRAMS,
     check_disk,
     check_machine,
+    check_packages,
     check_python,
-    check_python_parts,
-    check_tools,
+    missing_packages,
 )
 from behavior_workspace.commands import run
 from behavior_workspace.digest import digest, is_stamped, write_stamp
@@ -55,14 +57,33 @@ def test_unsupported_machine_is_named(system, machine):
         check_machine(system, machine)
 
 
-def test_missing_compiler_is_named_with_the_package_to_install():
-    with pytest.raises(SetupError, match=r"g\+\+, cmake missing: .*apt-get install g\+\+ cmake"):
-        check_tools(lambda name: None if name in {"g++", "cmake"} else f"/usr/bin/{name}")
+def test_everything_that_is_missing_is_named_at_once(tmp_path):
+    missing = missing_packages(
+        which=lambda name: None if name in {"g++", "cmake"} else f"/usr/bin/{name}",
+        include=tmp_path,
+        has_venv=False,
+        version=(3, 11),
+    )
+    packages = "g++ cmake python3.11-venv python3.11-dev"
+    with pytest.raises(SetupError, match=f"apt-get install {re.escape(packages)}`"):
+        check_packages(missing)
 
 
-def test_missing_headers_name_the_package(tmp_path):
-    with pytest.raises(SetupError, match=r"apt-get install python3\.11-dev"):
-        check_python_parts(tmp_path, (3, 11))
+def test_a_machine_that_has_everything_lacks_nothing(tmp_path):
+    (tmp_path / "Python.h").touch()
+    missing = missing_packages(
+        which=lambda name: f"/usr/bin/{name}", include=tmp_path, has_venv=True, version=(3, 11)
+    )
+    check_packages(missing)
+    assert missing == []
+
+
+def test_readme_and_makefile_name_what_is_checked():
+    """Whoever follows either line meets no further lack, with or without Python."""
+    packages = {*PROGRAMS, "python3", "python3-venv", "python3-dev"}
+    for name in ("README.md", "Makefile"):
+        (line,) = re.findall(r"apt-get install ([^\n'`]+)", (REPOSITORY / name).read_text())
+        assert packages <= set(line.split()), name
 
 
 def test_too_little_disk_tells_free_and_needed(tmp_path):

@@ -18,9 +18,8 @@ from behavior_bringup.missions import Mission, Verdict
 from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
+from behavior_sim.opengl import BACKENDS
 from behavior_sim.rendering import RenderReport, render_recording
-
-_BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +113,6 @@ def _render(recording: Path, console: Console) -> None:
 def rendering_words(report: RenderReport) -> str:
     """What the renderer reports, in one line."""
     if report.backend == "none":
-        return f"No pictures, since OpenGL cannot be used without a screen: {report.message}"
+        return f"No pictures: {report.message}"
     note = f" ({report.message})" if report.message else ""
-    return f"Drawn with {_BACKENDS[report.backend]}{note}: {report.png}, {report.gif}"
+    return f"Drawn with {BACKENDS[report.backend].title}{note}: {report.png}, {report.gif}"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from behavior_sim.camera_config import CameraNoise
 from behavior_sim.camera_noise import Instance
 from behavior_sim.config import WorldConfig
-from behavior_sim.rendering import BACKENDS
+from behavior_sim.opengl import BACKENDS, missing_library
 
 _START = 60.0
 """[s] that a process gets to build the world and open OpenGL."""
@@ -87,11 +87,13 @@ class CameraProcess:
             problem = self._start(backend, config)
             if not problem:
                 return
-            problems.append(f"{backend}: {problem}")
+            problems.append(f"{BACKENDS[backend].title}: {problem}")
         raise CameraError(f"no OpenGL for cameras here ({'; '.join(problems)})")
 
     def _start(self, backend: str, config: WorldConfig) -> str:
         """Start the process with one backend; what went wrong."""
+        if lack := missing_library(backend):
+            return lack
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "MUJOCO_GL": backend, "PYOPENGL_PLATFORM": backend}
         self._connection = Connection(ours.detach())

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-BACKENDS = ("egl", "osmesa")
-"""In the order they are tried."""
+from behavior_sim.opengl import BACKENDS, missing_library
+from behavior_sim.recording import Recording, RecordingError
+
 PICTURE_SIZE = (960, 720)
 ANIMATION_SIZE = (480, 360)
 MAX_DURATION = 12.0
@@ -71,9 +72,13 @@ def render_recording(
         timeout: for each backend [s].
 
     Returns:
-        what was drawn and how; never raises for want of OpenGL.
+        what was drawn and how; never raises for want of OpenGL or of a recording.
     """
     start = time.monotonic()
+    try:
+        Recording.load(recording)
+    except RecordingError as error:
+        return RenderReport(backend="none", message=str(error))
     problems: list[str] = []
     for backend in BACKENDS:
         report = _try_backend(backend, recording, png, gif, timeout)
@@ -81,7 +86,7 @@ def render_recording(
             return dataclasses.replace(
                 report, duration=time.monotonic() - start, message="; ".join(problems)
             )
-        problems.append(f"{backend}: {report}")
+        problems.append(f"{BACKENDS[backend].title}: {report}")
     return RenderReport(
         backend="none", duration=time.monotonic() - start, message="; ".join(problems)
     )
@@ -91,6 +96,8 @@ def _try_backend(
     backend: str, recording: str | Path, png: Any, gif: Any, timeout: float
 ) -> RenderReport | str:
     """The report of drawing with one backend, or what went wrong."""
+    if lack := missing_library(backend):
+        return lack
     command = [sys.executable, "-m", "behavior_sim.rendering", str(recording)]
     command += ["--backend", backend]
     for option, value in (("--png", png), ("--gif", gif)):
@@ -200,8 +207,6 @@ def _draw_animation(recording: Any, path: str) -> tuple[int, float]:
 
 
 def _draw(arguments: argparse.Namespace) -> RenderReport:
-    from behavior_sim.recording import Recording
-
     recording = Recording.load(arguments.recording)
     for path in (arguments.png, arguments.gif):
         if path:
@@ -224,7 +229,7 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("recording", help="file written by the simulation")
     parser.add_argument("--png", help="picture of the final state to write")
     parser.add_argument("--gif", help="animation to write")
-    parser.add_argument("--backend", choices=BACKENDS, help="use this one, in this process")
+    parser.add_argument("--backend", choices=tuple(BACKENDS), help="use this one, in this process")
     arguments = parser.parse_args(args)
     if arguments.backend:
         report = _draw(arguments)

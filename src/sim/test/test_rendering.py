@@ -10,6 +10,7 @@ from PIL import Image
 
 from behavior_sim import Recorder, Recording, RecordingError, Simulation, rendering
 from behavior_sim.collada import load_collada
+from behavior_sim.opengl import missing_library
 from behavior_sim.rendering import render_recording
 from behavior_sim.resources import resolve
 
@@ -86,10 +87,21 @@ def test_picture_and_animation(recording: Path, tmp_path: Path) -> None:
 
 def test_without_opengl_nothing_is_raised(recording: Path, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
+    monkeypatch.setattr(rendering, "missing_library", lambda backend: "")
     report = render_recording(recording, tmp_path / "end.png")
     assert report.backend == "none"
-    assert "egl: " in report.message
-    assert "osmesa: " in report.message
+    assert "EGL: " in report.message
+    assert "OSMesa: " in report.message
+
+
+def test_missing_libraries_are_told_with_their_packages() -> None:
+    assert missing_library("egl", find=lambda name: f"lib{name}.so.1") == ""
+    told = missing_library("egl", find=lambda name: None)
+    assert told == (
+        "libEGL and libOpenGL missing (apt-get install libegl1 libopengl0 libgl1-mesa-dri)"
+    )
+    told = missing_library("osmesa", find=lambda name: None)
+    assert told == "libOSMesa missing (apt-get install libosmesa6)"
 
 
 def test_missing_recording_is_reported(tmp_path: Path) -> None:
