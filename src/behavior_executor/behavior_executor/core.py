@@ -66,7 +66,7 @@ class Listener(Protocol):
     """Who is told of what happens."""
 
     def mission_changed(self, mission: Mission) -> None:
-        """A mission's state changed."""
+        """A mission's state changed; clients may hear of it by ``MissionLog.when_kept`` only."""
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         """The tree of a mission was loaded."""
@@ -212,9 +212,18 @@ class ExecutorCore:
             self._tell(mission)
         return mission
 
+    def settle(self) -> None:
+        """Deal with what the journal has written, or could not write, meanwhile."""
+        for mission, why in self._log.settle():
+            if not mission.is_final:
+                self.queue.refuse(mission, why, self._now())
+                self._count(mission)
+            self._listener.mission_changed(mission)
+
     def tick(self) -> None:
         """Start the next mission if none runs, and tick the tree of the running one."""
         self.last_tick = self._wall()
+        self.settle()
         now = self._now()
         for manager in self._managers:
             manager.pre_tick(now)
@@ -314,7 +323,7 @@ class ExecutorCore:
         return mission
 
     def _start_next(self) -> Mission | None:
-        mission = self.queue.start_next(self._now())
+        mission = self.queue.start_next(self._now(), ready=self._log.is_kept)
         if mission is not None:
             self._tell(mission)
             self._start_part(mission)

@@ -271,7 +271,13 @@ def open_log(
 
 
 class MissionLog:
-    """What the executor writes down, and what it does when that fails."""
+    """What the executor writes down, and what it does when that fails.
+
+    **Many at once.** `accepted` and `changed` do not wait for the disk: what they are given while
+    one write is under way goes to the disk together in the next. So nothing is promised when they
+    return; whatever tells a client of a mission goes through `when_kept`, and a mission is started
+    when `is_kept` says so. `settle` carries the news from the disk and has to be called often.
+    """
 
     def __init__(
         self,
@@ -308,6 +314,25 @@ class MissionLog:
     def changed(self, mission: Mission) -> None:
         """Write down what has become of a mission."""
         self._attempt(lambda: self.journal.changed(mission))
+
+    def is_kept(self, mission: Mission) -> bool:
+        """Whether everything is on disk that this log was told of a mission."""
+        return True
+
+    def when_kept(self, mission: Mission, tell: Callable[[], None]) -> None:
+        """Call `tell` as soon as `is_kept`: at once, or within a later `settle`, in order."""
+        tell()
+
+    def settle(self) -> list[tuple[Mission, str]]:
+        """Do what the disk has made possible; to be called often, it does not wait.
+
+        Returns:
+            missions that turned out not to be acceptable, and why: they have to end with BUSY.
+        """
+        return []
+
+    def flush(self, timeout: float = 2.0) -> None:
+        """Wait until all is on disk, or cannot be written, at most `timeout` seconds."""
 
     def _attempt(self, write: Callable[[], bool]) -> None:
         try:

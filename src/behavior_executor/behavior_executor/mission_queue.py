@@ -99,14 +99,22 @@ class MissionQueue:
         self._arrivals += 1
         self._waiting.append(((-2, self._arrivals, 0), mission))
 
-    def start_next(self, now: float) -> Mission | None:
-        """Move the next waiting mission to INITIALIZING, unless one runs; None when none waits."""
+    def start_next(
+        self, now: float, ready: Callable[[Mission], bool] = lambda mission: True
+    ) -> Mission | None:
+        """Move the next waiting mission to INITIALIZING, unless one runs or it is not `ready`.
+
+        Returns:
+            the mission that starts, or None.
+        """
         if self.running is not None:
             return None
         self.current = None
         if not self._waiting:
             return None
         entry = min(self._waiting, key=lambda entry: entry[0])
+        if not ready(entry[1]):
+            return None
         self._waiting.remove(entry)
         self.current = entry[1]
         self.current.advance(State.INITIALIZING, now)
@@ -122,6 +130,11 @@ class MissionQueue:
         self._waiting = [entry for entry in self._waiting if entry[1] is not mission]
         mission.end(Code.CANCELED_BY_CLIENT, text, now)
         return mission
+
+    def refuse(self, mission: Mission, text: str, now: float) -> None:
+        """End a mission that waits with BUSY: it was not accepted after all."""
+        self._waiting = [entry for entry in self._waiting if entry[1] is not mission]
+        mission.end(Code.BUSY, text, now)
 
     def pause(self, action_id: str, now: float) -> Mission:
         """Hold the running mission; empty identifier: whichever runs.

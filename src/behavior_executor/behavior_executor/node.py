@@ -45,6 +45,7 @@ from behavior_executor.manager_node import NavigationManager
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     CONTROL_KINDS,
+    FINAL_STATES,
     Code,
     Mission,
     MissionError,
@@ -228,6 +229,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.destroy_timer(timer)
         self._ticking.clear()
         self.core.shut_down()
+        self._log.flush()
         self._diagnostics.set(OK, "not active")
 
     def _clean_up(self) -> None:
@@ -303,9 +305,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     # -- what the core tells ---------------------------------------------------------------------
 
     def mission_changed(self, mission: Mission) -> None:
-        """Publish the change, and end the goal of a mission that has ended."""
-        self._tell(mission)
-        if not mission.is_final:
+        """Publish the change, and end the goal of a mission that has ended, once it is on disk."""
+        progress = self._progress(mission)  # as it is now, with the tree still at hand
+        self._log.when_kept(mission, lambda: self._announce(mission, progress))
+
+    def _announce(self, mission: Mission, progress: Progress) -> None:
+        self._let_through(progress)
+        if progress.state not in FINAL_STATES:
             return
         self._gates.pop(mission.action_id, None)
         text = f"mission '{mission.request.title}' {mission.state.name}: {mission.text}"
@@ -369,10 +375,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             handle.abort()
             return ExecuteMission.Result(code=int(error.code), message=str(error))
         if request.kind in CONTROL_KINDS:
+            done = f"mission '{mission.action_id}' is {mission.state.name}"
+            await self._kept(mission)
             handle.succeed()
-            return ExecuteMission.Result(
-                message=f"mission '{mission.action_id}' is {mission.state.name}"
-            )
+            return ExecuteMission.Result(message=done)
         if not mission.is_final:
             ended = Future()
             self._goals[mission.action_id] = (handle, ended)
@@ -400,12 +406,21 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
                 self.core.cancel(action_id)
         return CancelResponse.ACCEPT
 
-    def _on_cancel(self, request: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
+    def _kept(self, mission: Mission) -> Future:
+        """Is done when everything about a mission is on disk."""
+        kept = Future()
+        self._log.when_kept(mission, lambda: kept.set_result(None))
+        return kept
+
+    async def _on_cancel(
+        self, request: Trigger.Request, answer: Trigger.Response
+    ) -> Trigger.Response:
         try:
             mission = self.core.cancel("")
         except MissionError as error:
             answer.success, answer.message = False, str(error)
         else:
+            await self._kept(mission)
             answer.success = True
             answer.message = f"mission '{mission.request.title}' ({mission.action_id}) cancelled"
         return answer
@@ -449,15 +464,23 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     # -- reports ---------------------------------------------------------------------------------
 
     def _tell(self, mission: Mission) -> None:
-        """Publish a mission's state if it changed, or if its period is over."""
+        """Publish a mission's progress if its period is over and its state is on disk."""
+        if self._log.is_kept(mission):
+            self._let_through(self._progress(mission))
+
+    def _progress(self, mission: Mission) -> Progress:
+        """How far a mission is now."""
         is_current = mission is self.core.queue.current
-        progress = progress_of(
+        return progress_of(
             mission,
             self.core.activity if is_current else Activity(),
             self._now(),
             self._described() if is_current else None,
         )
-        gate = self._gates.setdefault(mission.action_id, FeedbackGate())
+
+    def _let_through(self, progress: Progress) -> None:
+        """Publish what is new, or what was last told of long enough ago."""
+        gate = self._gates.setdefault(progress.action_id, FeedbackGate())
         if gate.lets_through(progress, time.monotonic()):
             self._publish(progress)
 
@@ -478,6 +501,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _report(self) -> None:
         """Keep clients informed while nothing happens, be the node's clock standing still."""
+        self.core.settle()
         running = self.core.queue.running
         for mission in ([running] if running is not None else []) + self.core.queue.waiting:
             self._tell(mission)
