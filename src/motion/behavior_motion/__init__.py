@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from behavior_motion.embedded import EmbeddedPlanner
     from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
     from behavior_motion.factory import create_planner
+    from behavior_motion.interruption import check_interrupted, interruptible
     from behavior_motion.options import IkOptions, IkPreference, OrientationConstraint, PlanOptions
     from behavior_motion.planner import (
         CollisionReport,
@@ -87,7 +88,9 @@ __all__ = [
     "Sphere",
     "Trajectory",
     "UnknownNameError",
+    "check_interrupted",
     "create_planner",
+    "interruptible",
     "load_robot",
     "point_to_point",
     "pose_matrix",
@@ -102,6 +105,7 @@ _HOMES = {
     "embedded": ("EmbeddedPlanner",),
     "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
     "factory": ("create_planner",),
+    "interruption": ("check_interrupted", "interruptible"),
     "options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
     "planner": (
         "CollisionReport",

@@ -9,6 +9,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.errors import ErrorCode, MotionError
+from behavior_motion.interruption import check_interrupted
+from behavior_motion.limits import LONGEST_LINE
 
 TURN_LENGTH = 0.2
 """Metres of path length that one radian of turning counts for."""
@@ -23,7 +26,11 @@ class ToolPath:
     """
 
     def __init__(self, corners: list[Matrix], rounding: float = 0.02) -> None:
-        """Lines from pose to pose (4x4); corners that repeat the one before are dropped."""
+        """Lines from pose to pose (4x4); corners that repeat the one before are dropped.
+
+        Raises:
+            MotionError: INVALID_OPTION where they are longer than ``LONGEST_LINE`` together.
+        """
         kept = [corners[0]]
         places = []
         for pose in corners[1:]:
@@ -38,6 +45,12 @@ class ToolPath:
             np.concatenate(step) / size for step, size in zip(steps, self._sizes, strict=True)
         ]
         self._marks = np.concatenate([[0.0], np.cumsum(self._sizes)])
+        if self._marks[-1] > LONGEST_LINE:
+            raise MotionError(
+                ErrorCode.INVALID_OPTION,
+                f"waypoints: lines of at most {LONGEST_LINE:g} m together wanted (a radian of "
+                f"turning counts as {TURN_LENGTH:g} m), got {self._marks[-1]:.4g} m",
+            )
         self.corner_marks: Vector = self._marks[places]
         """Path parameter of every given corner but the first."""
         inner = np.minimum(self._sizes[:-1], self._sizes[1:]) if len(kept) > 2 else np.zeros(0)
@@ -63,8 +76,10 @@ class ToolPath:
 
     def pose(self, u: float) -> Matrix:
         """Pose at path parameter ``u``."""
-        for i, radius in enumerate(self._radii):
-            corner = self._marks[i + 1]
+        check_interrupted()
+        line = int(np.searchsorted(self._marks, u))
+        for i in range(max(line - 2, 0), min(line + 1, len(self._radii))):
+            corner, radius = self._marks[i + 1], self._radii[i]
             if abs(u - corner) < radius:
                 # Smooth step of the rate, integrated from the start of the rounding.
                 x = (u - corner + radius) / (2 * radius)

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from behavior_motion.errors import ErrorCode, MotionError
+from behavior_motion.interruption import check_interrupted
+from behavior_motion.limits import FARTHEST, LEAST_SCALING
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -36,6 +38,7 @@ def as_vector(
     Raises:
         MotionError: ``code``, or NOT_FINITE.
     """
+    check_interrupted()
     hint = f"; {remedy}" if remedy else ""
     try:
         vector = np.array(value, dtype=np.float64)
@@ -74,6 +77,7 @@ def as_pose(name: str, value: ArrayLike) -> Matrix:
     Raises:
         MotionError: INVALID_POSE or NOT_FINITE.
     """
+    check_interrupted()
     try:
         pose = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -88,6 +92,11 @@ def as_pose(name: str, value: ArrayLike) -> Matrix:
     if not np.all(np.isfinite(pose)):
         raise MotionError(
             ErrorCode.NOT_FINITE, f"{name}: contains NaN or infinity; give finite numbers"
+        )
+    if np.abs(pose[:3, 3]).max() > FARTHEST:
+        raise MotionError(
+            ErrorCode.INVALID_POSE,
+            f"{name}: a position within {FARTHEST:g} m wanted, got {pose[:3, 3].tolist()}",
         )
     rotation = pose[:3, :3]
     off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
@@ -137,9 +146,14 @@ def pose_matrix(position: ArrayLike, quaternion: ArrayLike = (0.0, 0.0, 0.0, 1.0
 
 
 def positive(
-    name: str, value: float, code: ErrorCode = ErrorCode.INVALID_OPTION, *, zero: bool = False
+    name: str,
+    value: float,
+    code: ErrorCode = ErrorCode.INVALID_OPTION,
+    *,
+    zero: bool = False,
+    at_most: float = np.inf,
 ) -> float:
-    """``value`` as a finite float above zero (or not below it where ``zero``).
+    """``value`` as a finite float above zero (or not below it where ``zero``), up to ``at_most``.
 
     Raises:
         MotionError: ``code``, or NOT_FINITE.
@@ -152,7 +166,20 @@ def positive(
         )
     if number < 0 or (number == 0 and not zero):
         raise MotionError(code, f"{name}: a number {wanted} wanted, got {value!r}")
+    if number > at_most:
+        raise MotionError(code, f"{name}: at most {at_most:g} wanted, got {value!r}")
     return number
+
+
+def at_most(name: str, count: int, most: int) -> int:
+    """``count`` where there are not too many.
+
+    Raises:
+        MotionError: INVALID_OPTION.
+    """
+    if count > most:
+        raise MotionError(ErrorCode.INVALID_OPTION, f"{name}: at most {most} wanted, got {count}")
+    return count
 
 
 def scaling_factor(name: str, value: float) -> float:
@@ -167,5 +194,10 @@ def scaling_factor(name: str, value: float) -> float:
             ErrorCode.INVALID_SPEED,
             f"{name}: a fraction of the limits in (0, 1] wanted, got {value!r}; give 1 for full "
             "speed",
+        )
+    if number < LEAST_SCALING:
+        raise MotionError(
+            ErrorCode.INVALID_SPEED,
+            f"{name}: a fraction of at least {LEAST_SCALING:g} wanted, got {value!r}",
         )
     return number

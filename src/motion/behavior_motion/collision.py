@@ -16,6 +16,7 @@ import pinocchio as pin
 
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.geometry import coal_geometry, distance_geometry
+from behavior_motion.interruption import check_interrupted
 from behavior_motion.planner import CollisionReport, DistanceReport
 from behavior_motion.robot import RobotModel
 from behavior_motion.scene import SceneSnapshot
@@ -98,6 +99,7 @@ class CollisionWorld:
         return _se3(self.robot.root_T_base @ world_T_object)
 
     def _add(self, name: str, joint: int, frame: int, placement: Any, shape: Shape) -> None:
+        check_interrupted()
         substitute = distance_geometry(shape)
         if substitute is not None:
             self._substitutes[len(self._owners)] = substitute
@@ -146,6 +148,7 @@ class CollisionWorld:
         return bool(objects[i].parentJoint == objects[j].parentJoint)
 
     def _pair(self, first: int, second: int) -> None:
+        check_interrupted()
         if not self.scene.allowed(self._owners[first], self._owners[second]):
             self._geometry.addCollisionPair(pin.CollisionPair(first, second))
 
@@ -196,6 +199,7 @@ class CollisionWorld:
 
     def collides(self, q: Vector) -> bool:
         """True where any pair is closer than its margin at joints ``q``."""
+        check_interrupted()
         self.checks += 1
         full = self._q_full
         full[self.robot.q_index] = q

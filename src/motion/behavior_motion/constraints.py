@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from behavior_motion.checks import Vector
+from behavior_motion.interruption import check_interrupted
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.options import OrientationConstraint
 
@@ -35,6 +36,7 @@ class AxisCone:
 
     def angle(self, q: Vector) -> float:
         """Angle between axis and direction at joints ``q`` [rad]."""
+        check_interrupted()
         axis = self._ik.robot.forward_kinematics(q, self._ik.frame)[:3, :3] @ self._axis
         sine = float(np.linalg.norm(np.cross(axis, self._direction)))
         return math.atan2(sine, float(axis @ self._direction))

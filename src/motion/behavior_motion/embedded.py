@@ -10,18 +10,28 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from behavior_motion.cartesian import ToolPath
-from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, as_poses, positive
+from behavior_motion.checks import (
+    Matrix,
+    Vector,
+    as_joints,
+    as_pose,
+    as_poses,
+    at_most,
+    positive,
+)
 from behavior_motion.collision import CollisionWorld
 from behavior_motion.errors import ErrorCode, MotionError, known
 from behavior_motion.goals import given_goal, goals_of_poses
+from behavior_motion.interruption import interruptible
 from behavior_motion.kinematics import InverseKinematics
+from behavior_motion.limits import MOST_TARGETS, MOST_WAYPOINTS
 from behavior_motion.lines import follow_lines
 from behavior_motion.options import LIMIT_MARGIN, IkOptions, PlanOptions
 from behavior_motion.planner import (
@@ -42,6 +52,9 @@ from behavior_motion.solutions import IkTask
 from behavior_motion.timing import JointLimits
 from behavior_motion.waypoints import follow_waypoints
 
+HARD_LIMIT = 2.0
+"""Times its allowed planning time a request may take, all of its work included."""
+
 
 class EmbeddedPlanner:
     """:class:`behavior_motion.MotionPlanner` without a ROS distribution."""
@@ -53,6 +66,7 @@ class EmbeddedPlanner:
         *,
         seed: int = 0,
         padding: float = 0.006,
+        clock: Callable[[], float] = time.thread_time,
     ) -> None:
         """Set up for one robot.
 
@@ -61,6 +75,8 @@ class EmbeddedPlanner:
             scene: Its surroundings; by default an empty scene.
             seed: Of all random choices where a request gives none.
             padding: Clearance kept from world objects while searching [m].
+            clock: That planning times count on [s]; by default the processor time of the thread
+                that plans, so that a busy machine plans as well as a quiet one.
         """
         self._robot = robot
         self._scene = PlanningScene(robot) if scene is None else scene
@@ -71,6 +87,7 @@ class EmbeddedPlanner:
             )
         self.seed = seed
         self.padding = positive("padding", padding, zero=True)
+        self.clock = clock
         self.route_finder: RouteFinder = routes
         """Searches the way between two joint vectors; another backend may put its own here."""
         self._lock = threading.RLock()
@@ -115,6 +132,7 @@ class EmbeddedPlanner:
             MotionError: INVALID_JOINT_COUNT, INVALID_POSE, NOT_FINITE or INVALID_LINK_NAME.
         """
         poses = as_poses("goals", goals)  # type: ignore[arg-type, unused-ignore]
+        at_most("goals", len(poses), MOST_WAYPOINTS)
         return self._answer(start, RequestKind.POSE, tuple(poses), frame=frame, options=options)
 
     def plan_waypoints(
@@ -134,6 +152,7 @@ class EmbeddedPlanner:
             MotionError: INVALID_JOINT_COUNT, INVALID_POSE, NOT_FINITE or INVALID_LINK_NAME; the
                 message names the waypoint.
         """
+        at_most("waypoints", len(waypoints), MOST_WAYPOINTS)
         targets = [self._waypoint(i, waypoint) for i, waypoint in enumerate(waypoints)]
         if not targets:
             raise MotionError(ErrorCode.INVALID_OPTION, "waypoints: at least one wanted, got none")
@@ -166,6 +185,7 @@ class EmbeddedPlanner:
                 INVALID_OPTION.
         """
         poses = as_poses("waypoints", waypoints)  # type: ignore[arg-type, unused-ignore]
+        at_most("waypoints", len(poses), MOST_WAYPOINTS)
         if not 0 <= min_fraction <= 1:
             raise MotionError(
                 ErrorCode.INVALID_OPTION,
@@ -230,8 +250,18 @@ class EmbeddedPlanner:
         options = request.options
         constraint = options.path_constraints
         constrained = None if constraint is None else self._ik(constraint.link_name)
-        with self._lock:
-            began = time.monotonic()
+        began = self.clock()
+        last = began + HARD_LIMIT * options.allowed_planning_time
+
+        def in_time() -> None:
+            if self.clock() > last:
+                raise Failure(
+                    ErrorCode.TIMED_OUT,
+                    f"no motion within {last - began:g} s of processor time; allow more time, or "
+                    "ask for a shorter motion",
+                )
+
+        with self._lock, interruptible(in_time):
             try:
                 query = Query(
                     self._robot,
@@ -242,10 +272,11 @@ class EmbeddedPlanner:
                     padding=self.padding,
                     constrained=constrained,
                     route_finder=self.route_finder,
+                    clock=self.clock,
                 )
                 plan = self._plan(query, request)
             except Failure as failure:
-                return failure.plan(self._robot.dof, time.monotonic() - began)
+                return failure.plan(self._robot.dof, self.clock() - began)
         return replace(plan, request=replace(request, options=query.settled_options()))
 
     def _plan(self, query: Query, request: PlanRequest) -> Plan:
@@ -298,6 +329,7 @@ class EmbeddedPlanner:
         """
         options = options or IkOptions()
         poses = as_poses("targets", targets) if np.size(targets) else []
+        at_most("targets", len(poses), MOST_TARGETS)
         seeds = self._seeds(seed, len(poses))
         posture = options.posture
         if posture is not None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.compiled import FIXED, PRISMATIC, REVOLUTE, align, settle, solve_ik
 from behavior_motion.errors import ErrorCode, MotionError
+from behavior_motion.interruption import check_interrupted
 from behavior_motion.robot import RobotModel
 
 MOST_ITERATIONS = 80
@@ -166,6 +167,7 @@ class InverseKinematics:
 
     def _solve(self, target: Matrix, q: Vector, lower: Vector, upper: Vector) -> bool:
         """Move ``q`` in place to the target; True on success."""
+        check_interrupted()
         return bool(
             solve_ik(*self._chain, lower, upper, target, q, MOST_ITERATIONS, self.TOLERANCE)
         )

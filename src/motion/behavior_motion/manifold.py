@@ -8,7 +8,6 @@ Rejecting samples instead finds nothing once the tolerance is a few degrees.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.constraints import AxisCone
+from behavior_motion.interruption import check_interrupted
 from behavior_motion.sampling import SearchLimits
 
 STEP = 0.06
@@ -44,6 +44,7 @@ class Manifold:
         here, left = start, float(np.linalg.norm(goal - start))
         points: list[Vector] = []
         for _ in range(FARTHEST):
+            check_interrupted()
             if left <= STEP:
                 return [*points, goal], True
             ahead = here + STEP / left * (goal - here)
@@ -139,7 +140,7 @@ def connect(
             halves = grown.branch(node), other.branch(meeting)
             first, last = halves if growing == 0 else halves[::-1]
             return paths.without_repeats(np.array([*first, *last[::-1]]))
-        if manifold.checks > limits.checks or time.monotonic() > limits.deadline:
+        if manifold.checks > limits.checks or limits.clock() > limits.deadline:
             return None
         growing = 1 - growing
         target = goals[attempt % len(goals)] if attempt < 4 else rng.uniform(*bounds)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion.checks import Vector, as_vector, positive, scaling_factor
+from behavior_motion.checks import Vector, as_vector, at_most, positive, scaling_factor
 from behavior_motion.errors import ErrorCode, MotionError
+from behavior_motion.limits import LONGEST_PLANNING_TIME, MOST_ATTEMPTS, MOST_SHORTCUTS
 
 LIMIT_MARGIN = 1e-3
 """Distance that solutions of inverse kinematics keep from the joint limits [rad or m]."""
@@ -59,7 +60,9 @@ class PlanOptions:
     max_acceleration_scaling_factor: float | None = None
     """Fraction of the acceleration and jerk limits, (0, 1]; None: the robot's default."""
     allowed_planning_time: float = 2.0
-    """Longest planning time [s]."""
+    """Longest search for a path, in processor time of the planning thread [s]: others' load on
+    the machine does not count. Goals, timing and final check included, a request ends within
+    twice as much."""
     seed: int | None = None
     """Seed of every random choice; None: the planner's own. Equal input gives an equal plan."""
     path_constraints: OrientationConstraint | None = None
@@ -76,12 +79,16 @@ class PlanOptions:
             value = getattr(self, name)
             if value is not None:
                 scaling_factor(name, value)
-        positive("allowed_planning_time", self.allowed_planning_time)
+        positive("allowed_planning_time", self.allowed_planning_time, at_most=LONGEST_PLANNING_TIME)
         if self.max_cartesian_speed is not None:
             positive("max_cartesian_speed", self.max_cartesian_speed, ErrorCode.INVALID_SPEED)
         if self.gripper_width is not None:
             positive("gripper_width", self.gripper_width, zero=True)
-        positive("smoothing", self.smoothing, zero=True)
+        positive("smoothing", self.smoothing, zero=True, at_most=MOST_SHORTCUTS)
+        if self.seed is not None and self.seed < 0:
+            raise MotionError(
+                ErrorCode.INVALID_OPTION, f"seed: a number not below 0 wanted, got {self.seed!r}"
+            )
 
 
 class IkPreference(enum.Enum):
@@ -117,6 +124,7 @@ class IkOptions:
             raise MotionError(
                 ErrorCode.INVALID_OPTION, f"attempts: at least 1 wanted, got {self.attempts!r}"
             )
+        at_most("attempts", self.attempts, MOST_ATTEMPTS)
         positive("joint_limit_margin", self.joint_limit_margin, zero=True)
         if self.gripper_width is not None:
             positive("gripper_width", self.gripper_width, zero=True)

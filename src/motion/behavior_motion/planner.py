@@ -68,7 +68,7 @@ class Plan:
     goal_index: int = -1
     """Which of the goals was reached; -1 on failure."""
     planning_time: float = 0.0
-    """Wall time spent [s]."""
+    """Processor time spent by the planning thread [s]."""
     gripper_width: float | None = None
     """Opening of the gripper the plan was checked with [m]."""
     tolerated: Mapping[tuple[str, str], float] = field(default_factory=dict)

@@ -7,7 +7,6 @@ shortcuts shorten what it found. Under a path constraint a projected search take
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -59,18 +58,19 @@ def routes(
     for round_ in range(MOST_ROUNDS):
         group = groups[round_ % len(groups)]
         query.keep_clearance(query.clearance([g.q for g in group], at_start))
-        now = time.monotonic()
+        now = query.clock()
         share = 1.0 if group is goals else 0.5
-        limits = SearchLimits(now + share * (query.deadline - now), FIRST_CHECKS * 2**round_)
+        deadline = now + share * (query.deadline - now)
+        limits = SearchLimits(deadline, FIRST_CHECKS * 2**round_, clock=query.clock)
         path = _sampled(query, start, group, rng, limits)
         if path is not None:
             yield _reached(group, path[-1]), path
             refused += 1
-        if time.monotonic() > query.deadline:
+        if query.clock() > query.deadline:
             raise Failure(
                 ErrorCode.TIMED_OUT,
-                f"no path within {query.options.allowed_planning_time:g} s; the goal may be walled "
-                "in: allow more time, another goal, or move what is in the way",
+                f"no path within {query.options.allowed_planning_time:g} s of processor time; the "
+                "goal may be walled in: allow more time, another goal, or move what is in the way",
             )
     raise Failure(
         ErrorCode.PLANNING_FAILED,

@@ -27,11 +27,13 @@ class SearchLimits:
     """When to give up."""
 
     deadline: float
-    """On ``time.monotonic`` [s]."""
+    """On ``clock`` [s]."""
     checks: int
     """Number of states checked: a bound that does not depend on the machine's speed."""
     resolution: float = 0.005
     """Distance between checked states as a fraction of the space's diagonal."""
+    clock: Callable[[], float] = time.thread_time
+    """[s]"""
 
 
 def connect(
@@ -63,18 +65,27 @@ def connect(
         bounds.setHigh(i, float(upper[i]))
     space.setBounds(bounds)
     checks = 0
+    interruption: BaseException | None = None
     buffer = np.empty(dof)
     indices = range(dof)
 
     def check(state: ob.State) -> bool:
-        nonlocal checks
+        nonlocal checks, interruption
+        if interruption is not None:
+            return False
         checks += 1
         for i in indices:
             buffer[i] = state[i]
-        return not blocked(buffer)
+        try:
+            return not blocked(buffer)
+        except BaseException as raised:  # handed on below: it must not pass through OMPL
+            interruption = raised
+            return False
 
     def give_up() -> bool:
-        return checks > limits.checks or time.monotonic() > limits.deadline
+        if interruption is not None or checks > limits.checks:
+            return True
+        return limits.clock() > limits.deadline
 
     with _ompl_lock:
         ou.RNG.setSeed(1 + seed % (2**31 - 2))
@@ -94,6 +105,11 @@ def connect(
         planner.setProblemDefinition(problem)
         planner.setup()
         planner.solve(ob.PlannerTerminationCondition(give_up))
+        if interruption is not None:
+            try:
+                raise interruption
+            finally:
+                interruption = None  # its traceback holds this frame
         if not problem.hasExactSolution():
             return None
         path = problem.getSolutionPath()

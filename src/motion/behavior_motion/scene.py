@@ -17,8 +17,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, positive
+from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, at_most, positive
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
+from behavior_motion.limits import MOST_OBJECTS
 from behavior_motion.robot import RobotModel
 from behavior_motion.shapes import HalfSpace, HeightField, Shape
 
@@ -105,7 +106,8 @@ class PlanningScene:
             padding: Clearance kept while planning [m]; None takes the planner's default.
 
         Raises:
-            MotionError: INVALID_OBJECT_NAME, INVALID_POSE, NOT_FINITE or INVALID_OPTION.
+            MotionError: INVALID_OBJECT_NAME, INVALID_POSE, NOT_FINITE, or INVALID_OPTION where
+                there are too many.
         """
         if not name or any(c in name for c in "*?[]"):
             raise MotionError(
@@ -119,6 +121,8 @@ class PlanningScene:
             )
         if padding is not None:
             positive("padding", padding, zero=True)
+        if name not in self.object_names():
+            at_most("objects", len(self.object_names()) + 1, MOST_OBJECTS)
         added = WorldObject(shape, as_pose("world_T_object", world_T_object), padding)
         with self._lock:
             state = self._state

@@ -14,6 +14,7 @@ import logging
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import ruckig
@@ -24,13 +25,15 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PPoly
 
 from behavior_motion.checks import Matrix, Vector, as_joints, scaling_factor
+from behavior_motion.interruption import check_interrupted
+from behavior_motion.limits import MOST_KNOTS
 from behavior_motion.robot import RobotModel
 from behavior_motion.trajectory import Trajectory
 
 logging.getLogger("toppra").setLevel(logging.ERROR)
 
 KNOT_PERIOD = 0.01
-"""Longest time between knots of a trajectory [s]."""
+"""Longest time between knots of a trajectory of up to ``MOST_KNOTS`` knots [s]."""
 RAMP_TIME = 0.04
 """Shortest time in which full acceleration builds up [s]: keeps the quintics between knots close
 to the profile, and arms with very high jerk limits from hammering."""
@@ -187,9 +190,17 @@ def _knots(motion: ruckig.Trajectory) -> Vector:
     exact = np.unique(np.clip(changes, 0.0, motion.duration))
     exact = exact[np.concatenate([[True], np.diff(exact) > 1e-7])]
     exact[-1] = motion.duration
-    regular = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / KNOT_PERIOD)) + 1)
+    regular = _regular(motion.duration)
     gap = np.abs(regular[:, None] - exact[None, :]).min(axis=1)
-    times: Vector = np.sort(np.concatenate([exact, regular[gap > 0.2 * KNOT_PERIOD]]))
+    times: Vector = np.sort(np.concatenate([exact, regular[gap > 0.2 * regular[1]]]))
+    return times
+
+
+def _regular(duration: float) -> Vector:
+    """Times from 0 to a duration, evenly apart; at least two."""
+    times: Vector = np.linspace(
+        0.0, duration, min(max(2, int(np.ceil(duration / KNOT_PERIOD)) + 1), MOST_KNOTS)
+    )
     return times
 
 
@@ -268,6 +279,18 @@ def _side_by_side(curve: PPoly, other: PPoly) -> PPoly:
     return PPoly(np.concatenate([curve.c, other.c], axis=2), curve.x)
 
 
+class _TOPPRA(toppra.algorithm.TOPPRA):  # type: ignore[misc, unused-ignore]
+    """TOPP-RA that can be interrupted between two points of the path."""
+
+    def _one_step(self, *args: Any) -> Any:
+        check_interrupted()
+        return super()._one_step(*args)
+
+    def _forward_step(self, *args: Any) -> Any:
+        check_interrupted()
+        return super()._forward_step(*args)
+
+
 def _speed_profile(path: _Curve, velocity: Vector, acceleration: Vector) -> tuple[Vector, Vector]:
     # The slow column that max_speed may add has a speed limit but no acceleration limit.
     wide = np.full(len(velocity), 1e6)
@@ -277,7 +300,7 @@ def _speed_profile(path: _Curve, velocity: Vector, acceleration: Vector) -> tupl
         toppra.constraint.JointAccelerationConstraint(np.stack([-wide, wide], axis=1)),
     ]
     grid = _grid(path)
-    solver = toppra.algorithm.TOPPRA(
+    solver = _TOPPRA(
         constraints,
         path,
         gridpoints=grid,
@@ -328,7 +351,7 @@ def _smoothed(s: Vector, sd: Vector, window: float) -> tuple[Vector, tuple[Vecto
         return summed + s[-1] * over + s[0] * before, x, np.where(moving, sd[k] + a[k] * d, 0.0)
 
     total = t[-1] + window
-    times = np.linspace(0.0, total, max(2, int(np.ceil(total / KNOT_PERIOD)) + 1))
+    times = _regular(total)
     now, then = at(times), at(times - window)
     position, speed, rate = ((p - q) / window for p, q in zip(now, then, strict=True))
     return times, (np.clip(position, s[0], s[-1]), speed, rate)

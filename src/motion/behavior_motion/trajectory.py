@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.interruption import check_interrupted
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,7 @@ class Trajectory:
         c1, c2, c3, c4, c5 = _coefficients(first, last)
         share = np.linspace(0.0, 1.0, 16)[:, None, None]
         speeds = c1 + share * (2 * c2 + share * (3 * c3 + share * (4 * c4 + share * 5 * c5)))
+        check_interrupted()
         speed = (np.abs(speeds).max(axis=0) / h[:, None]).max(axis=0)
         peak = np.abs(self.accelerations).max(axis=0)
         # The acceleration is a cubic of s: its extremes lie at the roots of a quadratic.
@@ -175,6 +177,7 @@ class Trajectory:
 
 def _coefficients(first: tuple[Matrix, ...], last: tuple[Matrix, ...]) -> tuple[Matrix, ...]:
     """Coefficients 1 to 5 of the quintic on s in [0, 1] with given ends."""
+    check_interrupted()
     p0, v0, a0 = first
     p1, v1, a1 = last
     d = p1 - p0

@@ -12,7 +12,6 @@ rounded.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,7 +71,7 @@ def follow_waypoints(query: Query, ik: InverseKinematics, targets: list[Matrix])
         if found is not None:
             path, trajectory, times = found
             return query.answer(path, trajectory, waypoint_times=times)
-        if time.monotonic() > query.deadline:
+        if query.clock() > query.deadline:
             raise Failure(
                 ErrorCode.TIMED_OUT,
                 f"no free motion through all {len(targets)} waypoints within "

@@ -16,6 +16,7 @@ from behavior_motion import routes as embedded
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
 from behavior_motion.goals import JointGoal
+from behavior_motion.interruption import check_interrupted
 from behavior_motion.moveit import messages
 from behavior_motion.moveit.scene_mirror import SceneMirror
 from behavior_motion.query import Failure, Query
@@ -66,6 +67,8 @@ class MoveItRoutes:
         Raises:
             Failure: TIMED_OUT or PLANNING_FAILED, once there are no more.
         """
+        # MoveIt searches in threads of its own, which our processor time does not count.
+        deadline = time.monotonic() + query.options.allowed_planning_time
         constraint = self._constraint(query)
         if query.cone is not None and constraint is None:
             # MoveIt has no constraint of this form: an axis that is none of the link's.
@@ -74,7 +77,7 @@ class MoveItRoutes:
         self._mirror.update(self._scene.snapshot(), start, query.options.gripper_width)
         if constraint is None:
             for goal in goals[:DIRECT_GOALS]:
-                path, _ = self._plan(query, DIRECT, start, [goal], None)
+                path, _ = self._plan(query, DIRECT, start, [goal], None, deadline=deadline)
                 if path is not None:
                     yield goal, np.stack([start, goal.q])  # PTP is a line in joint space
         why, rng = "", np.random.default_rng([query.seed, stream])
@@ -83,13 +86,14 @@ class MoveItRoutes:
             # goal are too close to something for the clearance, the next search has less of it.
             padding = query.padding * PADDINGS[search % len(PADDINGS)]
             self._mirror.update(self._scene.snapshot(), start, query.options.gripper_width, padding)
-            path, why = self._plan(query, SEARCH, start, goals, constraint)
+            path, why = self._plan(query, SEARCH, start, goals, constraint, deadline=deadline)
             if path is not None:
                 goal = min(goals, key=lambda g: float(np.abs(g.q - path[-1]).max()))
                 query.keep_clearance(query.clearance([start, goal.q]))
                 tries = 0 if query.cone is not None else query.options.smoothing
                 yield goal, embedded.shortened(query, path, rng, tries)
-            if time.monotonic() > query.deadline:
+            check_interrupted()
+            if time.monotonic() > deadline:
                 raise Failure(
                     ErrorCode.TIMED_OUT,
                     f"MoveIt found no path within {query.options.allowed_planning_time:g} s "
@@ -110,9 +114,11 @@ class MoveItRoutes:
         start: Vector,
         goals: list[JointGoal],
         constraint: messages.PathConstraints | None,
+        *,
+        deadline: float,
     ) -> tuple[Matrix | None, str]:
         """A path by one pipeline, or None and why."""
-        left = query.deadline - time.monotonic()
+        left = deadline - time.monotonic()
         if left <= 0.0:
             return None, "no time left"
         component, names = self._component, self._robot.joint_names
