@@ -9,7 +9,7 @@ setup(
     name=PACKAGE,
     version="0.1.0",
     packages=[PACKAGE],
-    package_data={PACKAGE: ["py.typed"]},
+    package_data={PACKAGE: ["py.typed", "fastdds_loopback.xml"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),

@@ -40,8 +40,6 @@ def variables(
         "ROS_VERSION": "2",
         "ROS_PYTHON_VERSION": "3",
         "RMW_IMPLEMENTATION": "rmw_fastrtps_cpp",
-        # Safe by default: nothing is announced beyond this machine.
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "_ROS_WHEELS_BOOTSTRAP_COMPLETE": "1",
         # colcon's Python hooks warn about `setup.py develop` on every package.
         "PYTHONWARNINGS": "ignore:setup.py install is deprecated,ignore:easy_install command",
@@ -57,6 +55,7 @@ def write_environment(
         f"export {name}={shlex.quote(value)}"
         for name, value in variables(layout, prefixes=prefixes, python_path=python_path).items()
     ]
+    lines += _local_by_default(layout)
     binaries = _joined([layout.venv / "bin", *(prefix / "bin" for prefix in prefixes)])
     lines += [
         f"_binaries={shlex.quote(binaries)}",
@@ -67,6 +66,26 @@ def write_environment(
     file = layout.venv / "environment.sh"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return file
+
+
+def _local_by_default(layout: Layout) -> list[str]:
+    """Shell lines that keep ROS on this machine unless the user chose otherwise before.
+
+    The profile binds DDS to the loopback interface, as `behavior_ros.local_transport` does in the
+    suite's own programs; sourcing again after another choice takes it back.
+    """
+    profile = layout.root / "src" / "ros" / "behavior_ros" / "fastdds_loopback.xml"
+    name = "FASTRTPS_DEFAULT_PROFILES_FILE"
+    return [
+        'export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"',
+        f'case "${{{name}:-}}" in',
+        f'""|*/{profile.name})',
+        '  case "$ROS_AUTOMATIC_DISCOVERY_RANGE+${ROS_STATIC_PEERS:-}" in',
+        f"  LOCALHOST+|OFF+) export {name}={shlex.quote(str(profile))} ;;",
+        f"  *) unset {name} ;;",
+        "  esac ;;",
+        "esac",
+    ]
 
 
 def _joined(paths: Sequence[Path]) -> str:

@@ -232,6 +232,44 @@ def test_activate_sets_the_environment_once(layout, tmp_path):
         assert python_path == str(tmp_path / "p")
 
 
+LOOPBACK = "/src/ros/behavior_ros/fastdds_loopback.xml"
+
+
+@pytest.mark.parametrize(
+    ("before", "discovery", "profile"),
+    [
+        ("true", "LOCALHOST", LOOPBACK),
+        ("export ROS_AUTOMATIC_DISCOVERY_RANGE=OFF", "OFF", LOOPBACK),
+        ("export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET", "SUBNET", "none"),
+        (". ./activate; ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET", "SUBNET", "none"),
+        ("export ROS_STATIC_PEERS=10.0.0.2", "LOCALHOST", "none"),
+        ("export FASTRTPS_DEFAULT_PROFILES_FILE=/mine.xml", "LOCALHOST", "/mine.xml"),
+    ],
+)
+def test_ros_stays_on_this_machine_unless_the_user_chose_otherwise(
+    layout, before, discovery, profile
+):
+    _fake_environment(layout)
+    (layout.root / "activate").write_text((REPOSITORY / "activate").read_text())
+    write_environment(layout, prefixes=[], python_path=[])
+    tell = 'echo "$ROS_AUTOMATIC_DISCOVERY_RANGE ${FASTRTPS_DEFAULT_PROFILES_FILE:-none}"'
+    for shell in ("bash", "sh"):
+        done = subprocess.run(
+            [shell, "-euc", f"{before}; . ./activate; {tell}"],
+            cwd=layout.root,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PATH": "/usr/bin:/bin"},
+        )
+        expected = f"{layout.root}{LOOPBACK}" if profile == LOOPBACK else profile
+        assert done.stdout.split() == [discovery, expected]
+
+
+def test_the_profile_of_activate_is_there():
+    assert (REPOSITORY / LOOPBACK[1:]).is_file()
+
+
 def test_activate_before_setup_tells_what_to_run(layout):
     (layout.root / "activate").write_text((REPOSITORY / "activate").read_text())
     done = subprocess.run(

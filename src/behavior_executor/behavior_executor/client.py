@@ -32,6 +32,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from behavior_executor.missions import Code, Policy
+from behavior_ros.local_transport import match_transport
 
 FeedbackCallback = Callable[[MissionFeedback], None]
 
@@ -92,6 +93,7 @@ class MissionClient:
                 gone; it reports several times a second.
         """
         if context is None and not rclpy.ok():
+            match_transport()
             rclpy.init()
         self._silence_limit = silence_limit
         self._node = Node(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from pathlib import Path
 
 from behavior_bringup.description import Environment
@@ -62,8 +62,17 @@ def choose_domain(*, taken: Iterable[int] = ()) -> int:
     return random.choice(free)
 
 
-def enter_domain(domain: int | None) -> None:
-    """Let this process and its children work in a ROS domain, on this machine only by default."""
+def enter_domain(domain: int | None, environment: MutableMapping[str, str] = os.environ) -> None:
+    """Let this process and its children work in a ROS domain, on this machine only by default.
+
+    Args:
+        domain: None leaves it as it is.
+        environment: of the process; another one for a child.
+    """
+    # Importing ROS takes its time, and only commands that talk to a stack come here.
+    from behavior_ros.local_transport import match_transport
+
     if domain is not None:
-        os.environ["ROS_DOMAIN_ID"] = str(domain)
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        environment["ROS_DOMAIN_ID"] = str(domain)
+    environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    match_transport(environment)

@@ -12,6 +12,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from behavior_bringup.description import Process, load_stack, resolve, stack_file
+from behavior_bringup.environment import enter_domain
 from behavior_bringup.stack import host_command, write_parameters
 
 DEFAULT_WORLD = "block_stacking"
@@ -30,6 +31,7 @@ def launch_arguments() -> list[Any]:
 
 def launch_processes(context: Any) -> list[Any]:
     """The processes of the world that was chosen; the launch file calls it."""
+    enter_domain(None)  # the processes inherit this one's environment
     world = LaunchConfiguration("world").perform(context)
     stack = load_stack(stack_file(world))
     arguments = {

@@ -26,7 +26,7 @@ from behavior_bringup.description import (
     resolve,
     stack_file,
 )
-from behavior_bringup.environment import choose_domain, machine_kind
+from behavior_bringup.environment import choose_domain, enter_domain, machine_kind
 from behavior_bringup.errors import BringupError
 from behavior_bringup.state import (
     DEFAULT_STACK,
@@ -150,8 +150,8 @@ def launch_supervisor(plan: Plan) -> None:
     """
     file = Path(plan.log_dir) / "plan.json"
     plan.write(file)
-    environment = {**os.environ, "ROS_DOMAIN_ID": str(plan.domain), "PYTHONUNBUFFERED": "1"}
-    environment.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    enter_domain(plan.domain, environment)
     log = Path(plan.log_dir) / "supervisor.log"
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -26,6 +26,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from behavior_ros.closing import closables
 from behavior_ros.companions import with_companions
+from behavior_ros.local_transport import match_transport
 from behavior_ros.parameters import ParameterError
 
 _GRACE = 1.5
@@ -43,6 +44,7 @@ def run(factories: Sequence[Callable[[], Node]], args: Sequence[str] | None = No
         the process's exit code: 0 after a stop, 1 after an error, which has been printed;
         2 if the command line is wrong
     """
+    match_transport()
     try:
         rclpy.init(
             args=None if args is None else list(args),
