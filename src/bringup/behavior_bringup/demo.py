@@ -18,6 +18,7 @@ from behavior_bringup.missions import Mission, Verdict
 from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
+from behavior_bringup.storyboard import Storyboard
 from behavior_sim.opengl import BACKENDS
 from behavior_sim.rendering import RenderReport, render_recording
 
@@ -62,16 +63,21 @@ def run_demo(mission: Mission, options: DemoOptions, console: Console) -> bool:
             " /mission/action.",
             highlight=False,
         )
-        verdict = _run(client, mission, console, stack.watch().check)
+        story = Storyboard()
+        verdict = _run(client, mission, console, stack.watch().check, story)
         _save_recording(client, console)
-    _render(recording, console)
+    _render(recording, story, console)
     word = "[green]SUCCESS[/]" if verdict.success else "[red]FAILURE[/]"
     console.print(f"{word}: {verdict.reason}", highlight=False, soft_wrap=True)
     return verdict.success
 
 
 def _run(
-    client: StackClient, mission: Mission, console: Console, check: Callable[[], None]
+    client: StackClient,
+    mission: Mission,
+    console: Console,
+    check: Callable[[], None],
+    story: Storyboard,
 ) -> Verdict:
     action_id = client.start_mission(mission.name)
     with ProgressDisplay(console) as display:
@@ -81,6 +87,7 @@ def _run(
             display=display,
             summary=lambda: mission.summary(client.truth),
             check=check,
+            told=story.take,
             simulated_limit=mission.time_limit,
         )
     settle(client)
@@ -98,13 +105,15 @@ def _save_recording(client: StackClient, console: Console) -> None:
         console.print(f"No pictures: {error}", highlight=False, soft_wrap=True)
 
 
-def _render(recording: Path, console: Console) -> None:
+def _render(recording: Path, story: Storyboard, console: Console) -> None:
     """Draw the pictures; the demonstration never depends on it."""
     if not recording.is_file():
         return
     picture, animation = (recording.with_suffix(suffix) for suffix in (".png", ".gif"))
     try:
-        words = rendering_words(render_recording(recording, picture, animation))
+        words = rendering_words(
+            render_recording(recording, picture, animation, captions=story.captions)
+        )
     except Exception as error:  # a picture less is no failure
         words = f"No pictures: {error}"
     console.print(words, highlight=False, markup=False, soft_wrap=True)

@@ -44,6 +44,7 @@ def follow(
     display: ProgressDisplay | None = None,
     summary: Callable[[], str] = lambda: "",
     check: Callable[[], None] = lambda: None,
+    told: Callable[[MissionFeedback], None] = lambda feedback: None,
     timeout: float | None = None,
     simulated_limit: float | None = None,
 ) -> Ending:
@@ -55,6 +56,7 @@ def follow(
         display: where to show it.
         summary: the job in one line.
         check: called now and then; raises when the stack is broken.
+        told: given each new feedback of the mission.
         timeout: [s] of wall time.
         simulated_limit: [s] of node time.
 
@@ -68,8 +70,9 @@ def follow(
         client.work()
         now = time.monotonic()
         feedback = client.feedback(action_id)
-        if feedback is not last:
+        if feedback is not None and feedback is not last:
             last, heard = feedback, now
+            told(feedback)
         if display and feedback and now - shown >= _SHOW_PERIOD:
             shown = now
             display.update(progress_of(feedback, summary=summary(), wall=now - begin))

@@ -9,12 +9,14 @@ with OSMesa. Whatever fails, nothing is raised: the report says what came of it.
 """
 
 import argparse
+import bisect
 import dataclasses
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from behavior_sim.opengl import BACKENDS, missing_library
 from behavior_sim.recording import Recording, RecordingError
 
 PICTURE_SIZE = (960, 720)
-ANIMATION_SIZE = (480, 360)
+ANIMATION_SIZE = (720, 540)
 MAX_DURATION = 12.0
 """[s] an animation lasts at most; longer recordings run faster."""
 _FRAME = 0.1
@@ -34,6 +36,16 @@ _BEFORE = 0.5
 """[s] that the start is shown before anything moves."""
 _STILL = 0.005
 """[m, rad] what moves less does not count."""
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What happens from a moment on."""
+
+    time: float
+    """[s] simulated."""
+    text: str
+    """One short line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +73,7 @@ def render_recording(
     png: str | Path | None = None,
     gif: str | Path | None = None,
     *,
+    captions: Sequence[Caption] = (),
     timeout: float = 180.0,
 ) -> RenderReport:
     """Draw the final state of a recording, and an animation of it.
@@ -69,6 +82,7 @@ def render_recording(
         recording: file written by `Recording.save`.
         png: picture to write; None: none.
         gif: animation to write; None: none.
+        captions: what happens, for the animation; ordered by time.
         timeout: for each backend [s].
 
     Returns:
@@ -80,8 +94,9 @@ def render_recording(
     except RecordingError as error:
         return RenderReport(backend="none", message=str(error))
     problems: list[str] = []
+    outputs = [f"--{name}={path}" for name, path in (("png", png), ("gif", gif)) if path]
     for backend in BACKENDS:
-        report = _try_backend(backend, recording, png, gif, timeout)
+        report = _try_backend(backend, [str(recording), *outputs], captions, timeout)
         if isinstance(report, RenderReport):
             return dataclasses.replace(
                 report, duration=time.monotonic() - start, message="; ".join(problems)
@@ -93,20 +108,23 @@ def render_recording(
 
 
 def _try_backend(
-    backend: str, recording: str | Path, png: Any, gif: Any, timeout: float
+    backend: str, arguments: Sequence[str], captions: Sequence[Caption], timeout: float
 ) -> RenderReport | str:
     """The report of drawing with one backend, or what went wrong."""
     if lack := missing_library(backend):
         return lack
-    command = [sys.executable, "-m", "behavior_sim.rendering", str(recording)]
-    command += ["--backend", backend]
-    for option, value in (("--png", png), ("--gif", gif)):
-        if value is not None:
-            command += [option, str(value)]
+    command = [sys.executable, "-m", "behavior_sim.rendering", *arguments]
+    command += ["--backend", backend, "--captions"]
     environment = {**os.environ, "MUJOCO_GL": backend, "PYOPENGL_PLATFORM": backend}
     try:
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+            command,
+            input=json.dumps([dataclasses.astuple(caption) for caption in captions]),
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
@@ -175,10 +193,12 @@ def _draw_picture(recording: Any, path: str) -> None:
     painter.close()
 
 
-def _draw_animation(recording: Any, path: str) -> tuple[int, float]:
+def _draw_animation(
+    recording: Recording, path: str, captions: Sequence[Caption]
+) -> tuple[int, float]:
     """Write the animation; number of frames and speed."""
     import numpy as np
-    from PIL import Image, ImageDraw
+    from PIL import Image
 
     times = recording.times
     # Until something moves there is nothing to see.
@@ -191,8 +211,8 @@ def _draw_animation(recording: Any, path: str) -> tuple[int, float]:
     for moment in moments:
         index = min(int(np.searchsorted(times, moment)), len(times) - 1)
         frame = painter.draw(recording.qpos[index])
-        text = f"{moment - start:5.1f} s" + (f"   {speed:.1f}x" if speed > 1.0 else "")
-        ImageDraw.Draw(frame).text((10, 8), text, fill=(60, 66, 74), font_size=15)
+        clock = f"{moment - start:5.1f} s" + (f"   {speed:.1f}x" if speed > 1.0 else "")
+        _write(frame, clock, caption_at(captions, moment))
         frames.append(frame)
     painter.close()
     # One palette for all and no dithering: what stands still then costs nothing.
@@ -206,6 +226,24 @@ def _draw_animation(recording: Any, path: str) -> tuple[int, float]:
     return len(flat), speed
 
 
+def caption_at(captions: Sequence[Caption], moment: float) -> str:
+    """What happens at a moment [s]; empty before the first caption."""
+    known = bisect.bisect_right(captions, moment, key=lambda caption: caption.time)
+    return captions[known - 1].text if known else ""
+
+
+def _write(frame: Any, clock: str, caption: str) -> None:
+    """Write the time above, and what happens on a band below."""
+    from PIL import ImageDraw
+
+    drawing = ImageDraw.Draw(frame)
+    drawing.text((12, 10), clock, fill=(60, 66, 74), font_size=18)
+    if caption:
+        width, height = frame.size
+        drawing.rectangle((0, height - 36, width, height), fill=(44, 50, 58))
+        drawing.text((12, height - 30), caption, fill=(240, 242, 245), font_size=18)
+
+
 def _draw(arguments: argparse.Namespace) -> RenderReport:
     recording = Recording.load(arguments.recording)
     for path in (arguments.png, arguments.gif):
@@ -213,7 +251,10 @@ def _draw(arguments: argparse.Namespace) -> RenderReport:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
     if arguments.png:
         _draw_picture(recording, arguments.png)
-    frames, speed = _draw_animation(recording, arguments.gif) if arguments.gif else (0, 0.0)
+    captions = [Caption(*each) for each in json.load(sys.stdin)] if arguments.captions else []
+    frames, speed = 0, 0.0
+    if arguments.gif:
+        frames, speed = _draw_animation(recording, arguments.gif, captions)
     return RenderReport(
         backend=arguments.backend,
         png=arguments.png or "",
@@ -230,6 +271,11 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("--png", help="picture of the final state to write")
     parser.add_argument("--gif", help="animation to write")
     parser.add_argument("--backend", choices=tuple(BACKENDS), help="use this one, in this process")
+    parser.add_argument(
+        "--captions",
+        action="store_true",
+        help="write what standard input says into the animation: JSON, a list of [seconds, text]",
+    )
     arguments = parser.parse_args(args)
     if arguments.backend:
         report = _draw(arguments)

@@ -11,7 +11,7 @@ from PIL import Image
 from behavior_sim import Recorder, Recording, RecordingError, Simulation, rendering
 from behavior_sim.collada import load_collada
 from behavior_sim.opengl import missing_library
-from behavior_sim.rendering import render_recording
+from behavior_sim.rendering import Caption, caption_at, render_recording
 from behavior_sim.resources import resolve
 
 TRIANGLE = """<?xml version="1.0"?>
@@ -73,7 +73,13 @@ def test_no_recording(tmp_path: Path) -> None:
 
 
 def test_picture_and_animation(recording: Path, tmp_path: Path) -> None:
-    report = render_recording(recording, tmp_path / "end.png", tmp_path / "all.gif", timeout=60)
+    report = render_recording(
+        recording,
+        tmp_path / "end.png",
+        tmp_path / "all.gif",
+        captions=[Caption(0.0, "Pick: approach")],
+        timeout=60,
+    )
     if report.backend == "none":
         pytest.skip(f"no OpenGL here: {report.message}")
     picture = np.asarray(Image.open(report.png).convert("RGB"))
@@ -82,7 +88,18 @@ def test_picture_and_animation(recording: Path, tmp_path: Path) -> None:
     with Image.open(report.gif) as animation:
         assert animation.size == rendering.ANIMATION_SIZE
         assert report.frames > 5
+        first = np.asarray(animation.convert("L"))
+    band, above = first[-30:], first[-100:-40]
+    assert band.mean() < above.mean() / 2, "no caption"
+    assert band.max() > 200, "an empty caption"
     assert Path(report.gif).stat().st_size < 3_000_000
+
+
+def test_captions_hold_until_the_next_one() -> None:
+    story = [Caption(1.0, "pick"), Caption(3.0, "place")]
+    told = [caption_at(story, moment) for moment in (0.9, 1.0, 2.9, 3.0, 99.0)]
+    assert told == ["", "pick", "pick", "place", "place"]
+    assert caption_at([], 1.0) == ""
 
 
 def test_without_opengl_nothing_is_raised(recording: Path, monkeypatch, tmp_path: Path) -> None:
