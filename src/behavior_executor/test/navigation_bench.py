@@ -188,7 +188,7 @@ class World:
 
     def _drive(self, maneuver: Maneuver) -> None:
         line = Polyline(maneuver.path)
-        at = line.project(self.robot.x, self.robot.y).s + SPEED * PERIOD
+        at = maneuver.s_robot - maneuver.s_start + SPEED * PERIOD
         x, y = line.point(at)
         yaw = maneuver.goal.yaw if at >= line.length else line.heading(at)
         self.robot = Pose2D(x, y, yaw)

@@ -2,6 +2,7 @@
 """The navigation trees, tick by tick, on the executor's core in a fake world."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from navigation_bench import NAMES, SPEED, NavigationBench
 
-from behavior_executor.missions import Code, Kind, MissionRequest, State
+from behavior_executor.missions import Code, Kind, Mission, MissionRequest, State
 from behavior_executor.navigation.action_core import ActionRules
 from behavior_executor.navigation.calls import CallResult
 from behavior_executor.navigation.map_change import TileRequest
+from behavior_executor.navigation.polyline import Polyline
 from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.navigation.regions import Region, RegionIndex
 from behavior_executor.navigation.route_exchange import Cause
@@ -88,6 +90,111 @@ def test_a_route_that_comes_with_the_action_is_driven_as_it_is(bench: Navigation
     assert bench.world.questions == []
     assert min(math.dist(place, (2.0, 0.0)) for place in places) < 0.2
     assert min(math.dist(place, (2.0, 3.0)) for place in places) < 0.2
+
+
+ROUTES = {
+    "there and back": [(0, 0), (3, 0), (0, 0)],
+    "loop": [(0, 0), (2.5, 0), (2.5, 2), (0, 2), (0, 0)],
+    "far there and back": [(0, 0), (8, 0), (0, 0)],
+    "two loops": [(0, 0), (2, 0), (2, 2), (0, 2)] * 2 + [(0, 0)],
+    "eight": [(0, 0), (2, 2), (4, 0), (4, 2), (2, 0), (0, 2), (0, 0)],
+    "the same way three times": [(0, 0), (2, 0)] * 3,
+    "not at its beginning": [(1.5, 0), (3, 0), (0, 0)],
+}
+
+
+def follow(bench: NavigationBench, corners: list, frame: str = "map") -> Mission:
+    route = tuple(FramedPose(frame, Pose2D(x, y)) for x, y in corners)
+    return bench.submit(Kind.FOLLOW_ROUTE, route=route)
+
+
+def passed_in_order(track: list, corners: list, reach: float = 0.2) -> bool:
+    """Whether a track of places comes by every point of a route, one after the other."""
+    places = iter(track)
+    line = Polyline(corners)
+    return all(
+        any(math.dist(place, line.point(s)) <= reach for place in places)
+        for s in np.arange(0.0, line.length, 0.4)
+    )
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_route_that_folds_or_crosses_itself_is_driven_to_its_end(
+    bench: NavigationBench, name: str
+) -> None:
+    corners = ROUTES[name]
+    mission = follow(bench, corners)
+    track, told = [], []
+    while not mission.is_final:
+        bench.tick()
+        track.append((bench.world.robot.x, bench.world.robot.y))
+        told.append(bench.action.progress)
+    assert mission.code is Code.SUCCESS
+    assert passed_in_order(track, corners)
+    driven = sum(math.dist(a, b) for a, b in pairwise(track))
+    assert driven >= Polyline(corners).length - 0.4
+    known = [value for value in told if value >= 0.0]
+    assert known == sorted(known)
+    half = known[len(known) // 2]
+    assert 0.3 < half < 0.7
+
+
+def test_a_change_of_the_map_on_the_way_begins_no_route_anew(bench: NavigationBench) -> None:
+    mission = follow(bench, [(0, 0), (4, 0), (0, 0), (4, 0)])
+    bench.until(lambda: 5.0 < bench.state.action.distance_remaining < 6.0)
+    ask_for_tile(bench)
+    bench.until(lambda: bench.state.map.tile_id == "east")
+    begin = bench.world.time
+    assert bench.finish(mission) is Code.SUCCESS
+    assert 4.5 < (bench.world.time - begin) * SPEED < 8.0
+
+
+def test_a_blocked_piece_of_a_given_route_is_driven_around_and_no_more(
+    bench: NavigationBench,
+) -> None:
+    """The detour leads back to the route; the rest of it is driven, and what was left out told."""
+    corners = [(0, 0), (4, 0), (8, 0), (8, 3), (0, 3), (0, 0)]
+    mission = follow(bench, corners)
+    bench.until(lambda: bench.world.robot.x > 2.0)
+    bench.world.planning_fails, bench.world.detour = True, -1.5
+    bench.until(lambda: bench.world.questions)
+    assert bench.world.questions[-1].goal.distance(Pose2D(8.0, 0.0)) < 1e-6
+    bench.until(lambda: bench.state.action.route_length > 20.0)
+    bench.world.planning_fails = False
+    track = []
+    while not mission.is_final:
+        bench.tick()
+        track.append((bench.world.robot.x, bench.world.robot.y))
+    assert mission.code is Code.SUCCESS
+    assert passed_in_order(track, corners[2:])
+    assert "but for 6.0 m" in bench.state.action.text or "but for 5.9 m" in bench.state.action.text
+
+
+def test_a_robot_far_from_its_route_is_led_to_its_beginning(bench: NavigationBench) -> None:
+    bench.world.robot = Pose2D(0.0, 6.0)
+    mission = follow(bench, [(5, 0), (9, 0), (5, 0)])
+    bench.until(lambda: bench.world.questions)
+    assert bench.world.questions[0].goal.distance(Pose2D(5.0, 0.0)) < 1e-6
+    track = []
+    while not mission.is_final:
+        bench.tick()
+        track.append((bench.world.robot.x, bench.world.robot.y))
+    assert mission.code is Code.SUCCESS
+    assert passed_in_order(track, [(5, 0), (9, 0), (5, 0)])
+
+
+def test_a_route_that_moves_with_its_frame_is_driven_on_where_it_was(
+    bench: NavigationBench,
+) -> None:
+    bench.world.frames["cart"] = Pose2D()
+    mission = follow(bench, [(0, 0), (4, 0), (0, 0)], "cart")
+    bench.until(lambda: 2.0 < bench.state.action.distance_remaining < 3.0)
+    bench.world.frames["cart"] = Pose2D(0.0, 0.5)
+    begin = bench.world.time
+    assert bench.finish(mission) is Code.SUCCESS
+    assert bench.world.questions == []
+    assert (bench.world.time - begin) * SPEED < 5.0
+    assert bench.world.robot.distance(Pose2D(0.0, 0.5)) < 0.25
 
 
 def test_a_route_in_a_frame_that_is_not_known_yet_is_waited_for(bench: NavigationBench) -> None:

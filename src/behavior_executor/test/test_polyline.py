@@ -16,12 +16,14 @@ POINT = st.tuples(COORDINATE, COORDINATE)
 ROUTE = st.lists(POINT, min_size=1, max_size=12)
 
 
-def brute_force(line: Polyline, x: float, y: float, low: float, high: float) -> tuple[float, float]:
-    """Arc length and distance of the nearest point within a window, segment by segment."""
-    best = (math.inf, 0.0)
+def brute_force(
+    line: Polyline, x: float, y: float, low: float, high: float
+) -> list[tuple[float, float]]:
+    """Arc length and distance of each segment's nearest point within a window."""
     if len(line.points) == 1:
-        return 0.0, math.dist(line.points[0], (x, y))
+        return [(0.0, math.dist(line.points[0], (x, y)))]
     low, high = min(max(low, 0.0), line.length), max(min(high, line.length), 0.0)
+    found = []
     for i in range(len(line.points) - 1):
         a, b = line.points[i], line.points[i + 1]
         length = math.dist(a, b)
@@ -31,35 +33,26 @@ def brute_force(line: Polyline, x: float, y: float, low: float, high: float) -> 
         last = max(first, last)
         u = (b - a) / length
         t = min(max(float(np.dot((x, y) - a, u)), first), last)
-        best = min(best, (math.dist(a + t * u, (x, y)), -(line.arc[i] + t)))
-    return -best[1], best[0]
+        found.append((line.arc[i] + t, math.dist(a + t * u, (x, y))))
+    return found
 
 
 @given(ROUTE, POINT, st.floats(-10.0, 200.0), st.floats(0.0, 50.0))
 @settings(max_examples=120, deadline=None)
-def test_projection_is_the_nearest_in_the_window(
+def test_the_nearest_of_each_segment_in_the_window(
     points: list, p: tuple, low: float, width: float
 ) -> None:
     line = Polyline(points)
-    found = line.project(*p, low, low + width)
-    _, distance = brute_force(line, *p, low, low + width)
-    assert found.distance == pytest.approx(distance, abs=1e-7)
-    assert math.dist(line.point(found.s), p) == pytest.approx(distance, abs=1e-6)
+    found = line.near(*p, low, low + width)
+    expected = brute_force(line, *p, low, low + width)
+    assert found.distance.min() == pytest.approx(min(d for _, d in expected), abs=1e-7)
+    assert (np.diff(found.s) >= -1e-9).all()
+    for s, distance in zip(found.s, found.distance, strict=True):
+        assert math.dist(line.point(s), p) == pytest.approx(distance, abs=1e-6)
+        assert abs(line.lateral(*p, s)) <= distance + 1e-6
     inside = min(max(low, 0.0), line.length) - 1e-9, max(min(low + width, line.length), 0.0) + 1e-9
-    assert inside[0] <= found.s <= inside[1]
-    assert abs(found.lateral) <= found.distance + 1e-7
-
-
-@given(ROUTE, POINT)
-@settings(max_examples=100, deadline=None)
-def test_projection_on_all_of_it_is_the_nearest(points: list, p: tuple) -> None:
-    line = Polyline(points)
-    _, distance = brute_force(line, *p, -math.inf, math.inf)
-    assert line.project(*p).distance == pytest.approx(distance, abs=1e-7)
-    early = line.project_early(*p, slack=0.0)
-    assert early.distance == pytest.approx(distance, abs=1e-7)
-    assert early.s <= line.project(*p).s + 1e-9
-    assert line.project_early(*p, slack=1.0).distance <= distance + 1.0 + 1e-7
+    assert inside[0] <= found.s[0] <= found.s[-1] <= inside[1]
+    assert len(found.corner) == len(found.s) - 1
 
 
 @given(ROUTE, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
@@ -76,7 +69,7 @@ def test_slice_is_as_long_as_its_arc_and_lies_on_the_line(
     assert math.dist(part[0], line.point(start)) < 1e-9
     assert math.dist(part[-1], line.point(end)) < 1e-6
     for x, y in part:
-        assert line.project(x, y).distance < 1e-6
+        assert line.near(x, y, 0.0, math.inf).distance.min() < 1e-6
 
 
 @given(ROUTE)
@@ -95,37 +88,31 @@ def test_repeated_points_are_dropped() -> None:
 
 def test_before_the_start_and_past_the_end() -> None:
     line = Polyline([(0, 0), (10, 0)])
-    before, past = line.project(-2.0, 1.0), line.project(13.0, -1.0)
-    assert (before.s, before.lateral) == (0.0, 1.0)
-    assert before.distance == pytest.approx(math.hypot(2.0, 1.0))
-    assert (past.s, past.lateral) == (10.0, -1.0)
+    before, past = line.near(-2.0, 1.0, 0.0, 10.0), line.near(13.0, -1.0, 0.0, 10.0)
+    assert (before.s[0], line.lateral(-2.0, 1.0, 0.0)) == (0.0, 1.0)
+    assert before.distance[0] == pytest.approx(math.hypot(2.0, 1.0))
+    assert (past.s[0], line.lateral(13.0, -1.0, 10.0)) == (10.0, -1.0)
 
 
-def test_at_a_vertex_the_segment_after_it_counts() -> None:
+def test_at_a_vertex_the_segment_after_it_tells_the_direction() -> None:
     line = Polyline([(0, 0), (5, 0), (5, 5)])
-    found = line.project(6.0, -1.0)
-    assert found.s == 5.0
+    assert line.near(6.0, -1.0, 0.0, 10.0).s.tolist() == [5.0, 5.0]
     assert line.heading(5.0) == pytest.approx(math.pi / 2)
-    assert found.lateral == pytest.approx(-1.0)  # right of the second segment
-
-
-def test_of_equal_distances_the_farthest_along_counts() -> None:
-    line = Polyline([(0, 0), (10, 0), (10, 2), (0, 2)])
-    assert line.project(5.0, 1.0).s == pytest.approx(17.0)
-    assert line.project(5.0, 1.0, 0.0, 6.0).s == pytest.approx(5.0)
+    assert line.lateral(6.0, -1.0, 5.0) == pytest.approx(-1.0)  # right of the second segment
 
 
 def test_left_is_positive() -> None:
     line = Polyline([(0, 0), (0, 10)])
-    assert line.project(-1.5, 5.0).lateral == 1.5
-    assert line.project(2.0, 5.0).lateral == -2.0
+    assert line.lateral(-1.5, 5.0, 5.0) == 1.5
+    assert line.lateral(2.0, 5.0, 5.0) == -2.0
 
 
 def test_one_point() -> None:
     line = Polyline([(3, 4)])
     assert line.length == 0.0
-    found = line.project(0.0, 0.0)
-    assert (found.s, found.lateral, found.distance) == (0.0, 0.0, 5.0)
+    found = line.near(0.0, 0.0, 0.0, 1.0)
+    assert (found.s.tolist(), found.distance.tolist()) == ([0.0], [5.0])
+    assert line.lateral(0.0, 0.0, 0.0) == 0.0
     assert line.slice(0.0, 0.0).tolist() == [[3.0, 4.0]]
     assert line.point(1.0) == (3.0, 4.0)
     assert line.heading(0.0) == 0.0
@@ -150,6 +137,6 @@ def test_ten_thousand_points_cost_less_than_a_millisecond() -> None:
         return min(times)
 
     middle = 0.5 * line.length
-    assert cost(lambda: line.project(3.0, 4.0)) < 1e-3
-    assert cost(lambda: line.project(3.0, 4.0, middle - 1.0, middle + 10.0)) < 0.3e-3
+    assert cost(lambda: line.near(3.0, 4.0, 0.0, math.inf)) < 1e-3
+    assert cost(lambda: line.near(3.0, 4.0, middle - 1.0, middle + 10.0)) < 0.3e-3
     assert cost(lambda: line.slice(middle, middle + 10.0)) < 0.3e-3

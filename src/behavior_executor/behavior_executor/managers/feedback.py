@@ -73,8 +73,8 @@ class FeedbackCollector(NavigationManager):
         """It is over: one last report, at once."""
         mission, self._mission = self._mission, None
         if mission is not None:
-            text = "done" if code is Code.SUCCESS else self.state.action.text
-            mission.end(code, text or code.name.lower().replace("_", " "), self.state.now)
+            otherwise = "done" if code is Code.SUCCESS else code.name.lower().replace("_", " ")
+            mission.end(code, self.state.action.text or otherwise, self.state.now)
             self._publish(mission)
 
     def post_tick(self, now: float) -> None:

@@ -25,6 +25,7 @@ from behavior_executor.navigation.localization import (
     brought_to_now,
 )
 from behavior_executor.navigation.poses import FramedPose, Pose2D
+from behavior_executor.navigation.route_progress import Odometer
 from behavior_executor.scene_view import yaw_of
 from behavior_executor.statistics import Metric
 from behavior_ros import ERROR, ParameterSpec, TransformError, seconds, to_time
@@ -81,6 +82,7 @@ class SystemHealthManager(NavigationManager):
         self._transforms = pose_tree(node, self.values["pose_tree"])
         self._odometry_problem = ""
         self._then: tuple[float, Pose2D] | None = None
+        self._odometer = Odometer()
         self.reset = self._make_reset()
         self.resets = 0
         self.reset_timeout: float = self.values["reset_timeout"]
@@ -152,10 +154,11 @@ class SystemHealthManager(NavigationManager):
         try:
             if self._then is None or self._then[0] != estimate.stamp:
                 self._then = (estimate.stamp, self._in_static_frame(static, robot, estimate.stamp))
-            return brought_to_now(
-                estimate.pose, self._then[1], self._in_static_frame(static, robot, None)
-            )
+            now = self._in_static_frame(static, robot, None)
+            self.state.localization.driven = self._odometer.update(now.x, now.y)
+            return brought_to_now(estimate.pose, self._then[1], now)
         except TransformError as error:
+            self.state.localization.driven = None
             self._odometry_problem = f"the pose stands still between estimates: {error}"
             return estimate.pose
 

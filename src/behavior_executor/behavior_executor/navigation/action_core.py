@@ -21,6 +21,7 @@ import numpy as np
 from behavior_executor.missions import Code, Kind, MissionRequest
 from behavior_executor.navigation.calls import Call
 from behavior_executor.navigation.detours import Detours
+from behavior_executor.navigation.given_route import GivenRoute
 from behavior_executor.navigation.goal_check import GoalCheck, GoalRule, SpeedEstimate
 from behavior_executor.navigation.goal_watch import GoalFrameRule, GoalWatch
 from behavior_executor.navigation.maneuver import (
@@ -39,6 +40,7 @@ from behavior_executor.navigation.route_exchange import (
     RouteQuestion,
     RouteRule,
 )
+from behavior_executor.navigation.route_progress import Odometer
 from behavior_executor.navigation.state import (
     ActionPhase,
     ActionState,
@@ -132,12 +134,15 @@ class ActionCore:
         self._request: MissionRequest | None = None
         self._answers: list[RouteAnswer] = []
         self._follower: RouteFollower | None = None
+        self._given: GivenRoute | None = None
+        self._way = Odometer()
+        self._way_when_asked = 0.0
         self._detours = Detours(rules.reroute_cooldown)
         self._watch: GoalWatch | None = None
         self._check = GoalCheck(rules.goal)
         self._speed = SpeedEstimate()
         self._final_told = False
-        self._longest = 0.0
+        self._behind = self._progress = 0.0
         self._had_route = False
         self._tile_asked = ""
         self._asked_goal: Pose2D | None = None
@@ -258,14 +263,18 @@ class ActionCore:
     def request_route(self, cause: Cause) -> bool:
         """See to it that a route is under way; False: the goal's place is not known yet.
 
-        A FOLLOW_ROUTE action brings its own route, which is taken first. One question is open at a
-        time; only a goal that moved replaces it.
+        A FOLLOW_ROUTE action brings its own route; then the planner is asked only for ways to it,
+        or around what blocks it. One question is open at a time; only a goal that moved replaces
+        it.
         """
         goal, now = self.action.goal_in_map, self.state.now
         if goal is None:
             return False
-        if cause is Cause.NEW_ACTION and self._take_own_route():
-            return True
+        if self._given is not None and cause is not Cause.REROUTE:
+            if not self._place_given(self._given):
+                return False
+            if self._set_out(self._given):
+                return True
         if self.exchange.pending and cause is not Cause.GOAL_MOVED:
             return True
         if cause is Cause.REROUTE and not self._detours.give_up_way(
@@ -303,7 +312,7 @@ class ActionCore:
 
     def drop_route(self) -> None:
         """The route is void, as after a reset of the route planner."""
-        self._follower = None
+        self._leave_route()
         self._detours.drop_route()
         self._final_told = False
         self.exchange.forget()
@@ -327,7 +336,8 @@ class ActionCore:
         if robot is None or not state.localization.good:
             return "the robot does not know where it is"
         tile = self.rules.tiles.find(self._tile)
-        maneuver = follower.maneuver(robot, goal, self.regions, tile)
+        odometer = state.localization.driven
+        maneuver = follower.maneuver(robot, goal, self.regions, tile, odometer=odometer)
         self.outside.publish_maneuver(maneuver)
         self.maneuvers += 1
         self._final_told = maneuver.is_final
@@ -351,7 +361,9 @@ class ActionCore:
         if not self.action.active:
             return False
         self.completed += 1
-        self._end(ActionPhase.COMPLETED, Code.SUCCESS, "")
+        left_out = self._given.left_out if self._given is not None else 0.0
+        text = f"done, but for {left_out:.1f} m of the route that were blocked" if left_out else ""
+        self._end(ActionPhase.COMPLETED, Code.SUCCESS, text)
         self.action.distance_remaining = 0.0
         return True
 
@@ -394,9 +406,8 @@ class ActionCore:
         if robot is None:
             return ()
         ahead = np.array([[robot.x, robot.y]])
-        if follower is not None and follower.place is not None:
-            s = follower.place.s
-            ahead = follower.route.slice(s, s + self.rules.horizons.front)
+        if follower is not None:
+            ahead = follower.route.slice(follower.s, follower.s + self.rules.horizons.front)
         return tuple(r.id for r in self.regions.touched_by(ahead) if r.type in types)
 
     @property
@@ -406,12 +417,10 @@ class ActionCore:
 
     @property
     def progress(self) -> float:
-        """Part of the way that is behind, 0..1; -1: not known."""
+        """Part of the way that is behind, 0..1, never less than before; -1: not known."""
         if self.action.phase is ActionPhase.COMPLETED:
             return 1.0
-        if self._follower is None or self._longest <= 0.0:
-            return -1.0
-        return min(1.0, max(0.0, 1.0 - self.action.distance_remaining / self._longest))
+        return -1.0 if self._follower is None else self._progress
 
     # -- inside ------------------------------------------------------------------------------------
 
@@ -423,8 +432,7 @@ class ActionCore:
     @property
     def _place(self) -> float:
         """Arc length of the robot on its route [m]; 0 without one."""
-        place = self._follower.place if self._follower is not None else None
-        return place.s if place is not None else 0.0
+        return self._follower.s if self._follower is not None else 0.0
 
     @property
     def _loads_map(self) -> bool:
@@ -434,10 +442,13 @@ class ActionCore:
         self.exchange.forget()
         self._request = request
         self._follower, self._detours = None, Detours(self.rules.reroute_cooldown)
+        route_id = f"route of {request.action_id}"
+        self._given = GivenRoute(route_id, self.rules.horizons) if request.route else None
         self._watch, self._final_told = None, False
         self._check.reset()
         self._speed.reset()
-        self._longest, self._had_route, self._tile_asked = 0.0, False, ""
+        self._behind = self._progress = 0.0
+        self._had_route, self._tile_asked = False, ""
         self._asked_goal = self._route_goal = None
         goal = request.goal or (request.route[-1] if request.route else None)
         self.state.action = ActionState(phase=phase, action_id=request.action_id, goal=goal)
@@ -488,54 +499,94 @@ class ActionCore:
         return None if frame is None else frame @ place.pose
 
     def _adopt(
-        self,
-        route_id: str,
-        points: Sequence[tuple[float, float]],
-        edges: tuple[str, ...],
+        self, route_id: str, points: Sequence[tuple[float, float]], edges: tuple[str, ...]
     ) -> None:
         """Drive on this route from now on."""
         robot = self.state.localization.pose
         array = np.array(points, dtype=np.float64)
-        line = Polyline(array) if robot is None else route_polyline(array, robot)
-        self._follower = RouteFollower(route_id, line, self.rules.horizons)
-        self._route_goal = self._asked_goal or self.action.goal_in_map
+        line: Polyline | None
+        if self._given is not None:
+            line = self._given.spliced(array)
+        else:
+            line = Polyline(array) if robot is None else route_polyline(array, robot)
+        if line is None:
+            return
+        driven = self._way.total - self._way_when_asked
         self._detours.take_route(array, edges)
+        self._follow(RouteFollower(route_id, line, self.rules.horizons, driven=driven))
+
+    def _follow(self, follower: RouteFollower) -> None:
+        self._leave_route()
+        self._follower = follower
+        # The planner leads to a place of the given route; that one leads to the goal.
+        asked = self._asked_goal if self._given is None else None
+        self._route_goal = asked or self.action.goal_in_map
         self._final_told, self._had_route = False, True
-        self.action.route_id, self.action.route_length = route_id, line.length
+        self.action.route_id, self.action.route_length = follower.route_id, follower.route.length
         self.action.phase = ActionPhase.NAVIGATING
+
+    def _leave_route(self) -> None:
+        if self._follower is not None:
+            self._behind += self._follower.covered
+        self._follower = None
 
     def _measure(self, now: float) -> None:
         """Place on the route, and whether the goal is reached."""
         robot, goal = self.state.localization.pose, self.action.goal_in_map
         if robot is None:
             return
-        if self._follower is not None:
-            place = self._follower.update(robot)
-            self.action.distance_remaining = self._follower.route.length - place.s
-            self._longest = max(self._longest, self.action.distance_remaining)
+        self._way.update(robot.x, robot.y)
+        follower, given = self._follower, self._given
+        if follower is not None:
+            follower.update(robot, self.state.localization.driven)
+            self.action.distance_remaining = follower.remaining
+            if given is not None:
+                given.driven(follower.s)
+            behind = self._behind + follower.covered
+            if behind > 0.0:
+                self._progress = max(self._progress, behind / (behind + follower.remaining))
         speed = self._speed.update(now, robot)
+        # A way that the planner found is but a way: who is at the goal is there.
+        remaining = 0.0
+        if given is not None:
+            remaining = follower.remaining if follower is not None else math.inf
         self.action.goal_reached = (
             goal is not None
             and self.state.localization.good
             and not self.action.paused
-            and self._check.update(robot, goal, speed, self._final_told)
+            and self._check.update(robot, goal, speed, self._final_told, remaining=remaining)
         )
 
-    def _take_own_route(self) -> bool:
-        """Drive on the route that the action itself brings, if it does and none was taken yet."""
-        request = self._request
-        if request is None or not request.route or self.action.reroutes or self.route_available:
-            return False
-        places = [self._in_map(place) for place in request.route]
-        if any(place is None for place in places):
-            return False
+    def _place_given(self, given: GivenRoute) -> bool:
+        """Find where the given route is in the map now; False: that is not known."""
+        assert self._request is not None
+        places = [self._in_map(place) for place in self._request.route]
         points = [(place.x, place.y) for place in places if place is not None]
-        self._adopt(f"route of {request.action_id}", points, ())
+        if len(points) < len(places) or self.state.localization.pose is None:
+            return False
+        given.place(np.array(points, dtype=np.float64))
+        return True
+
+    def _set_out(self, given: GivenRoute) -> bool:
+        """Drive on along the given route; False: the robot is not there."""
+        localization = self.state.localization
+        assert localization.pose is not None
+        follower = given.set_out(localization.pose, localization.driven)
+        if follower is None:
+            return False
+        self.exchange.forget()
+        self._detours.drop_route()
+        self._follow(follower)
         return True
 
     def _ask(self, goal: Pose2D, cause: Cause) -> None:
+        robot, given = self.state.localization.pose, self._given
+        if given is not None and cause is Cause.REROUTE and robot is not None:
+            goal = given.led_past(robot, self.rules.reroute_lookahead)
+        elif given is not None:
+            goal = given.led_to()
         self.action.reroutes += self._had_route
-        self._asked_goal = goal
+        self._asked_goal, self._way_when_asked = goal, self._way.total
         self.exchange.ask(self.state.now, goal, cause, self._detours.avoided)
         self.action.waiting_since = self.state.now
         if not self.route_available:
@@ -545,4 +596,4 @@ class ActionCore:
         follower = self._follower
         if follower is None or follower.place is None:
             return here
-        return follower.route.point(follower.place.s + self.rules.tiles.lookahead)
+        return follower.route.point(follower.s + self.rules.tiles.lookahead)

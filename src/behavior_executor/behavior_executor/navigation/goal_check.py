@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from behavior_executor.navigation.poses import Pose2D
 
 
+ROUTE_END = 0.05
+"""[m] more than the distance to the goal that may be left of a route: its end may be bent."""
+
+
 @dataclass(frozen=True, slots=True)
 class GoalRule:
     """What counts as reached."""
@@ -43,7 +47,15 @@ class GoalCheck:
         self.rule = rule
         self._ticks = 0
 
-    def update(self, robot: Pose2D, goal: Pose2D, speed: float, final_told: bool) -> bool:
+    def update(
+        self,
+        robot: Pose2D,
+        goal: Pose2D,
+        speed: float,
+        final_told: bool,
+        *,
+        remaining: float = 0.0,
+    ) -> bool:
         """Whether the goal counts as reached at this tick.
 
         Args:
@@ -51,11 +63,13 @@ class GoalCheck:
             goal: in one frame.
             speed: of the robot [m/s].
             final_told: the newest maneuver was final.
+            remaining: of a route that has to be driven to its end [m].
         """
         rule = self.rule
         here = (
             robot.distance(goal) <= rule.translation
             and robot.turn(goal) <= rule.rotation
+            and remaining <= rule.translation + ROUTE_END
             and speed <= rule.speed
             and (final_told or not rule.require_final_maneuver)
         )

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_executor.navigation.polyline import Points, Polyline, Projection
+from behavior_executor.navigation.polyline import Points, Polyline
 from behavior_executor.navigation.poses import Pose2D
 from behavior_executor.navigation.regions import Region, RegionIndex
+from behavior_executor.navigation.route_progress import Place, RouteProgress
 from behavior_executor.navigation.tiles import Tile, stretch_within
-
-SMALLEST_WINDOW = 1.0
-"""[m] that the robot's place is searched for ahead and behind, however short the horizons are."""
-START_SLACK = 0.2
-"""[m] by which a later place must be nearer to count as the robot's place on a new route."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,8 @@ class Horizons:
     rear: float
     """[m] behind it, at least 0."""
     largest_offset: float = 2.0
-    """[m] from the route; beyond, the robot's place is searched along all of it."""
+    """[m] from its place on a route that the client gave, with which the robot may set out on it;
+    from farther away a way there is asked for."""
 
     def __post_init__(self) -> None:
         """Check.
@@ -67,38 +64,73 @@ class Maneuver:
 class RouteFollower:
     """Keeps track of the robot's place on one route, and cuts maneuvers out of it."""
 
-    def __init__(self, route_id: str, route: Polyline, horizons: Horizons) -> None:
-        """Start on a new route; where the robot is on it, the first update finds."""
+    def __init__(
+        self,
+        route_id: str,
+        route: Polyline,
+        horizons: Horizons,
+        *,
+        begin: float = 0.0,
+        driven: float = 0.0,
+    ) -> None:
+        """Start on a new route; where the robot is on it, the first update finds.
+
+        Args:
+            route_id: tells it from others.
+            route: in the frame of the robot's poses.
+            horizons: of the maneuvers.
+            begin: arc length that is behind the robot already [m].
+            driven: by the robot since the route was asked for [m].
+        """
         self.route_id = route_id
         self.route = route
         self.horizons = horizons
-        self.place: Projection | None = None
+        self._begin = self._joined = begin
+        self._driven = driven
+        self._progress: RouteProgress | None = None
+
+    @property
+    def place(self) -> Place | None:
         """Of the robot at the last update."""
+        return self._progress.place if self._progress is not None else None
 
-    def update(self, robot: Pose2D) -> Projection:
-        """Find the robot's place.
+    @property
+    def s(self) -> float:
+        """[m] arc length that is behind the robot; grows only."""
+        return self.place.s if self.place is not None else self._begin
 
-        The search is limited to a window around the last place, so that a route which crosses
-        itself or turns back on itself is followed in order. It covers all of the route at first,
-        and whenever the robot is further away from the route than it may be.
+    @property
+    def covered(self) -> float:
+        """[m] driven along it since the first update."""
+        return self.s - self._joined if self._progress is not None else 0.0
+
+    @property
+    def remaining(self) -> float:
+        """[m] of the route that is still to be driven."""
+        return self.route.length - self.s
+
+    def update(self, robot: Pose2D, odometer: float | None = None) -> Place:
+        """Find how far along the route the robot is now.
+
+        Args:
+            robot: in the frame of the route.
+            odometer: what it has driven since ever [m]; None: nobody knows.
         """
-        place = self.place
-        if place is None:
-            found = self.route.project_early(robot.x, robot.y, START_SLACK)
-        else:
-            found = self.route.project(
-                robot.x,
-                robot.y,
-                place.s - max(self.horizons.rear, SMALLEST_WINDOW),
-                place.s + max(self.horizons.front, SMALLEST_WINDOW),
+        if self._progress is None:
+            self._progress = RouteProgress(
+                self.route, robot.x, robot.y, begin=self._begin, driven=self._driven
             )
-            if found.distance > self.horizons.largest_offset:
-                found = self.route.project(robot.x, robot.y)
-        self.place = found
-        return found
+            self._joined = self._progress.place.s
+        return self._progress.update(robot.x, robot.y, odometer)
 
     def maneuver(
-        self, robot: Pose2D, goal: Pose2D, regions: RegionIndex, tile: Tile | None = None
+        self,
+        robot: Pose2D,
+        goal: Pose2D,
+        regions: RegionIndex,
+        tile: Tile | None = None,
+        *,
+        odometer: float | None = None,
     ) -> Maneuver:
         """The maneuver for the robot where it is now.
 
@@ -107,8 +139,9 @@ class RouteFollower:
             goal: of the action, in the frame of the route.
             regions: those that the slice touches are attached.
             tile: the maneuver ends where the route leaves it: beyond, there is no map to plan on.
+            odometer: what the robot has driven since ever [m]; None: nobody knows.
         """
-        place = self.update(robot)
+        place = self.update(robot, odometer)
         route = self.route
         s_start = max(0.0, place.s - self.horizons.rear)
         s_end = min(route.length, place.s + self.horizons.front)

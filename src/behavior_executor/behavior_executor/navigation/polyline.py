@@ -3,8 +3,9 @@
 
 With waypoints ``W_i``, segment lengths ``l_i`` and unit vectors ``u_i``, the arc length of a
 waypoint is ``s_0 = 0, s_{i+1} = s_i + l_i``. A point ``p`` projects on segment ``i`` to
-``q = W_i + t u_i`` with ``t = clamp((p - W_i) . u_i, 0, l_i)``; the nearest ``q`` counts. Then
-``s = s_i + t`` and the lateral offset is ``u_i x (p - q)``, left positive. (Facts B3.1.)
+``q = W_i + t u_i`` with ``t = clamp((p - W_i) . u_i, 0, l_i)``. Then ``s = s_i + t`` and the
+lateral offset is ``u_i x (p - q)``, left positive. Which of the segments counts is another question
+where a route folds or crosses itself: see :mod:`behavior_executor.navigation.route_progress`.
 
 Everything works on whole arrays or by bisection, so that routes of ten thousand points cost
 microseconds where a window is searched, and well below a millisecond where all of it is.
@@ -23,32 +24,22 @@ Points = NDArray[np.float64]
 
 SHORTEST = 1e-3
 """[m] Waypoints nearer to the one before are dropped."""
-TIE = 1e-9
-"""[m] Distances that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Projection:
-    """Where a point is along a polyline."""
-
-    s: float
-    """[m] arc length of the nearest point of the polyline."""
-    lateral: float
-    """[m] offset from the polyline's direction there, left positive."""
-    distance: float
-    """[m] from the nearest point; more than the offset's size beyond the ends and at corners."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidates:
+class Nearby:
     """The nearest points of consecutive segments."""
 
-    first: int
-    """Index of the first segment."""
-    t: NDArray[np.float64]
-    """[m] along each segment."""
+    s: NDArray[np.float64]
+    """[m] arc lengths, shape (n,)."""
     distance: NDArray[np.float64]
-    """[m]"""
+    """[m] shape (n,)."""
+    corner: NDArray[np.float64]
+    """[m] distance of the corner between each and the next, shape (n - 1,).
+
+    Along a segment the distance to a point is convex, so between two of the nearest points nothing
+    is farther away than the corners that lie between them.
+    """
 
 
 class Polyline:
@@ -106,35 +97,14 @@ class Polyline:
             return np.array([self.point(start)])
         return np.vstack([[self.point(start)], self.points[first:last], [self.point(end)]])
 
-    def project(
-        self, x: float, y: float, low: float = -math.inf, high: float = math.inf
-    ) -> Projection:
-        """The nearest point with an arc length of `low`..`high` [m]; of several the farthest along.
+    def near(self, x: float, y: float, low: float, high: float) -> Nearby:
+        """The nearest point of each segment with an arc length of `low`..`high` [m].
 
         A window beyond an end of the polyline is that end.
         """
-        found = self._candidates(x, y, low, high)
-        nearest = int(np.flatnonzero(found.distance <= found.distance.min() + TIE)[-1])
-        return self._projection(x, y, found, nearest)
-
-    def project_early(self, x: float, y: float, slack: float) -> Projection:
-        """The first place along the polyline that is nearest but for `slack` [m].
-
-        Where a route passes the same place twice, this is the first time.
-        """
-        found = self._candidates(x, y, -math.inf, math.inf)
-        near = found.distance <= found.distance.min() + slack
-        begin = int(np.argmax(near))
-        rest = np.flatnonzero(~near[begin:])
-        end = begin + int(rest[0]) if len(rest) else len(near)
-        nearest = begin + int(np.argmin(found.distance[begin:end]))
-        return self._projection(x, y, found, nearest)
-
-    def _candidates(self, x: float, y: float, low: float, high: float) -> _Candidates:
-        """The nearest point of each segment in the window."""
         if len(self.points) == 1:
             d = np.array([math.hypot(x - self.points[0, 0], y - self.points[0, 1])])
-            return _Candidates(0, np.zeros(1), d)
+            return Nearby(np.zeros(1), d, np.zeros(0))
         low, high = min(max(low, 0.0), self.length), max(min(high, self.length), 0.0)
         first, last = self._segment(low), self._segment(high) + 1
         begin, units = self.points[first:last], self._units[first:last]
@@ -144,17 +114,15 @@ class Polyline:
         t = np.clip(along, 0.0, self._lengths[first:last])
         t = np.minimum(np.maximum(t, low - arc), np.maximum(high, low) - arc)
         distances = np.hypot(offset_x - t * units[:, 0], offset_y - t * units[:, 1])
-        return _Candidates(first, t, distances)
+        return Nearby(arc + t, distances, np.hypot(offset_x[1:], offset_y[1:]))
 
-    def _projection(self, x: float, y: float, found: _Candidates, i: int) -> Projection:
-        distance = float(found.distance[i])
+    def lateral(self, x: float, y: float, s: float) -> float:
+        """Offset of a point from the direction of travel at an arc length [m], left positive."""
         if len(self.points) == 1:
-            return Projection(0.0, 0.0, distance)
-        segment, t = found.first + i, found.t[i]
-        u_x, u_y = self._units[segment]
-        q_x, q_y = self.points[segment] + t * self._units[segment]
-        lateral = float(u_x * (y - q_y) - u_y * (x - q_x))
-        return Projection(float(self.arc[segment] + t), lateral, distance)
+            return 0.0
+        u_x, u_y = self._units[self._segment(s)]
+        q_x, q_y = self.point(s)
+        return float(u_x * (y - q_y) - u_y * (x - q_x))
 
     def _segment(self, s: float) -> int:
         """Index of the segment at an arc length; at a point the one after it."""

@@ -80,6 +80,8 @@ class LocalizationState:
     """[s] since it was good, 0 while it is."""
     frame: str = "map"
     """That the pose is given in."""
+    driven: float | None = None
+    """[m] that the robot has driven since ever, by its odometry; None: there is none."""
 
 
 @dataclass(slots=True)
