@@ -53,7 +53,8 @@ class Driver:
                 final = end == len(line) - 1
                 points = line[max(at - REAR, 0) : end + 1]
                 target = goal if final else Pose(*map(float, points[-1]), 0.0)
-                system.set_maneuver(Maneuver(points, target, final))
+                place = 0.1 * (at - max(at - REAR, 0))
+                system.set_maneuver(Maneuver(points, target, final, place=place))
                 self.wait(0.1)
                 if system.world.robot.distance(goal.x, goal.y) < 0.15:
                     return True

@@ -42,6 +42,7 @@ START = Pose(1.0, 3.0)
 
 
 def plan(grid, robot=START, maneuver=STRAIGHT, mode=Mode.NOMINAL, **settings) -> Plan:
+    maneuver = replace(maneuver, place=max(0.0, robot.x - START.x))
     return PathPlanner(RADIUS, **settings).plan(0.0, robot, maneuver, grid, mode)
 
 
@@ -112,6 +113,30 @@ class TestPaths:
         grid.fill((4.5, 3.5, 5.0, 6.0))
         assert plan(grid).succeeded
         assert plan(grid, mode=Mode.FALLBACK).reason is Reason.NO_PATH
+
+    def test_a_path_ends_where_the_maneuver_turns_back_until_the_robot_is_there(self, grid):
+        back = Maneuver(np.array([[1.0, 3.0], [6.0, 3.0], [1.0, 3.0]]), Pose(1.0, 3.0), True)
+        there = plan(grid, Pose(3.0, 3.0), back)
+        assert there.points[-1] == pytest.approx([6.0, 3.0])
+        assert not there.final
+        planner = PathPlanner(RADIUS)
+        turned = planner.plan(0.0, Pose(5.95, 3.0), replace(back, place=4.95), grid, Mode.NOMINAL)
+        assert turned.points[-1] == pytest.approx([1.0, 3.0])
+        assert turned.final
+        homeward = planner.plan(0.0, Pose(3.0, 3.0), replace(back, place=8.0), grid, Mode.NOMINAL)
+        assert homeward.points[:, 0].max() == pytest.approx(3.0)
+
+    def test_a_path_that_comes_by_the_robot_again_is_driven_in_order(self, grid):
+        corners = [[2, 2], [4, 2], [4, 4], [2, 4], [2, 2], [1, 2]]
+        loop = Maneuver(np.array(corners, dtype=float), Pose(1.0, 2.0), True)
+        found = PathPlanner(RADIUS).plan(0.0, Pose(2.0, 2.1), loop, grid, Mode.NOMINAL)
+        way = np.linalg.norm(np.diff(found.points, axis=0), axis=1).sum()
+        assert way == pytest.approx(9.0, abs=0.5)
+        told = Tracker(RADIUS, 1.2, 1.6, 1.0).track(
+            0.1, Pose(2.0, 2.1), 0.5, found, 0.0, mode=Mode.NOMINAL, limit=1.0, grid=grid
+        )
+        assert told.linear > 0.3
+        assert abs(told.angular) < 0.6
 
     def test_idle_plans_nothing(self, grid):
         found = plan(grid, mode=Mode.IDLE)

@@ -142,6 +142,36 @@ def resampled(points: Points, spacing: float) -> Points:
     )
 
 
+_FOLD = -0.3
+"""Cosine of the turn from which on a corner counts as a fold."""
+_AT_FOLD = 0.1
+"""[m] before a fold; nearer, it counts as reached."""
+
+
+def up_to_fold(points: Points, begin: float) -> tuple[Points, bool]:
+    """A polyline (n, 2) from an arc length [m] on, up to the first corner where it turns back.
+
+    Also whether that is its end.
+    """
+    steps = np.diff(points, axis=0)
+    lengths = np.linalg.norm(steps, axis=1)
+    points, lengths = points[np.append(True, lengths > 1e-6)], lengths[lengths > 1e-6]
+    if not len(lengths):
+        return points, True
+    along = np.concatenate([[0.0], np.cumsum(lengths)])
+    units = np.diff(points, axis=0) / lengths[:, None]
+    turns = (units[1:] * units[:-1]).sum(axis=1)
+    folds = along[1:-1][turns < _FOLD]
+    begin = float(np.clip(begin, 0.0, along[-1]))
+    reached = folds[(folds >= begin) & (folds < begin + _AT_FOLD)]
+    begin = float(reached[-1]) if len(reached) else begin
+    ahead = folds[folds > begin]
+    end = float(ahead[0]) if len(ahead) else float(along[-1])
+    ends = [[np.interp(s, along, points[:, axis]) for axis in (0, 1)] for s in (begin, end)]
+    between = points[(along > begin) & (along < end)]
+    return np.vstack([ends[0], between, ends[1]]), not len(ahead)
+
+
 def nearest_on(points: Points, x: float, y: float) -> tuple[int, float]:
     """Index of the nearest point of a polyline (n, 2), and its distance [m]."""
     distances = np.hypot(points[:, 0] - x, points[:, 1] - y)

@@ -221,7 +221,8 @@ def maneuver_from(message: Any) -> Maneuver | None:
     if message.is_final:
         # The goal need not lie on the route.
         points = np.vstack([points, goal.position])
-    return Maneuver(points, goal, bool(message.is_final), int(message.id))
+    place = max(0.0, float(message.s_robot - message.s_start))
+    return Maneuver(points, goal, bool(message.is_final), int(message.id), place)
 
 
 def regions(now: float, config: NavigationConfig, tile: str) -> SemanticRegionArray:

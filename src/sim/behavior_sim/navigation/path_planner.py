@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The regional path planner (rpp): a free path along the maneuver, searched on a grid.
 
-Where the maneuver itself is free it is the path. Otherwise the cheapest path within a corridor
+Where the maneuver itself is free it is the path, up to where it folds back on itself: what comes then
+is planned when the robot is there. Otherwise the cheapest path within a corridor
 around it is searched (Dijkstra over 8 neighbours): cost grows with nearness to obstacles and with
 distance to the maneuver. The result is shortened and rounded as far as it stays free.
 """
@@ -18,7 +19,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from behavior_sim.navigation.grid import Grid, Mask, nearest_on, resampled
+from behavior_sim.navigation.grid import Grid, Mask, nearest_on, resampled, up_to_fold
 from behavior_sim.navigation.poses import Points, Pose
 
 SPACING = 0.1
@@ -27,8 +28,10 @@ OFF_ROUTE = 2.0
 """[m] from the maneuver beyond which the robot is off the route."""
 _CORRIDOR = 1.7
 """[m] to either side of the maneuver in which is searched."""
-_JOIN = 0.8
-"""[m] ahead, where a path from beside the maneuver joins it."""
+_JOIN = 0.2, 0.8
+"""[m] ahead, where a path from on the maneuver and from beside it joins it."""
+_DRIVEN_ON = 1.0
+"""[m] that the robot may have driven since the maneuver was told."""
 _SHORTEST = 1.0
 """[m] that a path must have left when its end is cut off at an obstacle."""
 
@@ -63,6 +66,8 @@ class Maneuver:
     final: bool
     """The goal's heading counts, and it is the end of the route."""
     identity: int = 0
+    place: float = 0.0
+    """[m] along the points, where the robot was when it was told: what comes before is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +123,14 @@ class PathPlanner:
             return Plan(np.zeros((0, 2)), robot, False, mode)
         # A fallback path keeps further away from everything.
         margin = 0.16 if mode is Mode.FALLBACK else 0.06
+        ahead, to_end = up_to_fold(maneuver.points, maneuver.place)
+        line = resampled(ahead, SPACING)
         try:
-            points = self._path(robot, maneuver, grid, self._radius + margin)
+            points = self._path(robot, line, grid, self._radius + margin)
         except _Failed as failure:
             return self._failed(now, maneuver, mode, failure)
         self._blocked_since = math.inf
-        reaches = math.dist(points[-1], maneuver.points[-1]) < SPACING
+        reaches = to_end and math.dist(points[-1], maneuver.points[-1]) < SPACING
         return Plan(points, maneuver.goal, maneuver.final and reaches, mode)
 
     def _failed(self, now: float, maneuver: Maneuver, mode: Mode, failure: _Failed) -> Plan:
@@ -141,11 +148,10 @@ class PathPlanner:
             reroute=now - self._blocked_since >= self._patience,
         )
 
-    def _path(self, robot: Pose, maneuver: Maneuver, grid: Grid | None, radius: float) -> Points:
+    def _path(self, robot: Pose, line: Points, grid: Grid | None, radius: float) -> Points:
         if grid is None:
             raise _Failed(Reason.NO_MAP, "there is no map")
-        line = resampled(maneuver.points, SPACING)
-        _, aside = nearest_on(line, robot.x, robot.y)
+        _, aside = _nearest(line, robot)
         if not grid.inside(np.vstack([line, robot.position])).all():
             raise _Failed(Reason.NO_MAP, "the maneuver leaves the loaded tile: load the next one")
         if aside > OFF_ROUTE:
@@ -168,7 +174,7 @@ class PathPlanner:
         free = grid.clearance_at(line) > radius
         if free[-1]:
             return line
-        index, _ = nearest_on(line, robot.x, robot.y)
+        index, _ = _nearest(line, robot)
         last = int(np.flatnonzero(free)[-1]) if free.any() else 0
         if (last - index) * SPACING < _SHORTEST:
             raise _Failed(Reason.GOAL_OCCUPIED, "an obstacle stands where the maneuver ends")
@@ -177,8 +183,10 @@ class PathPlanner:
     @staticmethod
     def _joined(robot: Pose, line: Points) -> Points:
         """Straight from the robot to the maneuver a little ahead, then along it."""
-        index, aside = nearest_on(line, robot.x, robot.y)
-        ahead = min(index + round((_JOIN + aside) / SPACING), len(line) - 1)
+        index, aside = _nearest(line, robot)
+        near, far = _JOIN
+        join = min(near + 2.0 * aside, far) + aside
+        ahead = min(index + round(join / SPACING), len(line) - 1)
         return resampled(np.vstack([robot.position, line[ahead:]]), SPACING)
 
     def _search(self, robot: Pose, line: Points, grid: Grid, radius: float) -> Points:
@@ -208,6 +216,14 @@ class PathPlanner:
         points = (cells[:, ::-1] + 0.5) * part.resolution + [part.x, part.y]
         points[0], points[-1] = robot.position, line[-1]
         return _rounded(points, grid, radius)
+
+
+def _nearest(line: Points, robot: Pose) -> tuple[int, float]:
+    """Where the robot is on a line (n, 2) that begins where it was; also its distance [m].
+
+    Further along the line may come by the robot again.
+    """
+    return nearest_on(line[: round(_DRIVEN_ON / SPACING) + 1], robot.x, robot.y)
 
 
 def _window(robot: Pose, line: Points, grid: Grid) -> Grid:

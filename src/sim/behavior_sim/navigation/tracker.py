@@ -35,6 +35,8 @@ _STALE = 2.0
 """[s] after which a plan counts no more."""
 _OFF_PATH = 0.7
 """[m]"""
+_SLACK = 0.3
+"""[m] along a plan that the robot may be farther than it can have driven."""
 _LOOSE = 0.35
 """[m] from the path beyond which its constraint counts as unsatisfied."""
 _MOST_POINTS = 1000
@@ -120,7 +122,16 @@ class Tracker:
         if mode is Mode.FALLBACK:
             limit = min(_FALLBACK_SPEED, limit if limit is not None else _BLIND_SPEED)
         limit = limit if limit is not None else _BLIND_SPEED
-        return self._follow(now, robot, speed, plan=plan, limit=limit, grid=grid)
+        at = self._nearest(now, robot, plan, planned_at)
+        return self._follow(now, robot, speed, plan=plan, at=at, limit=limit, grid=grid)
+
+    def _nearest(self, now: float, robot: Pose, plan: Plan, planned_at: float) -> tuple[int, float]:
+        """Where the robot is on a plan that began at it, and how far aside [m].
+
+        It cannot be farther along than it has driven since, though the plan may come by it again.
+        """
+        driven = self._max_linear * max(0.0, now - planned_at) + _SLACK
+        return nearest_on(plan.points[: math.ceil(driven / SPACING) + 1], robot.x, robot.y)
 
     def _fault(
         self, now: float, robot: Pose, plan: Plan, planned_at: float, grid: Grid | None
@@ -130,7 +141,7 @@ class Tracker:
             return TrajectoryCode.OUT_OF_MEMORY
         if not len(plan.points) or now - planned_at > _STALE or not np.isfinite(plan.points).all():
             return TrajectoryCode.INVALID_TRAJECTORY
-        if nearest_on(plan.points, robot.x, robot.y)[1] > _OFF_PATH:
+        if self._nearest(now, robot, plan, planned_at)[1] > _OFF_PATH:
             return TrajectoryCode.INVALID_TRAJECTORY
         if (
             grid is None
@@ -140,10 +151,18 @@ class Tracker:
         return None
 
     def _follow(
-        self, now: float, robot: Pose, speed: float, *, plan: Plan, limit: float, grid: Grid | None
+        self,
+        now: float,
+        robot: Pose,
+        speed: float,
+        *,
+        plan: Plan,
+        at: tuple[int, float],
+        limit: float,
+        grid: Grid | None,
     ) -> Tracking:
         points = plan.points
-        index, aside = nearest_on(points, robot.x, robot.y)
+        index, aside = at
         left = (len(points) - 1 - index) * SPACING + aside
         end = points[-1]
         if left < 0.3 and robot.distance(*end) < _AT_GOAL:
