@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maneuvers driven by Nav2: planned by its planner server, followed by its controller server.
 
-Each cycle plans from the robot to the maneuver's goal and hands the path to the controller, which
-takes it in place of the one before. In IDLE nothing is followed; in FALLBACK another controller, a
-slower or more careful one, follows, or none where there is no such controller.
+Each cycle plans from the robot to the maneuver's next corner, or its goal, and hands the path to the
+controller, which takes it in place of the one before. In IDLE nothing is followed; in FALLBACK
+another controller, a slower or more careful one, follows, or none where there is no such one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from behavior_executor.nav2.interfaces import (
     error_name,
     nav2_interface,
 )
+from behavior_executor.nav2.next_corner import next_corner
 from behavior_ros import (
     QOS_COMMAND,
     QOS_EVENT_LOG,
@@ -116,7 +117,7 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
             self._tell(PathPlannerHealth.NO_MAP, "nobody plans: is Nav2's planner server active?")
             return
         goal = self._compute_type.Goal()
-        goal.goal, goal.use_start = self._maneuver.goal, False
+        goal.goal, goal.use_start = next_corner(self._maneuver), False
         goal.planner_id = self._values["planner_id"]
         begin, mode = time.perf_counter(), self._mode
         self._planning = GoalExchange(

@@ -25,6 +25,7 @@ from rclpy.node import Node
 
 from behavior_executor.vda5050.actions import RunningAction
 from behavior_executor.vda5050.messages import Action, ActionStatus, NodePosition
+from behavior_executor.vda5050.order_rules import Place
 from behavior_ros import QOS_EVENT_LOG
 
 PREFIX = "vda5050"
@@ -181,26 +182,31 @@ class SentMission:
 class MissionDriver:
     """Drives legs as missions FOLLOW_ROUTE, or NAVIGATE_TO_POSE to a single place."""
 
-    def __init__(self, missions: Missions, *, frame: str, heading: Callable[[], float]) -> None:
+    def __init__(
+        self, missions: Missions, *, frame: str, place: Callable[[], Place | None]
+    ) -> None:
         """Drive in one frame.
 
         Args:
             missions: sends them.
             frame: in which node positions are given.
-            heading: [rad] of the vehicle now, for a goal without one.
+            place: of the vehicle now, where routes begin; None: not known.
         """
-        self._missions, self._frame, self._heading = missions, frame, heading
+        self._missions, self._frame, self._place = missions, frame, place
         self._sent: SentMission | None = None
 
     def drive(self, places: list[NodePosition]) -> None:
         """Begin to drive along these places."""
+        here = self._place()
+        if here is not None:
+            places = [NodePosition(x=here.x, y=here.y, theta=here.theta), *places]
         poses = [
             self._pose(place, before)
             for before, place in zip([None, *places], places, strict=False)
         ]
         mission = MissionAction()
-        if len(poses) == 1:
-            mission.type, mission.goal = MissionAction.NAVIGATE_TO_POSE, poses[0]
+        if len(poses) - (here is not None) == 1:
+            mission.type, mission.goal = MissionAction.NAVIGATE_TO_POSE, poses[-1]
         else:
             mission.type = MissionAction.FOLLOW_ROUTE
             mission.route.header.frame_id = self._frame
@@ -231,8 +237,7 @@ class MissionDriver:
         yaw = place.theta
         if yaw is None and before is not None:
             yaw = math.atan2(place.y - before.y, place.x - before.x)
-        if yaw is None:
-            yaw = self._heading()
+        yaw = yaw or 0.0
         pose = PoseStamped()
         pose.header.frame_id = self._frame
         pose.pose.position.x, pose.pose.position.y = place.x, place.y

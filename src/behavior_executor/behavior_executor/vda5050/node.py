@@ -119,7 +119,7 @@ class Vda5050Client(Node):  # type: ignore[misc]
         self._missions = Missions(self)
         self._subscribe()
         self.vehicle = Vehicle(
-            driver=MissionDriver(self._missions, frame=values["frame"], heading=self._heading),
+            driver=MissionDriver(self._missions, frame=values["frame"], place=self._place),
             handlers=self._make_handlers(values["behaviors"]),
             condition=self.condition,
             tolerance=values["node_tolerance"],
@@ -281,10 +281,6 @@ class Vda5050Client(Node):  # type: ignore[misc]
         q = pose.orientation
         yaw = wrapped(yaw_of(q.x, q.y, q.z, q.w))
         return Place(pose.position.x, pose.position.y, yaw, result.map_id)
-
-    def _heading(self) -> float:
-        place = self._place()
-        return place.theta if place is not None else 0.0
 
     def _score(self) -> float | None:
         result = self._localization.latest()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The regional path planner (rpp): a free path along the maneuver, searched on a grid.
 
-Where the maneuver itself is free it is the path, up to where it folds back on itself: what comes then
-is planned when the robot is there. Otherwise the cheapest path within a corridor
+Where the maneuver itself is free it is the path, up to where it folds back on itself: what comes
+then is planned when the robot is there. Otherwise the cheapest path within a corridor
 around it is searched (Dijkstra over 8 neighbours): cost grows with nearness to obstacles and with
 distance to the maneuver. The result is shortened and rounded as far as it stays free.
 """
