@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maneuvers driven by Nav2: planned by its planner server, followed by its controller server.
 
-Each cycle plans from the robot to the maneuver's next corner, or its goal, and hands the path to the
+Each cycle plans from the robot to the next corner of the maneuver and hands the path to the
 controller, which takes it in place of the one before. In IDLE nothing is followed; in FALLBACK
 another controller, a slower or more careful one, follows, or none where there is no such one.
 """
