@@ -58,6 +58,9 @@ class Ticked(Protocol):
     def mission_ended(self, code: Code) -> None:
         """The mission has ended."""
 
+    def refusal(self, request: MissionRequest) -> str:
+        """Why a mission, or a step of one, can never be carried out; empty: it may be."""
+
     def failure(self) -> tuple[Code, str] | None:
         """Why the running mission failed, if this one knows better than the tree."""
 
@@ -291,6 +294,9 @@ class ExecutorCore:
             Kind.FOLLOW_ROUTE: ("navigation_tree", self.settings.navigation_tree),
             Kind.LOAD_MAP: ("map_tree", self.settings.map_tree),
         }.get(part.kind, ("", part.name))
+        refusals = filter(None, (manager.refusal(part) for manager in self._managers))
+        if refused := "; ".join(refusals):
+            raise MissionError(Code.INVALID_REQUEST, refused)
         try:
             entry = self.catalogue.find(name)
         except MissionError as error:

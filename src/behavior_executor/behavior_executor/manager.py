@@ -64,6 +64,13 @@ class BehaviorManager:
     def post_tick(self, now: float) -> None:
         """After every tick."""
 
+    def refusal(self, request: MissionRequest) -> str:
+        """Why a mission, or a step of one, can never be carried out; empty: it may be.
+
+        Asked before it is accepted; whatever happens to it later is no reason.
+        """
+        return ""
+
     def mission_started(self, request: MissionRequest) -> None:
         """A mission, or the next step of a sequence, starts; its tree is ticked from now on."""
 

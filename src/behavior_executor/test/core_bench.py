@@ -44,6 +44,9 @@ class Recorder:
     def post_tick(self, now: float) -> None:
         pass
 
+    def refusal(self, request: MissionRequest) -> str:
+        return ""
+
     def mission_started(self, request: MissionRequest) -> None:
         self.told.append(("started", request.action_id))
 

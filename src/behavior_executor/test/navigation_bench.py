@@ -156,7 +156,13 @@ class World:
 
     def _loaded(self, request_id: int, tile: str) -> None:
         taken = self.bench.change.answer(
-            LoadAnswer(request_id, not self.load_refusal, self.load_refusal, self.time)
+            LoadAnswer(
+                request_id,
+                not self.load_refusal,
+                self.load_refusal,
+                self.time,
+                kept=self.load_refusal.startswith("unknown"),
+            )
         )
         if taken and not self.load_refusal:
             self.map_id = tile
@@ -387,6 +393,9 @@ class NavigationBench:
 
     def post_tick(self, now: float) -> None:
         pass
+
+    def refusal(self, request: MissionRequest) -> str:
+        return self.action.refusal(request)
 
     def mission_started(self, request: MissionRequest) -> None:
         self.planner.begin_action()

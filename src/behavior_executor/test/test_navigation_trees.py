@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from navigation_bench import NAMES, SPEED, NavigationBench
 
-from behavior_executor.missions import Code, Kind, Mission, MissionRequest, State
+from behavior_executor.missions import (
+    Code,
+    Kind,
+    Mission,
+    MissionError,
+    MissionRequest,
+    State,
+)
 from behavior_executor.navigation.action_core import ActionRules
 from behavior_executor.navigation.calls import CallResult
 from behavior_executor.navigation.map_change import TileRequest
@@ -706,6 +713,75 @@ def test_load_map() -> None:
     assert bench.finish(west) is Code.SUCCESS
     assert bench.state.map.tile_id == "west"
     assert (bench.action.executed, bench.action.completed) == (4, 3)
+
+
+def test_a_tile_that_the_loader_does_not_know_changes_nothing(bench: NavigationBench) -> None:
+    mission = bench.submit(Kind.LOAD_MAP, map_id="moon")
+    bench.world.load_refusal = "unknown tile 'moon': choose among east, west"
+    assert bench.finish(mission) is Code.MAP_FAILED
+    assert "choose among" in mission.text
+    assert bench.state.map.phase is MapPhase.IDLE
+    assert all(module.on for module in bench.world.modules.values())
+    assert bench.finish(bench.go(4.0)) is Code.SUCCESS
+    assert len(bench.world.loads) == 1
+    bench.world.load_refusal = ""
+    assert bench.finish(bench.submit(Kind.LOAD_MAP, map_id="east")) is Code.SUCCESS
+    assert bench.state.map.tile_id == "east"
+
+
+def test_an_unknown_tile_asked_for_on_the_way_is_no_end_of_the_drive(
+    bench: NavigationBench,
+) -> None:
+    mission = bench.go(8.0)
+    bench.until(lambda: bench.world.robot.x > 1.0)
+    bench.world.load_refusal = "unknown tile"
+    ask_for_tile(bench, "moon")
+    assert bench.finish(mission) is Code.SUCCESS
+    assert bench.world.loads[0][1] == "moon"
+
+
+def tiled() -> NavigationBench:
+    tiles = (Tile("west", -5, -5, 6, 5), Tile("east", 3, -5, 15, 5))
+    bench = NavigationBench(rules=ActionRules(tiles=TileRule(tiles, lookahead=1.0)))
+    bench.world.map_id = "west"
+    return bench
+
+
+def test_a_tile_that_the_way_needs_and_nobody_knows_ends_the_drive() -> None:
+    bench = tiled()
+    bench.world.load_refusal = "unknown tile 'east'"
+    mission = bench.go(12.0)
+    assert bench.finish(mission) is Code.MAP_FAILED
+    assert "unknown tile 'east'" in mission.text
+    bench.world.robot = Pose2D()
+    assert bench.finish(bench.go(3.0)) is Code.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": Kind.LOAD_MAP, "map_id": "moon"}, "no tile 'moon': choose among east, west"),
+        ({"goal": Pose2D(20.0, 0.0)}, "the goal (20.00, 0.00) lies outside of the map: 'west' is"),
+        ({"goal": Pose2D(1e300, 0.0)}, "the goal is on no map"),
+        ({"goal": Pose2D(math.nan, 0.0)}, "the goal is on no map"),
+        ({"goal": Pose2D(0.0, -1e7), "frame": "nowhere"}, "the goal is on no map"),
+        ({"route": [Pose2D(1.0), Pose2D(2.0, 9.0)]}, "pose 2 of the route (2.00, 9.00) lies"),
+    ],
+)
+def test_what_is_on_no_map_is_refused_at_once(fields: dict, words: str) -> None:
+    bench = tiled()
+    frame = fields.pop("frame", "map")
+    kind = fields.pop("kind", Kind.FOLLOW_ROUTE if "route" in fields else Kind.NAVIGATE_TO_POSE)
+    if "goal" in fields:
+        fields["goal"] = FramedPose(frame, fields["goal"])
+    if "route" in fields:
+        fields["route"] = tuple(FramedPose(frame, pose) for pose in fields["route"])
+    with pytest.raises(MissionError) as caught:
+        bench.submit(kind, **fields)
+    assert caught.value.code is Code.INVALID_REQUEST
+    assert words in str(caught.value)
+    assert bench.state.map.phase is MapPhase.IDLE
+    assert bench.finish(bench.go(4.0)) is Code.SUCCESS
 
 
 def test_load_map_without_a_localization() -> None:

@@ -108,6 +108,7 @@ class ActionManager(NavigationManager):
             # Answers to an earlier life of this process must not be taken for ours.
             first_request_id=time.time_ns() // 1_000_000,
         )
+        self.state.tiles = tuple(self.core.rules.tiles.names)
         self.stale_routes = 0
         """Routes that were too old when they arrived."""
         self._frame: str = values["omap_frame"]
@@ -145,6 +146,10 @@ class ActionManager(NavigationManager):
             if index is not None:
                 self.core.regions, self._new_regions = index, None
         self.core.pre_tick(now)
+
+    def refusal(self, request: MissionRequest) -> str:
+        """Tiles that do not exist, and goals that lie on no map."""
+        return self.core.refusal(request)
 
     def mission_started(self, request: MissionRequest) -> None:
         """A navigation is the new action."""

@@ -187,6 +187,11 @@ class MapManager(NavigationManager):
             )
         elif not message.tile_id and not message.map_url:
             self.manager_node.get_logger().warning("a request names neither a tile nor a map_url")
+        elif self.state.tiles and not message.map_url and message.tile_id not in self.state.tiles:
+            self.manager_node.get_logger().warning(
+                f"there is no tile '{message.tile_id[:100]}': choose among "
+                f"{', '.join(self.state.tiles)}"
+            )
         else:
             self.change.request(TileRequest(message.tile_id, message.map_url, message.id))
 
@@ -211,14 +216,16 @@ def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:
     """What the end of a goal says about a request."""
     result = outcome.result
     if result is None:
-        return LoadAnswer(number, False, f"the map loader: {outcome.message}")
+        kept = outcome.end is End.REJECTED
+        return LoadAnswer(number, False, f"the map loader: {outcome.message}", kept=kept)
     if result.request_id != number:
         return LoadAnswer(
             number, False, f"the map loader answered request {result.request_id} instead"
         )
     success = outcome.succeeded and result.code == LoadTile.Result.SUCCESS
-    text = result.message or f"the map loader ended with code {result.code}"
-    return LoadAnswer(number, success, "" if success else text, seconds(result.acquired))
+    text = "" if success else result.message or f"the map loader ended with code {result.code}"
+    kept = result.code in (LoadTile.Result.UNKNOWN_TILE, LoadTile.Result.INVALID_REQUEST)
+    return LoadAnswer(number, success, text, seconds(result.acquired), kept=kept)
 
 
 def _nothing(_: Any) -> None:

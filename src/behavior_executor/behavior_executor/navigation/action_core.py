@@ -52,6 +52,8 @@ from behavior_executor.navigation.tiles import TileRule
 
 NAVIGATION_KINDS = frozenset({Kind.NAVIGATE_TO_POSE, Kind.FOLLOW_ROUTE, Kind.LOAD_MAP})
 """Kinds of missions that are actions of this state machine."""
+LARGEST = 1e6
+"""[m] of a coordinate on a map; centimetres of greater ones are lost in sums."""
 _CANCELED = frozenset({Code.CANCELED_BY_CLIENT, Code.REPLACED, Code.SHUTDOWN})
 
 _CODES = {
@@ -357,8 +359,8 @@ class ActionCore:
         return tile
 
     def complete(self) -> bool:
-        """End the action with success; False: there is none. Counts once."""
-        if not self.action.active:
+        """End the action with success; False: there is none, or it is not done. Counts once."""
+        if not self.action.active or (self._loads_map and self.state.map.refused):
             return False
         self.completed += 1
         left_out = self._given.left_out if self._given is not None else 0.0
@@ -383,6 +385,8 @@ class ActionCore:
             return action.code, action.text
         if state.map.phase is MapPhase.FAILED:
             return Code.MAP_FAILED, f"the map was not changed: {state.map.text}"
+        if state.map.refused and (self._loads_map or self.tile_refused):
+            return Code.MAP_FAILED, f"the map was not changed: {state.map.refusal}"
         if self._watch is not None and self._watch.lost and action.goal is not None:
             return (
                 Code.GOAL_FRAME_LOST,
@@ -399,6 +403,27 @@ class ActionCore:
             refusal = self.exchange.refusal or "it did not answer; does it run?"
             return Code.NO_ROUTE, f"no route within {waited:.1f} s: the route planner: {refusal}"
         return None
+
+    @property
+    def tile_refused(self) -> bool:
+        """Whether the tile that the way leads to was asked for in vain."""
+        return bool(self._tile_asked) and self.state.map.refused == self._tile_asked
+
+    def refusal(self, request: MissionRequest) -> str:
+        """Why a mission can never be carried out; empty: it may be."""
+        tiles = self.rules.tiles
+        if request.kind is Kind.LOAD_MAP and tiles.unknown(request.map_id):
+            return f"no tile '{request.map_id}': choose among {', '.join(tiles.names)}"
+        places = [(request.goal, "the goal")] if request.goal is not None else []
+        places += [(p, f"pose {i} of the route") for i, p in enumerate(request.route, 1)]
+        for place, what in places:
+            found = self._in_map(place) or place.pose
+            x, y = found.x, found.y
+            if not max(abs(x), abs(y)) <= LARGEST:
+                return f"{what} is on no map: coordinates reach {LARGEST:g} m"
+            if self._in_map(place) is not None and tiles.outside(x, y):
+                return f"{what} ({x:.2f}, {y:.2f}) lies outside of the map: {tiles.extents}"
+        return ""
 
     def forbidden_ahead(self, types: Collection[int]) -> tuple[str, ...]:
         """Identifiers of the regions of these types that the robot is in, or is about to enter."""

@@ -194,8 +194,10 @@ class CompleteAction(_ActionNode):
     """Ends the action with success."""
 
     def tick(self) -> NodeStatus:
-        """End it; FAILURE if there is none."""
-        return self.result("" if self.core.complete() else "there is no action")
+        """End it; FAILURE if there is none, or the map that it wants was refused."""
+        if self.core.complete():
+            return self.result("")
+        return self.result(self.core.state.map.refusal or "there is no action")
 
 
 class FailAction(_ActionNode):
@@ -216,9 +218,9 @@ class RequestTileLoad(_ActionNode):
         return ports_list(OutputPort("tile_id", str, description="the tile, empty: none is needed"))
 
     def tick(self) -> NodeStatus:
-        """Ask; always SUCCESS."""
+        """Ask; FAILURE if that tile was refused."""
         self.set_output("tile_id", self.core.request_tile())
-        return NodeStatus.SUCCESS
+        return self.result(self.core.state.map.refusal if self.core.tile_refused else "")
 
 
 class RequestNewRouteOnBoard(StatefulActionNode):

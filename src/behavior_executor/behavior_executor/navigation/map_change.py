@@ -9,6 +9,9 @@
 The tree goes through the phases; this keeps the books. Whatever fails on the way, the phase is
 FAILED and the modules stay disabled, until a later change succeeds: another request, or the same
 one again with the next mission. While a tile is being loaded the newest request counts.
+
+A map loader that refuses a tile before it touched the map in force, because it does not know it,
+leaves that one there: the modules are enabled again, and the robot drives on.
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ class LoadAnswer:
     text: str = ""
     acquired: float = 0.0
     """[s] from which on the map holds."""
+    kept: bool = False
+    """Without success: the map that was in force still is."""
 
 
 class MapWorld(Protocol):
@@ -128,6 +133,7 @@ class MapChange:
 
     def mission_started(self) -> None:
         """A change that failed is tried again: the robot cannot drive without it."""
+        self.map.refused = self.map.refusal = ""
         if self.map.phase is MapPhase.FAILED and self._wanted is None:
             self._wanted = self._current
 
@@ -190,6 +196,23 @@ class MapChange:
         if not problem:
             self.world.republish(self._answer.acquired)
         return problem
+
+    @property
+    def kept(self) -> bool:
+        """Whether the map loader refused the tile without touching the map in force."""
+        loading = self.map.phase is MapPhase.LOADING
+        return loading and self._answer is not None and self._answer.kept
+
+    def keep(self) -> str:
+        """The change is over, the old map in force; returns why that cannot be, empty: done."""
+        if self._current is None or self._answer is None or not self._answer.kept:
+            return "no tile was refused"
+        self.map.phase, self.map.refused = MapPhase.IDLE, self._current.tile_id
+        self.map.refusal = f"tile '{self._current.tile_id}': {self._answer.text}"
+        if self._wanted is self._current:
+            self._wanted, self.map.requested = None, ""
+        self._current = None
+        return ""
 
     @property
     def localized(self) -> bool:

@@ -125,6 +125,14 @@ class RepublishMaps(_MapNode):
         return self.result(self.change.republish())
 
 
+class KeepMap(_MapNode):
+    """Ends a change of the map that the map loader refused: the old one is in force."""
+
+    def tick(self) -> NodeStatus:
+        """End; FAILURE if no tile was refused."""
+        return self.result(self.change.keep())
+
+
 class WaitMapLocalized(StatefulActionNode):
     """Waits until the robot knows its place in the new map."""
 
@@ -198,6 +206,13 @@ def register_map_nodes(factory: BehaviorTreeFactory, change: MapChange) -> None:
         lambda: change.requested,
         "no tile is to be loaded" if change.enabled else "use_tile_loader is false",
     )
+    register_condition(
+        factory,
+        "mapIsKept",
+        "SUCCESS if the map loader refused the tile and left the map in force as it is.",
+        lambda: change.kept,
+        "the map that was in force is not",
+    )
     node_classes: tuple[type[TreeNode], ...] = (
         MapIsLoaded,
         EnterMapPhase,
@@ -206,6 +221,7 @@ def register_map_nodes(factory: BehaviorTreeFactory, change: MapChange) -> None:
         RepublishMaps,
         WaitMapLocalized,
         CompleteMapChange,
+        KeepMap,
         GuardMapChange,
     )
     for node_class in node_classes:

@@ -160,6 +160,10 @@ class MapState:
     """Tile asked for."""
     text: str = ""
     """Why the change failed."""
+    refused: str = ""
+    """Tile that was asked for in vain; the map in force was kept, and is driven on."""
+    refusal: str = ""
+    """Why, in plain words."""
 
     @property
     def changing(self) -> bool:
@@ -178,5 +182,7 @@ class NavigationState:
     action: ActionState = field(default_factory=ActionState)
     planner: PlannerState = field(default_factory=PlannerState)
     map: MapState = field(default_factory=MapState)
+    tiles: tuple[str, ...] = ()
+    """Names of the tiles that there are; empty: they are not listed."""
     entities: dict[str, bool | None] = field(default_factory=dict)
     """Whether each switchable module is enabled; None: not known."""

@@ -68,6 +68,27 @@ class TileRule:
         found = best or (here if lost else there)
         return found[0].name if found else None
 
+    @property
+    def names(self) -> list[str]:
+        """Of all tiles."""
+        return sorted(tile.name for tile in self.tiles)
+
+    @property
+    def extents(self) -> str:
+        """Where the tiles lie, in plain words."""
+        return ", ".join(
+            f"'{t.name}' is ({t.x_min:g}, {t.y_min:g}) to ({t.x_max:g}, {t.y_max:g})"
+            for t in self.tiles
+        )
+
+    def unknown(self, name: str) -> bool:
+        """Whether tiles are listed, and none has this name."""
+        return bool(self.tiles) and self.find(name) is None
+
+    def outside(self, x: float, y: float) -> bool:
+        """Whether tiles are listed, and a point [m] lies on none of them."""
+        return bool(self.tiles) and not any(tile.contains(x, y) for tile in self.tiles)
+
     def find(self, name: str) -> Tile | None:
         """The tile of this name."""
         return next((tile for tile in self.tiles if tile.name == name), None)
