@@ -16,21 +16,27 @@ Values come as text and become numbers by the declared type; a port without a de
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import itertools
 import math
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from behavior_executor.missions import Code, MissionError
+from behavior_tree.shown_text import MOST_PROBLEMS, listed, visible
 
 Value = str | int | float | bool
 """What a mission parameter can be on the blackboard."""
 
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _ROOT = re.compile(r"<root\b")
+_SETTLED = 2.0
+"""[s] of wall time after which a file's time of change tells versions apart."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +82,11 @@ class MissionEntry:
         declared = {parameter.name: parameter for parameter in self.parameters}
         if not declared:
             return dict(given)
+        unknown = [name for name in given if name not in declared]
+        near = [_nearest(name, list(declared), "parameters") for name in unknown[:MOST_PROBLEMS]]
         problems = [
-            f"no parameter '{name}'{_nearest(name, list(declared), 'parameters')}"
-            for name in given
-            if name not in declared
+            f"no parameter '{name}'{hint}"
+            for name, hint in itertools.zip_longest(unknown, near, fillvalue="")
         ]
         values: dict[str, Value] = {}
         for name, parameter in declared.items():
@@ -90,11 +97,11 @@ class MissionEntry:
             try:
                 values[name] = parameter.parse(text)
             except ValueError:
-                problems.append(f"parameter '{name}': '{text}' is not of type {parameter.type}")
+                problems.append(
+                    f"parameter '{name}': '{visible(text)}' is not of type {parameter.type}"
+                )
         if problems:
-            raise MissionError(
-                Code.INVALID_REQUEST, f"mission '{self.name}': " + "; ".join(problems)
-            )
+            raise MissionError(Code.INVALID_REQUEST, f"mission '{self.name}': {listed(problems)}")
         return values
 
 
@@ -102,13 +109,16 @@ class MissionCatalogue:
     """The missions in a list of folders, and single files; of two with one name the earlier counts,
     and files before folders.
 
-    Nothing is cached: a file that was added, edited or removed counts at the next call.
+    A file that was added, edited or removed counts at the next call; what has not changed is not
+    read again.
     """
 
     def __init__(self, directories: Sequence[Path], files: Sequence[Path] = ()) -> None:
         """Remember folders and files; one that does not exist holds no mission."""
         self.directories = tuple(directories)
         self.files = tuple(files)
+        self._read: dict[Path, tuple[object, MissionEntry]] = {}
+        """By file: what told one version from another, and what it said."""
 
     def names(self) -> list[str]:
         """All names, sorted."""
@@ -116,7 +126,7 @@ class MissionCatalogue:
 
     def entries(self) -> list[MissionEntry]:
         """All missions, sorted by name; a broken file is listed too, its description says so."""
-        return [_read(name, path) for name, path in sorted(self._paths().items())]
+        return [self._entry(name, path) for name, path in sorted(self._paths().items())]
 
     def find(self, name: str) -> MissionEntry:
         """The mission of this name.
@@ -124,14 +134,39 @@ class MissionCatalogue:
         Raises:
             MissionError: UNKNOWN_MISSION, with the nearest names.
         """
-        paths = self._paths()
-        if name not in paths:
+        path = self._path(name)
+        if path is None:
             raise MissionError(
                 Code.UNKNOWN_MISSION,
-                f"no mission '{name}'{_nearest(name, sorted(paths), 'missions')}; "
+                f"no mission '{name}'{_nearest(name, self.names(), 'missions')}; "
                 f"looked in {', '.join(map(str, (*self.files, *self.directories))) or 'no folder'}",
             )
-        return _read(name, paths[name])
+        return self._entry(name, path)
+
+    def _path(self, name: str) -> Path | None:
+        """The file of a mission, without looking at any other; names are no paths."""
+        if not name or "/" in name or "\0" in name:
+            return None
+        named = (path for path in self.files if path.stem == name)
+        for path in (*named, *(directory / f"{name}.xml" for directory in self.directories)):
+            with contextlib.suppress(OSError):  # a name that is too long for the file system
+                if path.is_file():
+                    return path
+        return None
+
+    def _entry(self, name: str, path: Path) -> MissionEntry:
+        """What a file says of itself, read again if it may have changed."""
+        try:
+            found = path.stat()
+        except OSError:
+            return _read(name, path)
+        version = (found.st_mtime_ns, found.st_size, found.st_ino)
+        known, entry = self._read.get(path, (None, None))
+        # Two versions within one step of the file system's clock would look the same.
+        if entry is None or known != version or time.time() - found.st_mtime < _SETTLED:
+            entry = _read(name, path)
+            self._read[path] = version, entry
+        return entry
 
     def _paths(self) -> dict[str, Path]:
         paths = {path.stem: path for path in reversed(self.files) if path.is_file()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
@@ -25,6 +26,7 @@ from nav_msgs.msg import Path
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_executor.feedback import Progress
+from behavior_executor.mission_limits import oversize
 from behavior_executor.missions import (
     CONTROL_KINDS,
     STEP_KINDS,
@@ -43,6 +45,7 @@ from behavior_motion.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_ros import pose_to_matrix, seconds, to_time
 from behavior_tree import NodeStatus
+from behavior_tree.shown_text import listed
 
 _NUMBERS = {status: int(status) for status in NodeStatus}
 QUATERNION_TOLERANCE = 0.01
@@ -55,7 +58,9 @@ def request_from(message: MissionAction) -> MissionRequest:
     Raises:
         MissionError: INVALID_REQUEST, with everything that is malformed.
     """
-    problems: list[str] = []
+    problems = oversize(message)
+    if problems:
+        raise MissionError(Code.INVALID_REQUEST, "oversize mission: " + listed(problems))
     policies = {int(policy) for policy in Policy}
     if message.policy not in policies:
         problems.append(f"policy {message.policy} is none of {sorted(policies)}")
@@ -76,7 +81,7 @@ def request_from(message: MissionAction) -> MissionRequest:
             problems += [f"step {number}: {text}" for text in found]
     request = _part(message, kind, action_id, problems)
     if problems:
-        raise MissionError(Code.INVALID_REQUEST, "malformed mission: " + "; ".join(problems))
+        raise MissionError(Code.INVALID_REQUEST, "malformed mission: " + listed(problems))
     return replace(
         request, policy=Policy(message.policy), priority=message.priority, steps=tuple(steps)
     )
@@ -105,9 +110,8 @@ def _part(
         goal = _framed(message.goal.header.frame_id, message.goal.pose, "goal", problems)
     if kind is Kind.FOLLOW_ROUTE:
         route = _route(message.route, problems)
-    keys = [pair.key for pair in message.parameters]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    problems += [f"parameter '{key}' is given twice" for key in twice]
+    keys = Counter(pair.key for pair in message.parameters)
+    problems += [f"parameter '{key}' is given twice" for key in sorted(keys) if keys[key] > 1]
     if "" in keys:
         problems.append("a parameter has no key")
     return MissionRequest(

@@ -35,6 +35,7 @@ from behavior_executor.missions import (
 from behavior_executor.statistics import Metric, TickStatistics
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_tree import BehaviorTreeError, LoadError, NodeExecutionError, NodeStatus
+from behavior_tree.shown_text import listed, reason_text
 
 
 class Ticked(Protocol):
@@ -164,10 +165,9 @@ class ExecutorCore:
         if request.kind in CONTROL_KINDS:
             return self._control(request.kind, request.action_id)
         self._check(request)
-        before = self.queue.running
-        mission = self.queue.submit(request, self._now(), self._log.accepted)
-        if before is not None and before.is_final:
-            self._close(before)
+        mission, replaced = self.queue.submit(request, self._now(), self._log.accepted)
+        for each in replaced:
+            self._leave(each)
         self._listener.mission_changed(mission)
         return mission
 
@@ -208,11 +208,7 @@ class ExecutorCore:
         if held is not None:
             held.end(Code.CANCELED_BY_CLIENT, "cancelled on request", self._now())
         mission = held or self.queue.cancel(action_id, self._now())
-        if mission is self.queue.current:
-            self._close(mission)
-        else:
-            self._count(mission)
-            self._tell(mission)
+        self._leave(mission)
         return mission
 
     def settle(self) -> None:
@@ -240,13 +236,8 @@ class ExecutorCore:
 
     def shut_down(self) -> None:
         """Halt the tree and end all missions."""
-        running = self.queue.running
         for mission in self.queue.shut_down(self._now()):
-            if mission is running:
-                self._close(mission)
-            else:
-                self._count(mission)
-                self._tell(mission)
+            self._leave(mission)
 
     def metrics(self) -> list[Metric]:
         """Ticks, and missions by outcome."""
@@ -254,7 +245,7 @@ class ExecutorCore:
             Metric(f"missions_{code.name.lower()}", "", float(count), is_counter=True)
             for code, count in sorted(self._ended.items())
         ]
-        waiting = Metric("missions_waiting", "", float(len(self.queue.waiting)))
+        waiting = Metric("missions_waiting", "", float(self.queue.waiting_count))
         return [*self.statistics.metrics(), waiting, *counts]
 
     def _check(self, request: MissionRequest) -> None:
@@ -280,7 +271,7 @@ class ExecutorCore:
                 code = error.code
                 problems.append(f"step {number} ({part.title}): {error}")
         if problems:
-            raise MissionError(code, "; ".join(problems))
+            raise MissionError(code, listed(problems))
 
     def _entry(self, part: MissionRequest) -> tuple[MissionEntry, dict[str, Value]]:
         """The tree that carries a mission or step out, and the values for its blackboard."""
@@ -405,7 +396,7 @@ class ExecutorCore:
             return
         if self._lost_since is None:
             self._lost_since = self._wall()
-            mission.text = f"waiting for a server: {run.lost_server}"
+            mission.text = reason_text(f"waiting for a server: {run.lost_server}")
             self._listener.problem(mission.text)
         waited = self._wall() - self._lost_since
         if waited >= self.settings.server_lost_grace:
@@ -419,6 +410,14 @@ class ExecutorCore:
     def _end(self, mission: Mission, code: Code, text: str) -> None:
         mission.end(code, mission.step_text + text, self._now())
         self._close(mission)
+
+    def _leave(self, mission: Mission) -> None:
+        """Tell of the end of a mission that others have ended, be it waiting or running."""
+        if mission is self.queue.current:
+            self._close(mission)
+        else:
+            self._count(mission)
+            self._tell(mission)
 
     def _close(self, mission: Mission) -> None:
         """Halt the tree of a mission that has ended, and tell of it."""
@@ -447,9 +446,8 @@ class ExecutorCore:
             try:
                 self._run.halt()
             except Exception as error:  # a node may raise anything while it is halted
-                self._listener.problem(
-                    f"while the tree was halted: {type(error).__name__}: {error}"
-                )
+                text = f"while the tree was halted: {type(error).__name__}: {error}"
+                self._listener.problem(reason_text(text))
 
     def _count(self, mission: Mission) -> None:
         self._ended[mission.code] = self._ended.get(mission.code, 0) + 1

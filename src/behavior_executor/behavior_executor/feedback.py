@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from behavior_executor.missions import Code, Mission, State
 from behavior_executor.report import Report
 from behavior_executor.tree_run import Activity
+from behavior_tree.shown_text import reason_text, visible
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ def progress_of(
         elapsed=mission.elapsed(now),
         active_path=activity.active_path,
         skill=activity.skill,
-        phase=activity.phase,
-        detail=(mission.step_text + detail).removesuffix(": "),
+        phase=visible(activity.phase),
+        detail=reason_text((mission.step_text + detail).removesuffix(": ")),
         distance_remaining=report.distance_remaining,
         planner_mode=report.planner_mode,
         reroutes=report.reroutes,

@@ -5,19 +5,33 @@ One mission runs at a time. A second one is treated by its own policy, or by the
 
 ========  =====================================================================================
 REJECT    refused with BUSY; the running mission is not touched
-QUEUE     waits behind missions of the same or a higher priority
-REPLACE   the running mission ends with REPLACED; this one runs next, before those that wait
+QUEUE     waits behind missions of the same or a higher priority; BUSY beyond the capacity
+REPLACE   the running mission ends with REPLACED, as does one that was about to start; this one
+          runs next, before those that wait by QUEUE
 ========  =====================================================================================
 
-The queue only keeps the books. Whoever runs trees looks at ``current`` and halts a tree whose
-mission has ended.
+So of many that replace each other between two ticks only the newest runs. The queue only keeps the
+books: whoever runs trees looks at ``current`` and halts a tree whose mission has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from behavior_executor.missions import Code, Mission, MissionError, MissionRequest, Policy, State
+
+_MOST_TOLD = 10
+"""Identifiers that a refusal lists."""
+
+
+class Admission(NamedTuple):
+    """What came of a request."""
+
+    mission: Mission
+    """The mission that was accepted."""
+    replaced: tuple[Mission, ...]
+    """Missions that ended for it."""
 
 
 class MissionQueue:
@@ -41,26 +55,37 @@ class MissionQueue:
         self.capacity = capacity
         self.current: Mission | None = None
         """The mission that was started last; it may have ended, then ``start_next`` drops it."""
-        self._waiting: list[tuple[tuple[int, int, int], Mission]] = []
+        self._waiting: dict[str, tuple[tuple[int, int, int], Mission]] = {}
         self._arrivals = 0
 
     @property
     def waiting(self) -> list[Mission]:
         """Missions that wait, the next one first."""
-        return [mission for _, mission in sorted(self._waiting, key=lambda entry: entry[0])]
+        return [mission for _, mission in sorted(self._waiting.values(), key=lambda e: e[0])]
+
+    @property
+    def waiting_count(self) -> int:
+        """How many missions wait."""
+        return len(self._waiting)
 
     @property
     def running(self) -> Mission | None:
         """The mission that has started and not ended."""
         return self.current if self.current is not None and not self.current.is_final else None
 
+    def find(self, action_id: str) -> Mission | None:
+        """The mission of this identifier that waits or runs."""
+        if self.running is not None and self.running.action_id == action_id:
+            return self.running
+        return self._waiting[action_id][1] if action_id in self._waiting else None
+
     def submit(
         self,
         request: MissionRequest,
         now: float,
         first: Callable[[Mission], None] = lambda mission: None,
-    ) -> Mission:
-        """Accept a mission; a running one may be replaced by it.
+    ) -> Admission:
+        """Accept a mission; others may be replaced by it.
 
         Args:
             request: what it asks for.
@@ -70,34 +95,35 @@ class MissionQueue:
         Raises:
             MissionError: INVALID_REQUEST for an identifier in use, BUSY by policy or when full.
         """
-        if self._find(request.action_id) is not None:
+        if self.find(request.action_id) is not None:
             raise MissionError(
                 Code.INVALID_REQUEST,
                 f"action_id '{request.action_id}' belongs to a mission that waits or runs; "
                 "use another one or leave it empty",
             )
-        policy = self.default_policy if request.policy is Policy.DEFAULT else request.policy
+        policy = self._policy(request)
         busy = self.running is not None or bool(self._waiting)
         if busy and policy is Policy.REJECT:
             raise MissionError(Code.BUSY, self._busy_text())
         if busy and policy is Policy.QUEUE and len(self._waiting) >= self.capacity:
-            raise MissionError(Code.BUSY, f"{self.capacity} missions wait already; try again later")
+            raise MissionError(
+                Code.BUSY,
+                f"{len(self._waiting)} missions wait, as many as may (queue_capacity "
+                f"{self.capacity}); try again later",
+            )
         mission = Mission(request, accepted_at=now)
         first(mission)
         replaces = busy and policy is Policy.REPLACE
-        if replaces and self.running is not None:
-            text = f"replaced by mission '{request.title}' ({request.action_id})"
-            self.running.end(Code.REPLACED, text, now)
+        replaced = self._replace_by(request, now) if replaces else ()
         self._arrivals += 1
-        # Of two replacing missions the later one goes first: it would replace the other.
-        rank = (-1, -self._arrivals) if replaces else (0, -request.priority)
-        self._waiting.append(((*rank, self._arrivals), mission))
-        return mission
+        rank = (-1, 0, self._arrivals) if replaces else (0, -request.priority, self._arrivals)
+        self._put(rank, mission)
+        return Admission(mission, replaced)
 
     def restore(self, mission: Mission) -> None:
         """Let a mission that was interrupted wait, before all others but those restored earlier."""
         self._arrivals += 1
-        self._waiting.append(((-2, self._arrivals, 0), mission))
+        self._put((-2, 0, self._arrivals), mission)
 
     def start_next(
         self, now: float, ready: Callable[[Mission], bool] = lambda mission: True
@@ -112,13 +138,13 @@ class MissionQueue:
         self.current = None
         if not self._waiting:
             return None
-        entry = min(self._waiting, key=lambda entry: entry[0])
-        if not ready(entry[1]):
+        _, mission = min(self._waiting.values(), key=lambda entry: entry[0])
+        if not ready(mission):
             return None
-        self._waiting.remove(entry)
-        self.current = entry[1]
-        self.current.advance(State.INITIALIZING, now)
-        return self.current
+        self._take(mission)
+        self.current = mission
+        mission.advance(State.INITIALIZING, now)
+        return mission
 
     def cancel(self, action_id: str, now: float, text: str = "cancelled on request") -> Mission:
         """End a waiting or running mission with CANCELED_BY_CLIENT; empty: the running one.
@@ -127,13 +153,13 @@ class MissionQueue:
             MissionError: INVALID_REQUEST, no such mission.
         """
         mission = self._require(action_id, "cancel")
-        self._waiting = [entry for entry in self._waiting if entry[1] is not mission]
+        self._take(mission)
         mission.end(Code.CANCELED_BY_CLIENT, text, now)
         return mission
 
     def refuse(self, mission: Mission, text: str, now: float) -> None:
         """End a mission that waits with BUSY: it was not accepted after all."""
-        self._waiting = [entry for entry in self._waiting if entry[1] is not mission]
+        self._take(mission)
         mission.end(Code.BUSY, text, now)
 
     def pause(self, action_id: str, now: float) -> Mission:
@@ -174,9 +200,11 @@ class MissionQueue:
         return mission
 
     def _require(self, action_id: str, verb: str) -> Mission:
-        mission = self._find(action_id) if action_id else self.running
+        mission = self.find(action_id) if action_id else self.running
         if mission is None:
             known = [m.action_id for m in ([self.running] if self.running else []) + self.waiting]
+            if len(known) > _MOST_TOLD:
+                known[_MOST_TOLD:] = [f"{len(known) - _MOST_TOLD} more"]
             text = f"nothing to {verb}: "
             text += f"no mission '{action_id}' waits or runs" if action_id else "no mission runs"
             raise MissionError(
@@ -184,9 +212,31 @@ class MissionQueue:
             )
         return mission
 
-    def _find(self, action_id: str) -> Mission | None:
-        candidates = self.waiting + ([self.running] if self.running is not None else [])
-        return next((m for m in candidates if m.action_id == action_id), None)
+    def _policy(self, request: MissionRequest) -> Policy:
+        return self.default_policy if request.policy is Policy.DEFAULT else request.policy
+
+    def _replace_by(self, request: MissionRequest, now: float) -> tuple[Mission, ...]:
+        """End what runs, and what waits for nothing but its start."""
+        running = () if self.running is None else (self.running,)
+        about_to_start = [
+            mission
+            for _, mission in self._waiting.values()
+            if self._policy(mission.request) is not Policy.QUEUE
+        ]
+        replaced = (*running, *about_to_start)
+        for mission in replaced:
+            self._take(mission)
+            text = f"replaced by mission '{request.title}' ({request.action_id})"
+            mission.end(Code.REPLACED, text, now)
+        return replaced
+
+    def _put(self, rank: tuple[int, int, int], mission: Mission) -> None:
+        self._waiting[mission.action_id] = rank, mission
+
+    def _take(self, mission: Mission) -> None:
+        """Let a mission wait no more, if it does."""
+        if self._waiting.get(mission.action_id, (None, None))[1] is mission:
+            del self._waiting[mission.action_id]
 
     def _busy_text(self) -> str:
         running = self.running

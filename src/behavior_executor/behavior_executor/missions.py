@@ -13,6 +13,7 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from behavior_executor.navigation.poses import FramedPose
+from behavior_tree.shown_text import reason_text
 
 
 class Kind(IntEnum):
@@ -226,12 +227,12 @@ class Mission:
     def end(self, code: Code, text: str, now: float) -> None:
         """End it for this reason; the final state follows from the code."""
         self.advance(_STATE_OF_CODE.get(code, State.FAILED), now)
-        self.code, self.text = code, text
+        self.code, self.text = code, reason_text(text)
 
     def fail(self, code: Code, text: str, now: float) -> None:
         """End it as FAILED, also for a reason that otherwise counts as cancelled."""
         self.advance(State.FAILED, now)
-        self.code, self.text = code, text
+        self.code, self.text = code, reason_text(text)
 
     def readmit(self, text: str) -> None:
         """Let it wait for its start again, after an interruption."""

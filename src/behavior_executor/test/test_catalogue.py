@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,42 @@ def test_new_file_counts_at_once(folder: Path) -> None:
     catalogue = MissionCatalogue([folder])
     (folder / "later.xml").write_text(TREE)
     assert catalogue.find("later").main_tree == "wave"
+
+
+def test_unchanged_files_are_not_read_again_and_changed_ones_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue, file = MissionCatalogue([folder]), folder / "wave_at.xml"
+    os.utime(file, (1e9, 1e9))
+    reads = []
+    monkeypatch.setattr(
+        Path, "read_text", lambda path, **kw: reads.append(path) or path.read_bytes().decode()
+    )
+    for _ in range(3):
+        assert catalogue.find("wave_at").description == "Wave at people."
+    assert reads == [file]
+    file.write_text(TREE.replace("Wave", "Bow"))
+    assert catalogue.find("wave_at").description == "Bow at people."
+    file.write_text(TREE.replace("Wave", "Nod"))
+    assert catalogue.find("wave_at").description == "Nod at people.", "at once, same size"
+
+
+@pytest.mark.parametrize("name", ["subtrees/part", "../wave_at", "x" * 300, "a\0b", "", ".", "*"])
+def test_names_are_no_paths(folder: Path, name: str) -> None:
+    with pytest.raises(MissionError) as error:
+        MissionCatalogue([folder / "subtrees", folder]).find(name)
+    assert error.value.code is Code.UNKNOWN_MISSION
+
+
+def test_what_is_told_of_parameters_is_bounded(folder: Path) -> None:
+    entry = MissionCatalogue([folder]).find("wave_at")
+    with pytest.raises(MissionError) as error:
+        entry.blackboard_values(
+            {"who": "x", "times": "9" * 60_000} | {f"no{i}": "1" for i in range(250)}
+        )
+    assert "'no0'" in str(error.value)
+    assert "and 241 more" in str(error.value)
+    assert len(str(error.value)) < 2_000
 
 
 def test_earlier_folder_wins(folder: Path, tmp_path: Path) -> None:

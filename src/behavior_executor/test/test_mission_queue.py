@@ -28,7 +28,7 @@ def run(queue: MissionQueue, now: float = 0.0) -> Mission:
 
 def test_one_mission_runs_and_ends() -> None:
     queue = MissionQueue()
-    mission = queue.submit(request("a"), 1.0)
+    mission = queue.submit(request("a"), 1.0).mission
     assert mission.state is State.WAITING
     assert run(queue, 2.0) is mission
     assert mission.elapsed(5.0) == 3.0
@@ -76,12 +76,36 @@ def test_replace_ends_the_running_one_and_runs_before_the_waiting() -> None:
     assert run(queue, 3.0).action_id == "c"
 
 
+@pytest.mark.parametrize("runs", [True, False])
+def test_of_many_that_replace_each_other_the_newest_remains(runs: bool) -> None:
+    queue = MissionQueue(default_policy=Policy.REPLACE, capacity=2)
+    if runs:
+        queue.submit(request("running", Policy.REJECT), 0.0)
+        run(queue)
+    queued = [queue.submit(request(f"q{i}", Policy.QUEUE), 0.0).mission for i in range(2)]
+    ended: list[Mission] = []
+    for number in range(200):
+        ended += queue.submit(request(f"r{number}"), 1.0).replaced
+    assert [m.action_id for m in ended] == ["running"] * runs + [f"r{i}" for i in range(199)]
+    assert {m.code for m in ended} == {Code.REPLACED}
+    assert [m.action_id for m in queue.waiting] == ["r199", "q0", "q1"]
+    assert not any(m.is_final for m in queued)
+
+
+def test_a_mission_that_is_about_to_start_is_replaced_like_one_that_runs() -> None:
+    queue = MissionQueue()
+    queue.submit(request("a"), 0.0)
+    _, replaced = queue.submit(request("b", Policy.REPLACE), 0.0)
+    assert [m.action_id for m in replaced] == ["a"]
+    assert [m.action_id for m in queue.waiting] == ["b"]
+
+
 def test_full_queue_refuses() -> None:
     queue = MissionQueue(default_policy=Policy.QUEUE, capacity=1)
     queue.submit(request("a"), 0.0)
     run(queue)
     queue.submit(request("b"), 0.0)
-    with pytest.raises(MissionError, match="1 missions wait"):
+    with pytest.raises(MissionError, match=r"1 missions wait.*queue_capacity 1"):
         queue.submit(request("c"), 0.0)
 
 
@@ -161,7 +185,7 @@ def test_books_stay_right(steps: list[tuple], default: Policy) -> None:
         try:
             if verb == "submit":
                 name, policy, priority = arguments
-                accepted.append(queue.submit(request(str(name), policy, priority), now))
+                accepted.append(queue.submit(request(str(name), policy, priority), now).mission)
             elif verb in ("cancel", "pause", "resume"):
                 name = "" if arguments[0] < 0 else str(arguments[0])
                 getattr(queue, verb)(name, now)

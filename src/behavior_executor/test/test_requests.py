@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nav_msgs.msg import Path
 
 from behavior_executor.conversion import pose_message, request_from
+from behavior_executor.mission_limits import MOST_POSES, MOST_STEPS
 from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, Policy
 from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.request_text import request_from_text, request_to_text
@@ -117,6 +118,73 @@ def test_everything_malformed_is_told_in_one_message(fields: dict, words: list[s
     for word in words:
         assert word in str(error.value)
     assert "step 3" not in str(error.value)
+
+
+MANY = [KeyValue(key=f"k{i}", value="1") for i in range(10_000)]
+LONG = "n" * 1_200_000
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"name": LONG}, "name has 1200000 characters: at most 256"),
+        ({"name": "a", "action_id": LONG}, "action_id has 1200000 characters"),
+        ({"name": "red\x1b[2Jalert"}, "control characters: 'red\\x1b[2Jalert'"),
+        ({"name": "a", "action_id": "a\nWARN: forged"}, "control characters: 'a\\nWARN: forged'"),
+        ({"name": "a", "parameters": MANY}, "10000 parameters: at most 256"),
+        ({"name": "a", "parameters": MANY[:1] * 10_000}, "10000 parameters: at most 256"),
+        (
+            {"name": "a", "parameters": [KeyValue(key="k", value="x" * 10_000_000)]},
+            "more than 65536 characters together",
+        ),
+        ({"name": "a", "parameters": [KeyValue(key=LONG, value="")]}, "key of a parameter has 12"),
+        ({"name": "a", "parameters": [KeyValue(key="k", value="\x07")]}, "control characters"),
+        ({"type": NAVIGATE, "goal": broken(frame=LONG)}, "frame of goal has 1200000"),
+        ({"type": FOLLOW, "route": route(*[PoseStamped()] * 2_000)}, "2000 poses: at most 1000"),
+        ({"type": FOLLOW, "route": route(broken(frame=LONG))}, "frame of a pose has 1200000"),
+        ({"type": MissionAction.LOAD_MAP, "map_id": LONG}, "map_id has 1200000"),
+        (
+            {"type": MissionAction.SEQUENCE, "steps": [MissionStep(name="a")] * 300},
+            "300 steps: at most 256",
+        ),
+        (
+            {
+                "type": MissionAction.SEQUENCE,
+                "steps": [MissionStep(name="a", parameters=MANY[:100])] * 3,
+            },
+            "300 parameters: at most 256",
+        ),
+        (
+            {
+                "type": MissionAction.SEQUENCE,
+                "steps": [MissionStep(type=NAVIGATE, goal=broken(frame="m\0p"))],
+            },
+            "frame of goal has control characters",
+        ),
+    ],
+)
+def test_what_is_too_large_is_refused_first_and_not_echoed(fields: dict, words: str) -> None:
+    with pytest.raises(MissionError) as error:
+        request_from(MissionAction(**fields))
+    assert error.value.code is Code.INVALID_REQUEST
+    assert words in str(error.value)
+    assert len(str(error.value)) < 1_000
+    assert str(error.value).isprintable()
+
+
+def test_large_missions_within_the_limits_are_taken() -> None:
+    runs = [MissionStep(name="n" * 200, parameters=[pair]) for pair in MANY[: MOST_STEPS - 1]]
+    drive = MissionStep(type=FOLLOW, route=route(*[broken()] * MOST_POSES))
+    request = request_from(MissionAction(type=MissionAction.SEQUENCE, steps=[*runs, drive]))
+    assert len(request.steps) == MOST_STEPS
+    text = MissionAction(name="a", parameters=[KeyValue(key="k", value="[\n" * 32_000)])
+    assert len(request_from(text).parameters["k"]) == 64_000
+
+
+def test_of_a_thousand_mistakes_the_first_are_told() -> None:
+    with pytest.raises(MissionError, match="and 990 more") as error:
+        request_from(MissionAction(type=FOLLOW, route=route(*[broken(qw=0.0)] * 1_000)))
+    assert len(str(error.value)) < 3_000
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

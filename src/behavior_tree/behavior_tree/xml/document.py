@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from behavior_tree.errors import LoadError, XmlProblem
 
-__all__ = ["MAX_DEPTH", "Element", "Source", "parse_xml", "shorten"]
+__all__ = ["MAX_DEPTH", "Element", "Source", "parse_xml"]
 
 MAX_DEPTH = 256
 """Deepest nesting of elements that is read."""
@@ -184,11 +184,6 @@ class _Reader:
                 )
             ]
         )
-
-
-def shorten(text: str, limit: int = 200) -> str:
-    """The text, its middle left out if it is longer than a message should be."""
-    return text if len(text) <= limit else f"{text[: limit - 40]}... ({len(text)} characters)"
 
 
 def parse_xml(data: bytes, file: str, encoding: str | None = None) -> Element:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import XmlProblem
 from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.xml.document import MAX_DEPTH, Element, shorten
+from behavior_tree.shown_text import shorten
+from behavior_tree.xml.document import MAX_DEPTH, Element
 from behavior_tree.xml.elements import node_path, resolve_type, subtrees_below
 from behavior_tree.xml.loader import TreeDefinition
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.ports import model_name_mistake, port_name_mistake
-from behavior_tree.xml.document import Element, parse_xml, shorten
+from behavior_tree.shown_text import shorten
+from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.files import read_document
 from behavior_tree.xml.version3 import convert_elements, is_version_3
 

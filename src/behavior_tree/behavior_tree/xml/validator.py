@@ -20,7 +20,8 @@ from behavior_tree.ports import (
 )
 from behavior_tree.quirks import Quirks
 from behavior_tree.script import compile_script
-from behavior_tree.xml.document import Element, shorten
+from behavior_tree.shown_text import shorten
+from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, node_path, resolve_type
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
 from behavior_tree.xml.recursion import duplicate_paths

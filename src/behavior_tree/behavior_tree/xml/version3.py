@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from behavior_tree.errors import XmlProblem
 from behavior_tree.ports import forbidden_character, is_pointer
-from behavior_tree.xml.document import Element, shorten
+from behavior_tree.shown_text import shorten
+from behavior_tree.xml.document import Element
 
 __all__ = ["Conversion", "conversions", "convert_elements", "is_version_3"]
 
