@@ -46,10 +46,12 @@ from behavior_tree.blackboard import Blackboard
 from behavior_tree.errors import (
     BehaviorTreeError,
     ConversionError,
+    FailureReason,
     LogicError,
     NodeExecutionError,
     PortError,
 )
+from behavior_tree.failure import explain
 from behavior_tree.fast_tick import Tick, unwatched_tick
 from behavior_tree.journal import Record
 from behavior_tree.ports import PortInfo, as_ports_list, pointer_key
@@ -576,6 +578,10 @@ class TreeNode(_Ticked):
         node of your own: the one that failed last, unless it overrides this.
         """
         return [] if self._failed_child is None else [self._failed_child]
+
+    def explain_failure(self) -> FailureReason:
+        """Why the last run of this node was a FAILURE: the deepest cause, see `FailureReason`."""
+        return explain(self)
 
     def emit_wake_up(self) -> None:
         """Ask the tree for another tick soon; may be called from any thread."""

@@ -67,6 +67,9 @@ class Quirks:
     """Ports and scripts of trees that are not built are not looked at. Mended: all trees are
     checked at load.
     """
+    subtree_outputs_mandatory: bool = False
+    """A SubTree must connect the output ports of its model that have no default. Mended: an output
+    may stay open, what is written to it stays in the SubTree."""
     exact_values: bool = False
     """Entries, conversions and casts follow 4.8 to the letter (`behavior_tree.rules_4_8`,
     `behavior_tree.casts_4_8`); what shows most:

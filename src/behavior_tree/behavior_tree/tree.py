@@ -30,8 +30,6 @@ from behavior_tree.xml.builder import Subtree
 __all__ = ["Tree"]
 
 _LOG = logging.getLogger(__name__)
-_TOLD = 5
-"""Most reasons of children that a text repeats; `FailureReason.causes` has all."""
 
 
 class Tree:
@@ -253,11 +251,12 @@ class Tree:
 
     def failure_reason(self) -> FailureReason | None:
         """Why the last tick was FAILURE: the deepest node that made the root fail, with all
-        reasons where several children had to fail.
+        reasons where several children had to fail, and of a RetryUntilSuccessful the first attempt
+        besides the last one. Of a text longer than 2000 characters the middle is left out.
 
         None unless the last tick of the tree was FAILURE.
         """
-        return _reason(self._root) if self._last is FAILURE else None
+        return self._root.explain_failure() if self._last is FAILURE else None
 
     def subscribe_status_change(self, callback: StatusCallback) -> Callable[[], None]:
         """Call ``callback(node, previous, new)`` at every change of a node's status.
@@ -353,18 +352,3 @@ class Tree:
         nodes that started again in the same tick; empty unless `record_reasons`.
         """
         return list(self._runtime.reasons or ())
-
-
-def _reason(node: TreeNode) -> FailureReason:
-    causes = tuple(_reason(child) for child in node.failed_children())
-    if not causes:
-        text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"
-        return FailureReason(node.full_path(), text)
-    own = node._reason
-    if len(causes) == 1 and not own:
-        return causes[0]
-    told = [str(cause) for cause in causes[:_TOLD]]
-    if len(causes) > _TOLD:
-        told.append(f"and {len(causes) - _TOLD} more")
-    text = "; ".join(told)
-    return FailureReason(node.full_path(), f"{own} ({text})" if own else text, causes)

@@ -352,3 +352,22 @@ def test_trees_from_text_and_registered_trees(compat):
             rig.tree('<SubTree ID="T"/>')
     else:
         assert result(rig, rig.tree('<SubTree ID="T"/>')) == "S"
+
+
+@BOTH
+def test_outputs_of_subtree_models(compat):
+    model = (
+        '<TreeNodesModel><SubTree ID="T"><output_port name="out"/><inout_port name="both"/>'
+        "</SubTree></TreeNodesModel>"
+        '<BehaviorTree ID="T"><Script code="out := 1; both := 2"/></BehaviorTree>'
+    )
+    rig = Rig(compat)
+    if compat:
+        with pytest.raises(LoadError, match=r"mandatory port called \[out\]"):
+            rig.tree('<SubTree ID="T" both="{x}"/>', model)
+        return
+    tree = rig.tree('<SubTree ID="T" both="{x}"/>', model)
+    assert result(rig, tree) == "S"
+    assert dict(tree.root_blackboard().items()) == {"x": 2}, "an open output stays inside"
+    with pytest.raises(LoadError, match=r"mandatory port called \[both\]"):
+        Rig().tree('<SubTree ID="T" out="{x}"/>', model)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.errors import PortError
+from behavior_tree.errors import FailureReason, PortError
+from behavior_tree.failure import of_attempts
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
@@ -13,7 +14,7 @@ __all__ = ["Repeat", "RetryUntilSuccessful"]
 
 
 class _Again(SelfResettingDecorator):
-    __slots__ = ("_count", "_limit")
+    __slots__ = ("_count", "_first", "_limit")
 
     restorable = ("_count",)
     _limit_port: str
@@ -26,6 +27,11 @@ class _Again(SelfResettingDecorator):
         super().__init__(name, config)
         self._count = 0
         self._limit = 0
+        self._first: FailureReason | None = None  # of this run, where another attempt may follow
+
+    def _note_first_failure(self) -> None:
+        """Keep the reason of the first failed attempt: the next one makes its nodes forget."""
+        self._first = None if self._limit == 1 else self.child.explain_failure()
 
     def _more(self) -> bool:
         return self._limit == -1 or self._count < self._limit
@@ -54,6 +60,8 @@ class _Again(SelfResettingDecorator):
             if status is not self._again:
                 raise self._bad_child()
             self._count += 1
+            if self._count == 1 and status is FAILURE:
+                self._note_first_failure()
             self._read_again()
             more = self._more()
             self.reset_child()
@@ -77,6 +85,24 @@ class RetryUntilSuccessful(_Again):
     _limit_port = "num_attempts"
     _again = FAILURE
     _final = SUCCESS
+
+    def explain_failure(self) -> FailureReason:
+        """How the attempts began and how they ended."""
+        last = super().explain_failure()
+        first = self._first
+        if self._failed_child is None or first is None or first == last:
+            return last
+        return of_attempts(self.full_path(), first, last)
+
+    def attempts_so_far(self) -> str:
+        """What is to be told of the attempts if the run is ended from outside; else empty."""
+        if self._count == 0 or self._first is None:
+            return ""
+        text = f"attempts failed meanwhile: {self._count}; the first: {self._first}"
+        if self.child.status is IDLE and self._failed_child is not None:
+            last = self._failed_child.explain_failure()
+            text += f"; the last: {last}" if last != self._first else ""
+        return text
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

@@ -8,7 +8,8 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.conversion import Unsigned
 from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.decorators.repeat import RetryUntilSuccessful
+from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig, TreeNode
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 from behavior_tree.runtime import Timer
 
@@ -62,8 +63,8 @@ class Timeout(SelfResettingDecorator):
         self._expired = self.child.status is RUNNING
         if self._expired:
             self._failed_child = None
-            running = self.child.full_path()
-            self._reason = f"timeout of {self.raw_port('msec')} ms, '{running}' was running"
+            running = f"'{self.child.full_path()}' was running{_attempts_below(self.child)}"
+            self._reason = f"timeout of {self.raw_port('msec')} ms, {running}"
             self.reset_child()
         return self._expired
 
@@ -113,3 +114,16 @@ class Delay(SelfResettingDecorator):
             self._timer.cancel()
             self._timer = None
         super().halt()
+
+
+def _attempts_below(node: TreeNode) -> str:
+    """What the attempts of the uppermost retry that runs have come to; empty without any."""
+    while node.status is RUNNING:
+        if isinstance(node, RetryUntilSuccessful):
+            text = node.attempts_so_far()
+            return f"; {text}" if text else ""
+        running = [child for child in node.children if child.status is RUNNING]
+        if not running:
+            break
+        node = running[0]
+    return ""

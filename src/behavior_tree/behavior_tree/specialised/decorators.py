@@ -128,6 +128,8 @@ def _repeat(self: _Again) -> NodeStatus:
         status = run(child)
         if status is self._again:
             count += 1
+            if count == 1 and status is FAILURE:
+                self._note_first_failure()
             child.status = IDLE
             if count == limit:
                 break

@@ -324,7 +324,8 @@ class Validator:
         if element.get("_autoremap") in ("1", "true", "True", "TRUE"):
             return
         for port in self.models.get(tree_id, {}).values():
-            if not port.default and port.name not in element.attributes:
+            optional = port.direction == "output" and not self.quirks.subtree_outputs_mandatory
+            if not port.default and not optional and port.name not in element.attributes:
                 self._add(
                     element,
                     path,
