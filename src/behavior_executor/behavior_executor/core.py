@@ -386,7 +386,8 @@ class ExecutorCore:
             self._end(mission, Code.TREE_FAILED, "every node of the tree was skipped")
         elif mission.elapsed(self._now()) > self.settings.mission_timeout:
             limit = self.settings.mission_timeout
-            self._end(mission, Code.TIMED_OUT, f"not finished after {limit:g} s (mission_timeout)")
+            text = f"not finished after {limit:g} s (mission_timeout){run.trouble_text()}"
+            self._end(mission, Code.TIMED_OUT, text)
 
     def _watch_servers(self, mission: Mission, run: TreeRun) -> None:
         """Wait for a lost server, and give up after the grace time."""

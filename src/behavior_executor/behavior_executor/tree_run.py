@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from behavior_tree import Blackboard, NodeStatus, NodeType, Tree, TreeNode
+from behavior_tree.failure import LONGEST_REASON, bounded
 from behavior_tree.journal import Changes
 
 PROGRESS_KEY = "mission_progress"
@@ -72,6 +73,8 @@ class TreeRun:
         """Why the newest lost server was lost; None once the skill that missed it has ended in
         another way, or any skill has told its phase."""
         self._lost_by = ""
+        self._failures: tuple[str, str] = ("", "")
+        """The first and the newest failure of a skill, in words; empty without any."""
         self._blackboard: Blackboard = tree.root_blackboard()
         self._skills = {node for node in tree.nodes() if _is_skill(node)}
         self._running: dict[TreeNode, None] = {}
@@ -102,6 +105,7 @@ class TreeRun:
             self.status = self.tree.tick_exactly_once()
         finally:
             results = self._results()
+            self._note_failures()
             self._watch_servers(results)
             ticked = dict.fromkeys(self.tree.ticked_nodes(), True)
             # One that was ticked and did not change has still the status that its tick gave it.
@@ -133,9 +137,33 @@ class TreeRun:
         )
 
     def failure_text(self) -> str:
-        """Why the root failed: reason and path of the node that made it fail."""
+        """Why the root failed: reason and path of the node that made it fail, and the mission's
+        first failure where that is another one: a retry or fallback may have made it good, and yet
+        be why the mission failed later.
+        """
         reason = self.tree.failure_reason()
-        return f"{reason.text} ({reason.path})" if reason is not None else "the tree failed"
+        text = f"{reason.text} ({reason.path})" if reason is not None else "the tree failed"
+        return text + self._told_besides(text, last=False)
+
+    def trouble_text(self) -> str:
+        """What skills failed with so far, to follow another reason; empty if none has."""
+        return self._told_besides("", last=True)
+
+    def _told_besides(self, text: str, *, last: bool) -> str:
+        first, newest = self._failures
+        told = ""
+        if first and first.rpartition(" (")[0] not in text:
+            told = f"; the mission's first failure: {first}"
+        if last and newest != first:
+            told += f"; its last failure: {newest}"
+        return told
+
+    def _note_failures(self) -> None:
+        """Remember how the trouble began, and the newest of it."""
+        for node, text in self.tree.given_reasons():
+            if node in self._skills:
+                words = f"{bounded(text, LONGEST_REASON)} ({node.full_path()})"
+                self._failures = (self._failures[0] or words, words)
 
     def _text(self, key: str) -> str:
         return str(self._blackboard.get(key, None) or "")

@@ -14,33 +14,35 @@ from behavior_tree.errors import FailureReason
 if TYPE_CHECKING:
     from behavior_tree.node import TreeNode
 
-__all__ = ["explain", "of_attempts"]
+__all__ = ["LONGEST_REASON", "bounded", "explain", "of_attempts"]
 
 _TOLD = 5
 """Most reasons of children that a text repeats; `FailureReason.causes` has all."""
-_LONGEST, _LONGEST_OF_ONE = 2000, 400
-"""Characters of a text, and of what one node gave as its reason; of a longer one the middle is left
-out, so that its ends are told."""
+LONGEST_REASON = 400
+"""Characters of what one node gave as its reason; of a longer one the middle is left out, so that
+its ends are told."""
+_LONGEST = 2000
+"""Characters of the reasons of several nodes."""
 _OMITTED = " ... "
 
 
 def explain(node: TreeNode) -> FailureReason:
     """What the node itself gave as its reason, and why the children failed that made it fail."""
     causes = tuple(child.explain_failure() for child in node.failed_children())
-    own = _bounded(node._reason, _LONGEST_OF_ONE)
+    own = bounded(node._reason, LONGEST_REASON)
     if not causes:
         text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"
-        return FailureReason(node.full_path(), _bounded(text, _LONGEST_OF_ONE))
+        return FailureReason(node.full_path(), bounded(text, LONGEST_REASON))
     if len(causes) == 1 and not own:
         return causes[0]
     text = _listed(causes)
-    return FailureReason(node.full_path(), _bounded(f"{own} ({text})" if own else text), causes)
+    return FailureReason(node.full_path(), bounded(f"{own} ({text})" if own else text), causes)
 
 
 def of_attempts(path: str, first: FailureReason, last: FailureReason) -> FailureReason:
     """The reason of a node that tried again and again: how that began, and how it ended."""
     half = _LONGEST // 2 - 40
-    begun, ended = _bounded(str(first), half), _bounded(str(last), half)
+    begun, ended = bounded(str(first), half), bounded(str(last), half)
     text = f"every attempt failed; the first: {begun}; the last: {ended}"
     return FailureReason(path, text, (first, last))
 
@@ -53,7 +55,8 @@ def _listed(causes: tuple[FailureReason, ...]) -> str:
     return "; ".join([*map(str, head), f"and {omitted} more", str(causes[-1])])
 
 
-def _bounded(text: str, longest: int = _LONGEST) -> str:
+def bounded(text: str, longest: int = _LONGEST) -> str:
+    """The text, or its two ends where it has more characters than ``longest``."""
     if len(text) <= longest:
         return text
     half = (longest - len(_OMITTED)) // 2
