@@ -119,7 +119,7 @@ def executor_parameters() -> list[ParameterSpec]:
         ParameterSpec(
             "tree_nodes_file",
             "tree_nodes.xml",
-            "where save_tree_nodes writes; a relative path counts from the working directory",
+            "where save_tree_nodes writes, from the working directory on; empty: nowhere",
             read_only=True,
         ),
         ParameterSpec(

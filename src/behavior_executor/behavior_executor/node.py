@@ -176,7 +176,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             common={"use_tile_loader": values["use_tile_loader"]},
             tell=self.problem,
         )
-        if values["save_tree_nodes"]:
+        if values["save_tree_nodes"] and values["tree_nodes_file"]:
             self._shop.write_models(Path(values["tree_nodes_file"]).expanduser())
         self._log = open_log(
             Path(values["journal_file"]).expanduser() if values["journal_file"] else None,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -54,6 +55,20 @@ def seed(text: str) -> int:
 def count(text: str) -> int:
     """How many."""
     return _number(text, int, lambda value: 1 <= value <= 10**6, "a whole number of 1 or more")
+
+
+def priority(text: str) -> int:
+    """A priority among waiting missions."""
+    return _number(text, int, lambda value: 0 <= value <= 255, "a whole number of 0 to 255")
+
+
+def stack_name(text: str) -> str:
+    """A name of a stack, which is also that of its folder."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", text):
+        raise argparse.ArgumentTypeError(
+            f"must be letters, digits and .-_ (64 at most), not '{text}'"
+        )
+    return text
 
 
 def port(text: str) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 import rclpy
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
+from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -33,7 +34,7 @@ from behavior_bringup.conversion import (
     world_objects,
 )
 from behavior_bringup.description import Readiness
-from behavior_bringup.errors import BringupError
+from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
@@ -41,6 +42,8 @@ SERVICE_TIMEOUT = 10.0
 """[s] to find a service and get its answer."""
 
 _SLICE = 0.05
+_WRONG_REQUESTS = (101, 102)
+"""Codes of behavior_msgs/DisturbWorld: unknown object, invalid request."""
 
 
 def new_context() -> Context:
@@ -151,6 +154,50 @@ class StackClient:
 
         return end
 
+    def run_action(
+        self,
+        kind: Any,
+        name: str,
+        goal: Any,
+        on_feedback: Callable[[Any], None] = lambda feedback: None,
+        *,
+        timeout: float,
+    ) -> Any:
+        """Run a goal to its end and return its result; Ctrl-C cancels it.
+
+        Raises:
+            BringupError: nobody serves it, or it takes longer than `timeout` [s]; it is cancelled.
+        """
+        client = ActionClient(self._node, kind, name)
+        try:
+            if not self.wait(client.server_is_ready, SERVICE_TIMEOUT):
+                raise BringupError(
+                    f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
+                    " 'behavior status' tells"
+                )
+            sent = client.send_goal_async(
+                goal, feedback_callback=lambda message: on_feedback(message.feedback)
+            )
+            if not self.wait(sent.done, SERVICE_TIMEOUT):
+                raise BringupError(f"{name} does not answer within {SERVICE_TIMEOUT:g} s")
+            handle = sent.result()
+            if not handle.accepted:
+                raise BringupError(f"{name} takes no goals: is the stack going down?")
+            return self._result(handle, name, timeout)
+        finally:
+            client.destroy()
+
+    def _result(self, handle: Any, name: str, timeout: float) -> Any:
+        ended = handle.get_result_async()
+        try:
+            if not self.wait(ended.done, timeout):
+                raise BringupError(f"{name} did not end within {timeout:g} s")
+        except BaseException:
+            cancelled = handle.cancel_goal_async()
+            self.wait(cancelled.done, 2.0)
+            raise
+        return ended.result().result
+
     @property
     def domain(self) -> int:
         """The ROS domain."""
@@ -207,7 +254,8 @@ class StackClient:
         request = disturb_request(disturbance)
         answer = self.call(DisturbWorld, "/simulation/disturb", request)
         if answer.code != 0:
-            raise BringupError(f"'{disturbance.object}' stays where it is: {answer.message}")
+            kind = UsageError if answer.code in _WRONG_REQUESTS else BringupError
+            raise kind(f"'{disturbance.object}' stays where it is: {answer.message}")
 
     def save_recording(self) -> str:
         """Have the simulation write its recording; returns its words.

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from behavior_msgs.msg import (
     MissionAction,
     MissionFeedback,
+    MissionRecord,
     MissionStep,
     SceneObject,
     SceneObjectArray,
@@ -23,6 +25,7 @@ from behavior_bringup.mission_steps import Step
 from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.progress import Progress
 from behavior_bringup.viewer_geometry import Box
+from behavior_executor.missions import Code
 from behavior_ros import seconds
 
 TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
@@ -63,6 +66,33 @@ def state_name(state: int) -> str:
     return _STATES.get(state, f"state {state}")
 
 
+def constant_name(message: type, code: int) -> str:
+    """Name of a result's code, as its interface calls it: `UNREACHABLE`."""
+    names = (name for name in dir(message) if name.isupper() and getattr(message, name) == code)
+    return next(names, f"code {code}")
+
+
+def mission_code(code: int) -> str:
+    """Name of a reason of MissionFeedback."""
+    return Code(code).name if code in list(Code) else f"code {code}"
+
+
+def record_row(record: MissionRecord) -> dict[str, Any]:
+    """A mission of the journal in plain values."""
+    return {
+        "action_id": record.action_id,
+        "mission": record.name,
+        "state": state_name(record.state),
+        "code": mission_code(record.code) if record.state in TERMINAL_STATES else "",
+        "steps": record.steps_done,
+        "interruptions": record.interruptions,
+        "accepted": seconds(record.accepted),
+        "started": seconds(record.started) or None,
+        "ended": seconds(record.ended) or None,
+        "why": record.text,
+    }
+
+
 def world_objects(message: SceneObjectArray) -> dict[str, WorldObject]:
     """The objects of a snapshot by name."""
     return {item.name: _world_object(item) for item in message.objects}
@@ -99,12 +129,17 @@ def _box(item: SceneObject) -> Box:
 
 def _edges(item: SceneObject) -> tuple[float, float, float]:
     """Edges of the box around an object's shape [m]; small where it has none."""
+    return box_edges(item) or (0.03, 0.03, 0.03)
+
+
+def box_edges(item: SceneObject) -> tuple[float, float, float] | None:
+    """Edges of the box around an object's shape, along its own axes [m]; None where it has none."""
     sizes = list(item.shape.dimensions)
     if item.shape.type == SolidPrimitive.SPHERE:
         sizes = [2 * sizes[0]] * 3
     elif item.shape.type in (SolidPrimitive.CYLINDER, SolidPrimitive.CONE):
         sizes = [2 * sizes[1], 2 * sizes[1], sizes[0]]
-    return (sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else (0.03, 0.03, 0.03)
+    return (sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else None
 
 
 def stamp(message: SceneObjectArray) -> float:
@@ -123,13 +158,26 @@ def mission_action(name: str, action_id: str, parameters: dict[str, str]) -> Mis
     )
 
 
-def sequence_action(steps: Sequence[Step]) -> MissionAction:
-    """The order to do these steps; one alone is a mission of its own kind."""
+def sequence_action(
+    steps: Sequence[Step], *, policy: str = "default", priority: int = 0
+) -> MissionAction:
+    """The order to do these steps; one alone is a mission of its own kind.
+
+    Args:
+        steps: what to do.
+        policy: what becomes of it if another mission runs: default, reject, queue or replace.
+        priority: 0..255; of the missions that wait the higher one runs first.
+    """
+    chosen = getattr(MissionAction, f"POLICY_{policy.upper()}")
     messages = [_step_message(step) for step in steps]
     if len(messages) != 1:
-        return MissionAction(type=MissionAction.SEQUENCE, steps=messages)
+        return MissionAction(
+            type=MissionAction.SEQUENCE, steps=messages, policy=chosen, priority=priority
+        )
     (only,) = messages
     return MissionAction(
+        policy=chosen,
+        priority=priority,
         type=only.type,
         name=only.name,
         goal=only.goal,

@@ -32,6 +32,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.paths import share_dir
+from behavior_bringup.suggestions import choose
 
 Scalar = bool | int | float | str
 Environment = Literal["pip", "distribution"]
@@ -172,8 +173,8 @@ def stack_file(world: str) -> Path:
     folder = share_dir() / "config" / "stacks"
     file = folder / f"{world}.yaml"
     if not re.fullmatch(r"[\w-]+", world) or not file.is_file():
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml"))) or "none"
-        raise UsageError(f"There is no world '{world}': choose one of {known} ({folder})")
+        known = sorted(path.stem for path in folder.glob("*.yaml"))
+        raise UsageError(f"There is no world '{world}': {choose(world, known)} in {folder}")
     return file
 
 
@@ -273,9 +274,7 @@ def argument_values(stack: StackDescription, arguments: Mapping[str, Scalar]) ->
     values: dict[str, Scalar] = {name: item.default for name, item in stack.arguments.items()}
     for name, value in arguments.items():
         if name not in values:
-            raise UsageError(
-                f"The stack has no argument '{name}': choose among {', '.join(values) or 'none'}"
-            )
+            raise UsageError(f"The stack has no argument '{name}': {choose(name, values)}")
         values[name] = _converted(name, value, type(values[name]))
     return values
 

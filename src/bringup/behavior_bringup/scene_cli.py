@@ -7,6 +7,7 @@ import argparse
 from typing import Any
 
 from behavior_bringup import argument_types, scene_verbs
+from behavior_bringup.options import add_json, add_stack
 
 QUESTIONS = (
     "distance",
@@ -44,7 +45,8 @@ def add_scene(subparsers: Any) -> None:
 
 def _command(commands: Any, name: str, text: str, run: Any) -> Any:
     parser = commands.add_parser(name, help=text, description=run.__doc__)
-    parser.add_argument("--json", action="store_true", help="for programs")
+    add_json(parser)
+    add_stack(parser)
     parser.set_defaults(run=run)
     return parser
 
@@ -52,6 +54,10 @@ def _command(commands: Any, name: str, text: str, run: Any) -> Any:
 def _add_looks(commands: Any) -> None:
     listing = _command(commands, "list", "list objects", scene_verbs.list_objects)
     listing.add_argument("--tracks", action="store_true", help="what is followed, object or not")
+    info = _command(
+        commands, "info", "tell size, height and where to place on it", scene_verbs.info
+    )
+    info.add_argument("names", nargs="+", metavar="NAME", help="objects")
     watch = _command(commands, "watch", "show objects as they change", scene_verbs.watch)
     watch.add_argument("names", nargs="*", metavar="NAME", help="objects; none: all")
     watch.add_argument(

@@ -9,7 +9,6 @@ from typing import Any
 from behavior_msgs.action import CheckScene, ManageScene
 from behavior_msgs.msg import SceneObjectArray, SceneTrackArray
 from behavior_msgs.srv import WhereSeen
-from rclpy.action import ActionClient
 
 from behavior_bringup.client import SERVICE_TIMEOUT, StackClient
 from behavior_bringup.errors import BringupError
@@ -70,36 +69,8 @@ class SceneClient(StackClient):
         return self.call(WhereSeen, "/scene/where_seen", request)
 
     def _run(self, kind: Any, name: str, goal: Any, on_feedback: Callable[[Any], None]) -> Any:
-        """Run a goal to its end; Ctrl-C cancels it."""
-        client = ActionClient(self._node, kind, name)
-        try:
-            if not self.wait(client.server_is_ready, SERVICE_TIMEOUT):
-                raise BringupError(
-                    f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
-                    " 'behavior status' tells"
-                )
-            sent = client.send_goal_async(
-                goal, feedback_callback=lambda message: on_feedback(message.feedback)
-            )
-            if not self.wait(sent.done, SERVICE_TIMEOUT):
-                raise BringupError(f"{name} does not answer within {SERVICE_TIMEOUT:g} s")
-            handle = sent.result()
-            if not handle.accepted:
-                raise BringupError(f"{name} takes no goals: is the stack going down?")
-            return self._result(handle, name, (goal.timeout or SERVICE_TIMEOUT) + GRACE)
-        finally:
-            client.destroy()
-
-    def _result(self, handle: Any, name: str, timeout: float) -> Any:
-        ended = handle.get_result_async()
-        try:
-            if not self.wait(ended.done, timeout):
-                raise BringupError(f"{name} did not end within {timeout:g} s")
-        except BaseException:
-            cancelled = handle.cancel_goal_async()
-            self.wait(cancelled.done, 2.0)
-            raise
-        return ended.result().result
+        timeout = (goal.timeout or SERVICE_TIMEOUT) + GRACE
+        return self.run_action(kind, name, goal, on_feedback, timeout=timeout)
 
     def _take(self, message: SceneObjectArray) -> None:
         self.newest = message

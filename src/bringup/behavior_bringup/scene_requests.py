@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from behavior_msgs.msg import (
     SceneTrackArray,
     Sighting,
 )
+from shape_msgs.msg import SolidPrimitive
 
+from behavior_bringup.conversion import box_edges
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_ros import seconds, to_time
 
@@ -31,6 +33,12 @@ _SHAPES = {
     "capsule": SceneShape.CAPSULE,
 }
 _BY_BOUNDS_OR_RULE = (SceneQuestion.VISIBLE, SceneQuestion.STALE)
+_SHAPE_NAMES = {
+    SolidPrimitive.BOX: "box",
+    SolidPrimitive.SPHERE: "sphere",
+    SolidPrimitive.CYLINDER: "cylinder",
+    SolidPrimitive.CONE: "cone",
+}
 _STATES = ("tracked", "stale", "frozen", "attached", "lost")
 
 Row = dict[str, Any]
@@ -129,7 +137,7 @@ def _definition(text: str) -> str:
         raise BringupError(f"{text[1:]} cannot be read: {error.strerror}") from error
 
 
-def object_row(item: SceneObject, now: float | None = None) -> Row:
+def object_row(item: SceneObject, now: float | None = None, frame: str = "") -> Row:
     """An object in plain values; lengths in metres, times in seconds, None where not known."""
     state = _STATES[item.state] if item.state < len(_STATES) else f"state {item.state}"
     return {
@@ -138,7 +146,10 @@ def object_row(item: SceneObject, now: float | None = None) -> Row:
         "state": state,
         "position": _position(item.pose),
         "orientation": _orientation(item.pose),
+        "frame": frame,
+        "shape": _SHAPE_NAMES.get(item.shape.type, "unknown shape"),
         "dimensions": list(item.shape.dimensions),
+        **_extents(item),
         "confidence": round(float(item.confidence), 3),
         "age": None if now is None else round(now - seconds(item.last_seen), 3),
         "held_by": item.attached_link,
@@ -150,8 +161,49 @@ def object_row(item: SceneObject, now: float | None = None) -> Row:
 
 def object_rows(message: SceneObjectArray, names: Sequence[str] = ()) -> list[Row]:
     """The objects of a snapshot, or those with these names."""
-    now = seconds(message.header.stamp)
-    return [object_row(item, now) for item in message.objects if not names or item.name in names]
+    now, frame = seconds(message.header.stamp), message.header.frame_id
+    return [
+        object_row(item, now, frame) for item in message.objects if not names or item.name in names
+    ]
+
+
+def targets_on(support: Row, rows: Mapping[str, Row]) -> dict[str, str]:
+    """Where the centres of other objects rest when they are placed on one, as trees write it:
+    `frame;x;y;z` [m]. They are taken to stand as they do now.
+
+    Args:
+        support: what they are placed on.
+        rows: all objects, by name.
+    """
+    x, y, _ = support["position"]
+    return {
+        name: f"{support['frame']};{x:g};{y:g};{support['top'] + row['height'] / 2:.4g}"
+        for name, row in rows.items()
+        if name != support["name"] and row["height"] and support["top"] is not None
+    }
+
+
+def _extents(item: SceneObject) -> Row:
+    """Edges of the object's box [m], and how high it reaches as it stands [m]; None: not known."""
+    edges = box_edges(item)
+    if edges is None:
+        return {"size": None, "height": None, "bottom": None, "top": None}
+    turn, z = item.pose.orientation, item.pose.position.z
+    if item.shape.type == SolidPrimitive.SPHERE:
+        half = edges[0] / 2
+    else:  # the third row of the rotation matrix: how far each own axis reaches upwards
+        upwards = (
+            2 * (turn.x * turn.z - turn.w * turn.y),
+            2 * (turn.y * turn.z + turn.w * turn.x),
+            1 - 2 * (turn.x**2 + turn.y**2),
+        )
+        half = sum(abs(part) * edge for part, edge in zip(upwards, edges, strict=True)) / 2
+    return {
+        "size": [round(edge, 4) for edge in edges],
+        "height": round(2 * half, 4),
+        "bottom": round(z - half, 4),
+        "top": round(z + half, 4),
+    }
 
 
 def track_rows(message: SceneTrackArray) -> list[Row]:

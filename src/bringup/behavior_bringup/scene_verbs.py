@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 
-from behavior_bringup.environment import enter_domain
-from behavior_bringup.errors import BringupError
-from behavior_bringup.stack import Stack
+from behavior_bringup.connection import SCENE, enter
+from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.suggestions import choose
+from behavior_bringup.terminal import print_json, say, sentence, show_table
 
 if TYPE_CHECKING:
     from behavior_bringup.scene_client import SceneClient
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MOVED = 0.005
 """[m] that an object must move to be told of by `watch`."""
 COLUMNS = ("name", "class", "state", "position", "confidence", "age")
+OBJECT_COLUMNS = ("name", "class", "state", "position", "size", "top", "age", "held_by", "text")
+"""Lengths in metres, `age` in seconds; `top` is the height of the object's highest point."""
+WRONG_REQUESTS = ("INVALID_REQUEST", "UNKNOWN_OBJECT", "UNKNOWN_LINK")
+"""Codes of requests that nothing but another request can mend; exit code 2."""
 
 Row = dict[str, Any]
 
@@ -32,19 +36,56 @@ def list_objects(options: argparse.Namespace) -> int:
     """List the objects of the scene, or its tracks, with place [m] and age [s]."""
     from behavior_bringup import scene_requests
 
-    with _client() as client:
+    with _client(options.stack) as client:
         if options.tracks:
             rows = scene_requests.track_rows(client.tracks())
         else:
             rows = scene_requests.object_rows(client.objects())
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
     elif rows:
-        extra = ("detections", "frequency") if options.tracks else ("held_by", "text")
-        _show(rows, (*COLUMNS, *extra))
+        _show(rows, (*COLUMNS, "detections", "frequency") if options.tracks else OBJECT_COLUMNS)
     else:
-        _say("Nothing is followed" if options.tracks else "The scene has no objects")
+        say("Nothing is followed" if options.tracks else "The scene has no objects")
     return 0
+
+
+def info(options: argparse.Namespace) -> int:
+    """Tell of objects how large and high they are, and where to place others on them."""
+    from behavior_bringup import scene_requests
+
+    with _client(options.stack) as client:
+        message = client.objects()
+        rows = {row["name"]: row for row in scene_requests.object_rows(message)}
+    for name in options.names:
+        if name not in rows:
+            raise UsageError(f"The scene has no object '{name}': {choose(name, rows)}")
+    told = [
+        {**rows[name], "targets_on_top": scene_requests.targets_on(rows[name], rows)}
+        for name in options.names
+    ]
+    if options.json:
+        print_json(told)
+        return 0
+    for row in told:
+        _tell_more(row)
+    return 0
+
+
+def _tell_more(row: Row) -> None:
+    held = f" by {row['held_by']}" if row["held_by"] else ""
+    why = f": {row['text']}" if row["text"] else ""
+    say(f"{row['name']}: {row['class']}, {row['state']}{held}{why}, seen {row['age']:.1f} s ago")
+    say(f"  centre  {_text(row['position'])} m in {row['frame']}")
+    if row["size"] is None:
+        say("  its size is not known")
+        return
+    say(f"  size    {_text(row['size'])} m ({row['shape']}, along its own axes)")
+    say(f"  height  {row['height']:.3f} m, from {row['bottom']:.3f} to {row['top']:.3f} m")
+    if row["targets_on_top"]:
+        say("  to place others on it, let their centres rest at")
+        for name, target in row["targets_on_top"].items():
+            say(f"    {name}  {target}")
 
 
 def watch(options: argparse.Namespace) -> int:
@@ -53,7 +94,7 @@ def watch(options: argparse.Namespace) -> int:
 
     end = math.inf if options.duration is None else time.monotonic() + options.duration
     known: dict[str, Row] = {}
-    with _client() as client:
+    with _client(options.stack) as client:
         seen = None
         client.objects()
         while time.monotonic() < end:
@@ -110,7 +151,7 @@ def change(options: argparse.Namespace) -> int:
             told.append(text)
             console.print(f"waiting: {text}", highlight=False, markup=False, soft_wrap=True)
 
-    with _client() as client:
+    with _client(options.stack) as client:
         result = client.manage(goal, show)
     _require(result)
     rows = [scene_requests.object_row(item) for item in result.objects]
@@ -118,7 +159,7 @@ def change(options: argparse.Namespace) -> int:
         print(json.dumps({"revision": result.revision, "objects": rows}, indent=2))
         return 0
     names = ", ".join(row["name"] for row in rows)
-    _say(f"{options.operation}: {names or 'done'} (revision {result.revision})")
+    say(f"{options.operation}: {names or 'done'} (revision {result.revision})")
     return 0
 
 
@@ -129,7 +170,7 @@ def ask(options: argparse.Namespace) -> int:
     from behavior_bringup import scene_requests
     from behavior_ros import seconds
 
-    with _client() as client:
+    with _client(options.stack) as client:
         needs_now = options.ago is not None
         now = seconds(client.objects().header.stamp) if needs_now else 0.0
         question = scene_requests.question_from(options, now)
@@ -144,7 +185,7 @@ def ask(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(scene_requests.answer_row(result.answer), indent=2))
     else:
-        _say(f"{'yes' if result.answer.answer else 'no'}: {result.answer.text}")
+        say(f"{'yes' if result.answer.answer else 'no'}: {result.answer.text}")
     return 0 if result.answer.answer else 1
 
 
@@ -171,52 +212,48 @@ def where(options: argparse.Namespace) -> int:
     request = WhereSeen.Request(
         name=options.name, class_id=options.class_id, limit=options.limit or 0
     )
-    with _client() as client:
+    with _client(options.stack) as client:
         response = client.where(request)
     _require(response)
     rows = [scene_requests.sighting_row(item) for item in response.sightings]
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
     elif rows:
         _show(rows, ("name", "class", "time", "frame", "position", "confidence"))
     else:
-        _say("Nothing was seen")
+        say("Nothing was seen")
     return 0
 
 
 @contextmanager
-def _client() -> Iterator[SceneClient]:
-    """A client in the domain of the stack that is up, else in the one of the environment."""
+def _client(stack: str) -> Iterator[SceneClient]:
+    """A client in the domain of a stack, else in the one of the environment."""
+    enter(stack, SCENE)
     from behavior_bringup.scene_client import SceneClient
 
-    state = Stack().state()
-    enter_domain(state.domain if state else None)
     with SceneClient() as client:
         yield client
 
 
 def _require(result: Any) -> None:
     if result.code != 0:
-        text = str(result.message) or f"refused with code {result.code}"
-        raise BringupError(f"{text[:1].upper()}{text[1:]}")
+        from behavior_bringup.conversion import constant_name
+
+        name = constant_name(type(result), result.code)
+        text = sentence(str(result.message) or f"refused: {name}")
+        raise UsageError(text) if name in WRONG_REQUESTS else BringupError(text)
 
 
 def _show(rows: Sequence[Row], columns: Sequence[str]) -> None:
-    """Print a table; into a file or pipe as wide as it has to be."""
-    table = Table()
-    for column in columns:
-        table.add_column(column, no_wrap=column != "text")
-    for row in rows:
-        table.add_row(*(_text(row[column]) for column in columns))
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)
-    console.print(table, highlight=False)
+    texts = ([_text(row[column]) for column in columns] for row in rows)
+    show_table(columns, texts, whole=[column for column in columns if column != "text"])
 
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(_text(part) for part in value)
+    if value is None:
+        return "-"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
@@ -226,8 +263,4 @@ def _tell(row: Row, *, as_json: bool) -> None:
         return
     held = f" by {row['held_by']}" if row["held_by"] else ""
     why = f": {row['text']}" if row["text"] else ""
-    _say(f"{row['name']} {row['state']}{held} at {_text(row['position'])}{why}")
-
-
-def _say(text: str) -> None:
-    Console().print(text, highlight=False, markup=False, soft_wrap=True)
+    say(f"{row['name']} {row['state']}{held} at {_text(row['position'])}{why}")

@@ -27,7 +27,7 @@ from behavior_bringup.description import (
     stack_file,
 )
 from behavior_bringup.environment import choose_domain, enter_domain, machine_kind
-from behavior_bringup.errors import BringupError
+from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.state import (
     DEFAULT_STACK,
     StackState,
@@ -37,9 +37,12 @@ from behavior_bringup.state import (
     remove_state,
     stack_dir,
 )
+from behavior_bringup.suggestions import choose
 from behavior_bringup.supervisor import INTERRUPT_DEADLINE, TERMINATE_DEADLINE, Plan
 
 KEPT_LOG_FOLDERS = 5
+TREE_NODES = "tree_nodes.xml"
+"""File beside the logs into which the executor writes the models of its tree nodes."""
 _LAST_LINES = 12
 
 
@@ -119,13 +122,20 @@ def start(
         BringupError: it is up already, or does not start.
     """
     if stack.is_up:
-        raise BringupError("A stack is already up: 'behavior down' stops it")
+        named = "" if stack.name == DEFAULT_STACK else f" --name {stack.name}"
+        raise BringupError(
+            f"The stack '{stack.name}' is already up: 'behavior down{named}' stops it, and"
+            " 'behavior up --name NAME' brings up another one beside it"
+        )
     description = load_stack(stack_file(world))
     log_dir = new_log_folder(stack.folder)
     arguments = dict(arguments)
     if "journal" in description.arguments:
         # Beside the logs: a restarted executor finds its missions there, the next stack does not.
         arguments.setdefault("journal", str(log_dir / "missions.sqlite"))
+    if "tree_nodes" in description.arguments:
+        # What the executor's nodes are: `behavior mission list` looks there.
+        arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))
     processes = resolve(description, environment=machine_kind(), arguments=arguments)
     states = (Stack(name).state() for name in known_stacks())
     plan = Plan(
@@ -204,13 +214,22 @@ def kill(stack: Stack, process: str) -> int:
     """
     state = stack.state()
     if state is None:
-        raise BringupError("No stack is up: start one with 'behavior up'")
+        raise BringupError(not_up(stack.name))
     entry = state.processes.get(process)
     if entry is None or not entry.running:
-        running = ", ".join(name for name, item in state.processes.items() if item.running)
-        raise BringupError(f"No process '{process}' runs: choose among {running}")
+        running = [name for name, item in state.processes.items() if item.running]
+        raise UsageError(f"No process '{process}' runs: {choose(process, running)}")
     os.kill(entry.pid, signal.SIGKILL)
     return entry.pid
+
+
+def not_up(name: str) -> str:
+    """What to say of a stack that is not up: which ones are, and what to do."""
+    running = known_stacks()
+    if not running:
+        return "No stack is up: start one with 'behavior up'"
+    which = f"The stack '{name}' is not up" if name else "No such stack is up"
+    return f"{which}, but {', '.join(running)}: choose one with --name or BEHAVIOR_STACK"
 
 
 def free_stack(name: str) -> Stack:

@@ -96,7 +96,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     fake = FakeClient()
 
     @contextmanager
-    def provide() -> Iterator[FakeClient]:
+    def provide(stack: str) -> Iterator[FakeClient]:
         yield fake
 
     monkeypatch.setattr(scene_verbs, "_client", provide)
@@ -227,7 +227,7 @@ def test_ask_without_an_answer_tells_why(
     client.result = CheckScene.Result(
         code=CheckScene.Result.UNKNOWN_OBJECT, message="'cap' is no object"
     )
-    assert run("ask held cap") == 1
+    assert run("ask held cap") == 2, "no answer is no no"
     assert capsys.readouterr().err == "behavior: 'cap' is no object\n"
 
 

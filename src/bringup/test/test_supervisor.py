@@ -140,7 +140,7 @@ def test_only_running_processes_can_be_killed(stack: Stack) -> None:
     with pytest.raises(BringupError, match="No stack is up"):
         stacks.kill(stack, "one")
     start(stack, one=SLEEPER)
-    with pytest.raises(BringupError, match="choose among one"):
+    with pytest.raises(BringupError, match="choose one of one"):
         stacks.kill(stack, "two")
 
 

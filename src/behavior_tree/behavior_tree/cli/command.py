@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import math
 import os
 import sys
@@ -128,7 +129,7 @@ def _add_migrate(add: _Add) -> None:
     add("--in-place", action="store_true", help="replace FILE, keep the old one as FILE.bak")
 
 
-def _add_profile(add: _Add) -> None:
+def _add_simulated(add: _Add) -> None:
     add("file", type=Path, metavar="FILE")
     add("--tree", metavar="ID", help="tree to run, else the main one")
     add("--rules", type=Path, metavar="JSON", help="substitution rules for simulated leaves")
@@ -144,8 +145,13 @@ def _add_profile(add: _Add) -> None:
     _add_register(add)
 
 
+def _add_profile(add: _Add) -> None:
+    _add_simulated(add)
+    add("--json", action="store_true", help="machine-readable")
+
+
 def _add_run(add: _Add) -> None:
-    _add_profile(add)
+    _add_simulated(add)
     add("--btlog", type=Path, metavar="FILE.btlog", help="also record for `replay` and Groot2")
 
 
@@ -296,8 +302,8 @@ def _profile(options: argparse.Namespace) -> int:
     """Run a tree with simulated leaves and show how often and how long each node was ticked."""
     tree = _tree(options)
     profile = Profile(tree)
-    code = _finish(tree, options.timeout)
-    print("\n".join(profile.table()))
+    code = _finish(tree, options.timeout, quiet=options.json)
+    print(json.dumps(profile.rows(), indent=1) if options.json else "\n".join(profile.table()))
     return code
 
 
@@ -340,7 +346,7 @@ def _tree(options: argparse.Namespace) -> Tree:
     return tree
 
 
-def _finish(tree: Tree, timeout: float) -> int:
+def _finish(tree: Tree, timeout: float, *, quiet: bool = False) -> int:
     end = time.monotonic() + timeout
     status = tree.tick_once()
     while status is NodeStatus.RUNNING:
@@ -350,7 +356,8 @@ def _finish(tree: Tree, timeout: float) -> int:
             return 1
         tree.sleep(10)
         status = tree.tick_once()
-    print(status.name)
+    if not quiet:
+        print(status.name)
     reason = tree.failure_reason()
     if reason is not None:
         print(reason, file=sys.stderr)

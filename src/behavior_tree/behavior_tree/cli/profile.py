@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.node import TreeNode
@@ -34,11 +35,18 @@ class Profile:
             self._seconds[node] = self._seconds.get(node, 0.0) + time.perf_counter() - begun
         return status
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Path, ticks and time [s] of each node, the most expensive one first."""
+        return [
+            {"node": node.full_path(), "ticks": self._ticks[node], "total_s": seconds}
+            for node, seconds in sorted(self._seconds.items(), key=lambda item: -item[1])
+        ]
+
     def table(self) -> list[str]:
         """Lines of text, the most expensive node first."""
         lines = [f"{'ticks':>8} {'total [ms]':>11} {'per tick [us]':>14}  node"]
-        for node, seconds in sorted(self._seconds.items(), key=lambda item: -item[1]):
-            count = self._ticks[node]
+        for row in self.rows():
+            count, seconds = row["ticks"], row["total_s"]
             each = seconds / count * 1e6
-            lines.append(f"{count:8d} {seconds * 1e3:11.3f} {each:14.1f}  {node.full_path()}")
+            lines.append(f"{count:8d} {seconds * 1e3:11.3f} {each:14.1f}  {row['node']}")
         return lines

@@ -19,6 +19,7 @@ from behavior_bringup.missions.model import (
     Verdict,
     WorldObject,
 )
+from behavior_bringup.suggestions import choose
 
 __all__ = [
     "Disturbance",
@@ -48,9 +49,7 @@ def mission_named(name: str) -> Mission:
         UsageError: there is none; the message lists those that exist.
     """
     if name not in known_missions():
-        raise UsageError(
-            f"The mission '{name}' has no judge: choose one of {', '.join(known_missions())}"
-        )
+        raise UsageError(f"The mission '{name}' has no judge: {choose(name, known_missions())}")
     mission = importlib.import_module(f"{__name__}.{name}").MISSION
     assert isinstance(mission, Mission)
     return mission

@@ -7,6 +7,7 @@ import argparse
 from typing import Any
 
 from behavior_bringup.argument_types import count, length, positive
+from behavior_bringup.options import add_stack
 
 REASONS = ("no_path", "start_occupied", "goal_occupied", "timeout", "off_route", "no_map")
 """Of the path planner, `PathPlannerHealth` 1 to 6."""
@@ -42,6 +43,7 @@ def add_disturbances(parser: argparse.ArgumentParser) -> None:
     def add(name: str, text: str) -> argparse.ArgumentParser:
         made = kinds.add_parser(name, help=text)
         made.set_defaults(kind=name)
+        add_stack(made)
         return made
 
     def place(made: argparse.ArgumentParser, *, turned: bool) -> None:

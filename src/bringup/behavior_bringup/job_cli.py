@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs that disturb worlds, demonstrate and evaluate: what they take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from behavior_bringup import argument_types, completion, job_verbs
+from behavior_bringup.navigation.disturbing import add_disturbances
+from behavior_bringup.options import add_cameras, add_seed, add_speed, add_stack
+
+WATCHABLE = 4.0
+"""Times real time: a demonstration that one can follow."""
+
+FAST = 8.0
+"""Times real time: as fast as the whole stack keeps up with on 2 cores.
+
+The simulation can go faster (0), and waits when the scene lags behind; but planning then takes ever
+more of the simulated time, and the robot reacts late.
+"""
+
+
+def add_job_verbs(subparsers: Any) -> None:
+    """Add them to the command's subparsers."""
+    _add_disturb(subparsers)
+    _add_disturb_navigation(subparsers)
+    _add_demo(subparsers)
+    _add_evaluate(subparsers)
+
+
+def _add_disturb(subparsers: Any) -> None:
+    disturb = subparsers.add_parser(
+        "disturb", help="interfere with the simulated world", description=job_verbs.disturb.__doc__
+    )
+    disturb.add_argument("object", help="e.g. blue_block")
+    how = disturb.add_mutually_exclusive_group()
+    how.add_argument(
+        "--to",
+        nargs=3,
+        type=argument_types.coordinate,
+        metavar=("X", "Y", "Z"),
+        help="[m] of its centre in the world frame; without it the object is taken away",
+    )
+    how.add_argument(
+        "--push",
+        nargs=3,
+        type=argument_types.coordinate,
+        metavar=("X", "Y", "Z"),
+        help="impulse [N s] on it in the world frame, e.g. on door_panel",
+    )
+    add_stack(disturb)
+    disturb.set_defaults(run=job_verbs.disturb)
+
+
+def _add_disturb_navigation(subparsers: Any) -> None:
+    disturb = subparsers.add_parser(
+        "disturb-navigation",
+        help="interfere with the simulated navigation world",
+        description=job_verbs.disturb_navigation.__doc__,
+    )
+    add_disturbances(disturb)
+    disturb.set_defaults(run=job_verbs.disturb_navigation)
+
+
+def _add_demo(subparsers: Any) -> None:
+    demo = subparsers.add_parser(
+        "demo", help="run a mission in a stack of its own", description=job_verbs.demo.__doc__
+    )
+    name = demo.add_argument(
+        "mission",
+        metavar="NAME",
+        nargs="?",
+        default="stack_blocks",
+        help="a mission (stack_blocks by default), or navigation",
+    )
+    completion.offer(name, completion.mission_names)
+    add_speed(demo, default=WATCHABLE)
+    add_seed(demo)
+    add_cameras(demo)
+    demo.add_argument("--viewer", action="store_true", help="serve a view for the browser")
+    demo.add_argument(
+        "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
+    )
+    demo.set_defaults(run=job_verbs.demo)
+
+
+def _add_evaluate(subparsers: Any) -> None:
+    evaluate = subparsers.add_parser(
+        "evaluate",
+        help="measure how often a mission succeeds",
+        description=job_verbs.evaluate.__doc__,
+    )
+    name = evaluate.add_argument("mission", metavar="NAME", help="e.g. stack_blocks")
+    completion.offer(name, completion.mission_names)
+    evaluate.add_argument(
+        "--episodes", type=argument_types.count, default=20, metavar="N", help="how many (20)"
+    )
+    add_seed(evaluate)
+    add_cameras(evaluate)
+    add_speed(evaluate, default=FAST)
+    evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
+    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    evaluate.set_defaults(run=job_verbs.evaluate)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which missions a stack can run, and why not the others: read from its files, without ROS.
+
+A mission can run where its tree loads with the nodes that the stack's executor has (it writes them
+down when it starts), and in the worlds that its file names, if it names any::
+
+    <TreeNodesModel>
+      <SubTree ID="open_door">
+        <MetadataFields><Metadata world="door"/></MetadataFields>
+      </SubTree>
+    </TreeNodesModel>
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from behavior_bringup.description import Node, load_stack, resolve, stack_file
+from behavior_bringup.environment import machine_kind
+from behavior_bringup.stack import TREE_NODES
+from behavior_bringup.state import StackState
+from behavior_executor.catalogue import MissionCatalogue, MissionEntry
+from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
+from behavior_tree.cli import make_factory
+
+_EXECUTOR = "behavior_executor.node:BehaviorExecutor"
+_COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
+_UNKNOWN = re.compile(r"Node not recognized: (\S+)")
+_TYPES = {"std::string": "text", "": "text"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """A mission, as somebody sees it who wants to run it."""
+
+    name: str
+    about: str
+    """What its file says of it."""
+    file: str = ""
+    parameters: tuple[dict[str, Any], ...] = ()
+    """Each with name, type, default (None: must be given) and description."""
+    worlds: tuple[str, ...] = field(default=())
+    """It is made for these; empty: for any."""
+    why_not: str = ""
+    """Why this stack cannot run it; empty: it can."""
+
+    @property
+    def description(self) -> str:
+        """One line."""
+        return self.about.splitlines()[0] if self.about else ""
+
+    def parameter_texts(self) -> list[str]:
+        """A line for each parameter: name, type and default."""
+        return [
+            f"{each['name']}: {each['type']}"
+            + ("" if each["default"] is None else f" = {each['default']}")
+            for each in self.parameters
+        ]
+
+    def row(self) -> dict[str, Any]:
+        """The offer in plain values, for programs."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "file": self.file,
+            "parameters": list(self.parameters),
+            "worlds": list(self.worlds),
+            "runs_here": not self.why_not,
+            "why_not": self.why_not,
+        }
+
+
+def offers_of(state: StackState) -> list[Offer]:
+    """The missions in the folders of a running stack's executor, by name.
+
+    Raises:
+        BringupError: the stack's description cannot be read any more.
+    """
+    executor = _executor(state)
+    if executor is None:
+        return []
+    given = executor.parameters
+    single = given.get("behavior_tree_file", "")
+    catalogue = MissionCatalogue(
+        [Path(name) for name in given.get("tree_directories", [])], [Path(single)] if single else []
+    )
+    nodes = Path(state.log_dir) / TREE_NODES
+    return [_offer(entry, state.world, nodes) for entry in catalogue.entries()]
+
+
+def _executor(state: StackState) -> Node | None:
+    description = load_stack(stack_file(state.world))
+    processes = resolve(description, environment=machine_kind(), arguments=state.arguments)
+    nodes = (node for process in processes for node in process.nodes)
+    return next((node for node in nodes if node.target == _EXECUTOR), None)
+
+
+def _offer(entry: MissionEntry, world: str, nodes: Path) -> Offer:
+    about, worlds = _told(entry)
+    return Offer(
+        name=entry.name,
+        about=about,
+        file=str(entry.path),
+        parameters=tuple(
+            {
+                "name": each.name,
+                "type": _TYPES.get(each.type, each.type),
+                "default": each.default,
+                "description": each.description,
+            }
+            for each in entry.parameters
+        ),
+        worlds=worlds,
+        why_not=_why_not(entry, worlds, world, nodes),
+    )
+
+
+def _told(entry: MissionEntry) -> tuple[str, tuple[str, ...]]:
+    """The comment that opens the file, and the worlds that it names."""
+    try:
+        text = entry.path.read_text(encoding="utf-8")
+        root = ElementTree.fromstring(text)
+    except (OSError, UnicodeDecodeError, ElementTree.ParseError):
+        return entry.description, ()
+    comment = _COMMENT.search(text, 0, max(text.find("<root"), 0))
+    lines = comment.group(1).strip().splitlines() if comment else []
+    models = root.iterfind(f"TreeNodesModel/SubTree[@ID='{entry.main_tree}']")
+    worlds = [
+        value
+        for model in models
+        for metadata in model.iterfind("MetadataFields/Metadata")
+        if (value := metadata.get("world"))
+    ]
+    return "\n".join(line.strip() for line in lines), tuple(worlds)
+
+
+def _why_not(entry: MissionEntry, worlds: tuple[str, ...], world: str, nodes: Path) -> str:
+    if worlds and world not in worlds:
+        return f"it is made for the world {' or '.join(worlds)}"
+    factory = _factory(nodes)
+    try:
+        factory.register_behavior_tree_from_file(entry.path)
+        if entry.main_tree:
+            factory.create_tree(entry.main_tree)
+    except LoadError as error:
+        return _in_short(error)
+    except (BehaviorTreeError, OSError, UnicodeDecodeError) as error:
+        return " ".join(str(error).split())
+    return ""
+
+
+def _factory(nodes: Path) -> BehaviorTreeFactory:
+    """Stand-ins for the nodes of the executor; without its file, for the suite's own."""
+    if nodes.is_file():
+        return make_factory([nodes])
+    from behavior_bringup.tree_nodes import register_suite_nodes
+
+    return make_factory([], extend=register_suite_nodes)
+
+
+def _in_short(error: LoadError) -> str:
+    """The nodes that are missing, else the first problem."""
+    messages = [problem.message for problem in error.problems]
+    missing = sorted({match.group(1) for text in messages if (match := _UNKNOWN.search(text))})
+    if not missing:
+        return str(error.problems[0])
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    return f"the stack's executor has no node {', '.join(missing[:3])}{more}"

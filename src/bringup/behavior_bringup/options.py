@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several verbs have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from behavior_bringup import argument_types, completion
+from behavior_bringup.state import DEFAULT_STACK
+
+
+def add_stack(parser: argparse.ArgumentParser) -> None:
+    """`--name`: which stack, where several are up."""
+    name = parser.add_argument(
+        "--name",
+        dest="stack",
+        type=argument_types.stack_name,
+        default=os.environ.get("BEHAVIOR_STACK") or DEFAULT_STACK,
+        metavar="STACK",
+        help="which stack, where several are up (BEHAVIOR_STACK, else default)",
+    )
+    completion.offer(name, completion.stack_names)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
+    """`--speed` of the simulation."""
+    parser.add_argument(
+        "--speed",
+        type=argument_types.speed,
+        default=default,
+        metavar="X",
+        help=f"of the simulation, times real time; 0: as fast as possible ({default:g})",
+    )
+
+
+def add_cameras(parser: argparse.ArgumentParser) -> None:
+    """`--cameras`."""
+    parser.add_argument(
+        "--cameras",
+        action="store_true",
+        help="perceive through simulated cameras instead of true poses with noise",
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """`--seed`."""
+    parser.add_argument(
+        "--seed",
+        type=argument_types.seed,
+        default=0,
+        metavar="N",
+        help="of the start state and the noise (0)",
+    )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command prints. Texts are printed as they are: `[grasp]` is no markup."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_WIDTH_OF_FILES = 240
+"""Columns of a table that goes into a file or a pipe; on a terminal it has the terminal's."""
+
+
+def say(text: str, console: Console | None = None) -> None:
+    """Print a line."""
+    console = console or Console()
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def print_json(value: Any) -> None:
+    """Print a value for programs."""
+    print(json.dumps(value, indent=2))
+
+
+def show_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    title: str | None = None,
+    whole: Sequence[str] = (),
+    console: Console | None = None,
+) -> None:
+    """Print a table.
+
+    Args:
+        columns: their heads.
+        rows: texts of the cells.
+        title: above it.
+        whole: columns whose texts are never broken.
+        console: where; None: standard output.
+    """
+    table = Table(title=None if title is None else Text(title))
+    for column in columns:
+        table.add_column(Text(column), no_wrap=column in whole)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(file=console.file, width=_WIDTH_OF_FILES)
+    console.print(table)
