@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from behavior_sim.camera_config import CameraNoise
 from behavior_sim.camera_noise import Instance
 from behavior_sim.config import WorldConfig
-from behavior_sim.opengl import BACKENDS, missing_library
+from behavior_sim.opengl import BACKENDS, missing_library, with_remedy
 
 _START = 60.0
 """[s] that a process gets to build the world and open OpenGL."""
@@ -110,7 +110,7 @@ class CameraProcess:
             answer = self._ask(config.text, _START)
         except CameraError as error:
             self.close()
-            return str(error)
+            return with_remedy(backend, str(error))
         self.backend, self.coordinates = backend, answer
         return ""
 

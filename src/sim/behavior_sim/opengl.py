@@ -38,6 +38,9 @@ def missing_library(
     """
     wanted = BACKENDS[backend]
     missing = [f"lib{name}" for name in wanted.libraries if find(name) is None]
-    if not missing:
-        return ""
-    return f"{' and '.join(missing)} missing (apt-get install {wanted.packages})"
+    return with_remedy(backend, f"{' and '.join(missing)} missing") if missing else ""
+
+
+def with_remedy(backend: str, problem: str) -> str:
+    """A problem of a backend, and the packages with which it works."""
+    return f"{problem} (apt-get install {BACKENDS[backend].packages})"

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from behavior_sim.opengl import BACKENDS, missing_library
+from behavior_sim.opengl import BACKENDS, missing_library, with_remedy
 from behavior_sim.recording import Recording, RecordingError
 
 PICTURE_SIZE = (960, 720)
@@ -131,7 +131,9 @@ def _try_backend(
     if done.returncode == 0:
         return RenderReport(**json.loads(done.stdout.splitlines()[-1]))
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return lines[-1] if lines else f"ended with exit code {done.returncode}"
+    problem = lines[-1] if lines else f"ended with exit code {done.returncode}"
+    # A library without a driver looks like this, too.
+    return with_remedy(backend, problem)
 
 
 # -- in the process that draws --------------------------------------------------------------------
