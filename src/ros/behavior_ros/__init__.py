@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thin layer on rclpy: everything the suite's nodes have in common."""
 
+from behavior_ros.burst_action_client import burst_action_client
+from behavior_ros.burst_action_server import BurstActionServer, GoalEnd
 from behavior_ros.companions import register_companion, with_companions
 from behavior_ros.conversions import (
     matrix_to_pose,
@@ -22,7 +24,7 @@ from behavior_ros.message_cache import AgeSince, MessageCache
 from behavior_ros.newest_entry import NewestEntry
 from behavior_ros.node_models import NodeModel, load_node_models
 from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
-from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR
+from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
 from behavior_ros.transform_tree import TransformError, TransformTree
 from behavior_ros.transforms import (
     TransformBroadcaster,
@@ -39,14 +41,17 @@ __all__ = [
     "QOS_COMMAND",
     "QOS_EVENT_LOG",
     "QOS_LATCHED",
+    "QOS_REQUESTS",
     "QOS_SENSOR",
     "STALE",
     "WARN",
     "AgeSince",
+    "BurstActionServer",
     "DiagnosticsPublisher",
     "End",
     "GoalCancelled",
     "GoalContext",
+    "GoalEnd",
     "GoalExchange",
     "GoalOutcome",
     "GoalRunner",
@@ -63,6 +68,7 @@ __all__ = [
     "TransformTree",
     "WaitTimeout",
     "WorkerActionServer",
+    "burst_action_client",
     "create_static_transform_broadcaster",
     "create_transform_broadcaster",
     "create_transform_buffer",

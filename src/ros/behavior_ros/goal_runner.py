@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future
 
+from behavior_ros.burst_action_client import burst_action_client
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
 from behavior_ros.goal_exchange import End, GoalExchange, GoalOutcome
 from behavior_ros.server_watch import ServerWatch
@@ -106,7 +106,7 @@ class GoalRunner:
     ) -> None:
         self.node = node
         self.name = name
-        self.client = ActionClient(node, action_type, name)
+        self.client = burst_action_client(node, action_type, name)
         self._server_timeout = server_timeout
 
     def ready(self) -> bool:

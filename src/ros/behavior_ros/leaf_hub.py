@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionClient
 from rclpy.node import Node
 
+from behavior_ros.burst_action_client import burst_action_client
 from behavior_ros.closing import closables, register_closable
 from behavior_ros.goal_exchange import GoalExchange, GoalOutcome
 from behavior_ros.message_cache import MessageCache
-from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_SENSOR
+from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
 from behavior_ros.server_watch import ServerWatch
 
 
@@ -73,13 +73,16 @@ class LeafHub:
     def action_client(self, action_type: Any, name: str) -> Any:
         """Return the client of an action, one for all leaves."""
         return self._shared(
-            "action", name, action_type, lambda: ActionClient(self.node, action_type, name)
+            "action", name, action_type, lambda: burst_action_client(self.node, action_type, name)
         )
 
     def service_client(self, service_type: Any, name: str) -> Any:
         """Return the client of a service, one for all leaves."""
         return self._shared(
-            "service", name, service_type, lambda: self.node.create_client(service_type, name)
+            "service",
+            name,
+            service_type,
+            lambda: self.node.create_client(service_type, name, qos_profile=QOS_REQUESTS),
         )
 
     def publisher(self, message_type: Any, topic: str, *, latched: bool) -> Any:

@@ -24,14 +24,18 @@ def _keep_last(depth: int, reliability: object, durability: object) -> QoSProfil
 #: State that late subscribers must see: structure, scene objects, maps, modes.
 QOS_LATCHED = _keep_last(1, ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL)
 
-#: Events of which none may be missed: status changes, mission feedback.
+#: Events of which none may be missed: status changes.
 QOS_EVENT_LOG = _keep_last(100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
 
 #: Streams of which only the newest counts: detections, joint states, clouds.
 QOS_SENSOR = qos_profile_sensor_data
 
-#: Requests that an outside client sends on a topic: mission actions.
+#: Commands of which the newest counts.
 QOS_COMMAND = _keep_last(10, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
+
+#: Requests and their answers, of which none may be lost though hundreds of clients send at once:
+#: services, mission actions on a topic, mission feedback.
+QOS_REQUESTS = _keep_last(2_000, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
 
 #: Dynamic transforms, compatible with tf2_ros.
 QOS_TRANSFORMS = _keep_last(100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Action servers whose goals are worked on in a thread, while callbacks never block.
 
-Everything that touches goal states happens in the executor's thread: the worker hands back an
-outcome, a coroutine of the executor awaits it and sets the one final state. So a cancellation
-and an end can not cross.
+Everything that touches goal states happens in the executor's thread: the worker hands its outcome
+over to it, where the one final state is set. So a cancellation and an end can not cross.
 """
 
 from __future__ import annotations
@@ -15,18 +14,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
-from rclpy.task import Future
 
+from behavior_ros.burst_action_server import BurstActionServer, GoalEnd
 from behavior_ros.closing import register_closable, unregister_closable
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
+from behavior_tree.shown_text import reason_text
 
 _CODE_FIELDS = ("code", "error_code")
 _MESSAGE_FIELDS = ("message", "error_string")
 _FAILED = 1
 """Code where the interface has no constant for the cause."""
+MOST_GOALS = 100
+"""Goals that are worked on side by side, each in its thread."""
 
 
 @dataclass
@@ -35,11 +37,12 @@ class _Work:
 
     context: GoalContext
     thread: threading.Thread
-    outcome: Future
 
 
 class WorkerActionServer:
     """Serve an action; each accepted goal is executed in a thread of its own.
+
+    More than MOST_GOALS at a time are refused.
 
     Args:
         node: the node
@@ -73,12 +76,12 @@ class WorkerActionServer:
         self._logger = node.get_logger()
         self._closing_since: float | None = None
         self._goals: dict[bytes, _Work] = {}
-        self._server = ActionServer(
+        self._server = BurstActionServer(
             node,
             action_type,
             name,
-            execute_callback=self._execute,
             goal_callback=self._decide,
+            handle_accepted_callback=self._begin,
             cancel_callback=self._cancel,
         )
         register_closable(node, self)
@@ -113,7 +116,9 @@ class WorkerActionServer:
 
     def _decide(self, goal: Any) -> GoalResponse:
         reason: str | None = "the server is closing"
-        if self._closing_since is None:
+        if len(self._goals) >= MOST_GOALS:
+            reason = f"{len(self._goals)} goals are worked on already; wait for some to end"
+        elif self._closing_since is None:
             try:
                 reason = None if self._accept is None else self._accept(goal)
             except Exception as error:
@@ -121,7 +126,7 @@ class WorkerActionServer:
                 reason = f"{type(error).__name__}: {error}"
         if reason is None:
             return GoalResponse.ACCEPT
-        self._logger.warning(f"{self._name}: goal refused: {reason}")
+        self._logger.warning(f"{self._name}: goal refused: {reason_text(reason)}")
         return GoalResponse.REJECT
 
     def _cancel(self, handle: Any) -> CancelResponse:
@@ -130,39 +135,31 @@ class WorkerActionServer:
             work.context.cancel("cancelled by the client")
         return CancelResponse.ACCEPT
 
-    async def _execute(self, handle: Any) -> Any:
+    def _begin(self, handle: Any) -> None:
+        """Work on a goal that was accepted."""
         context = GoalContext(self._node, handle.request, handle.publish_feedback)
-        outcome = Future()
-        key = bytes(handle.goal_id.uuid)
         thread = threading.Thread(
-            target=self._work, args=(context, outcome), name=f"goal {self._name}", daemon=True
+            target=self._work, args=(handle, context), name=f"goal {self._name}", daemon=True
         )
-        self._goals[key] = _Work(context, thread, outcome)
-        if handle.is_cancel_requested:
-            context.cancel("cancelled by the client")
+        self._goals[bytes(handle.goal_id.uuid)] = _Work(context, thread)
+        self._server.begin(handle)
         thread.start()
-        succeeded, result = await outcome
-        # Not in a finally: where the executor is gone before, destroy() still joins the thread.
-        del self._goals[key]
-        if succeeded:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        return result
 
-    def _work(self, context: GoalContext, outcome: Future) -> None:
-        """Work on a goal (in its thread), then have the executor take over the result."""
-        ended = self._end_of(context)
+    def _work(self, handle: Any, context: GoalContext) -> None:
+        """Work on a goal (in its thread), then have the executor end it."""
+        succeeded, result = self._end_of(context)
         executor = self._node.executor
         try:
-            if executor is None:
-                outcome.set_result(ended)
-            else:
-                executor.create_task(outcome.set_result, ended)
+            if executor is not None:
+                executor.create_task(self._finish, handle, succeeded, result)
         except InvalidHandle:
             pass  # the executor was shut down meanwhile, nobody waits any more
+
+    def _finish(self, handle: Any, succeeded: bool, result: Any) -> None:
+        # Where the executor is gone before, destroy() still joins the thread.
+        del self._goals[bytes(handle.goal_id.uuid)]
+        end = GoalEnd.CANCELED if handle.is_cancel_requested else GoalEnd.ABORT
+        self._server.finish(handle, GoalEnd.SUCCEED if succeeded else end, result)
 
     def _end_of(self, context: GoalContext) -> tuple[bool, Any]:
         """Return whether the goal succeeded, and its result."""

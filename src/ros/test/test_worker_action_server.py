@@ -227,7 +227,7 @@ def test_sleep_follows_simulated_time(served, spinner):
         woken.append(context.now() - begin)
         return succeed(context)
 
-    client, _ = served(execute, parameter_overrides=[Parameter("use_sim_time", value=True)])
+    client, node = served(execute, parameter_overrides=[Parameter("use_sim_time", value=True)])
     clock = spinner.node("clock").create_publisher(Clock, "/clock", 10)
     stop = threading.Event()
 
@@ -239,6 +239,7 @@ def test_sleep_follows_simulated_time(served, spinner):
 
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()
+    until(lambda: node.get_clock().now().nanoseconds > 0, what="the first time")
     begin = time.monotonic()
     response = client.result(client.send(Pick.Goal()))
     elapsed = time.monotonic() - begin

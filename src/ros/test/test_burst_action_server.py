@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hundreds of goals at once: all are answered, and results outlive the list of goals."""
+
+import pytest
+from action_msgs.msg import GoalStatus
+from behavior_msgs.action import Pick
+from conftest import until
+from rclpy.action import CancelResponse, GoalResponse
+
+from behavior_ros import BurstActionServer, GoalEnd, burst_action_client, burst_action_server
+
+
+class Desk:
+    """A server that ends every second goal at once and keeps the others until told."""
+
+    def __init__(self, spinner, **arguments):
+        self.handles = []
+        node = spinner.node("desk")
+        self.server = spinner.do(
+            lambda: BurstActionServer(
+                node,
+                Pick,
+                "/desk",
+                goal_callback=lambda goal: GoalResponse.ACCEPT,
+                handle_accepted_callback=self.take,
+                cancel_callback=lambda handle: CancelResponse.ACCEPT,
+                **arguments,
+            )
+        )
+
+    def take(self, handle):
+        self.handles.append(handle)
+        if len(self.handles) % 2:
+            self.end(handle, GoalEnd.ABORT)
+
+    def end(self, handle, end):
+        self.server.finish(handle, end, Pick.Result(message=handle.request.object_name))
+
+
+@pytest.fixture
+def client(spinner2):
+    made = burst_action_client(spinner2.node("client"), Pick, "/desk")
+    yield made
+    spinner2.do(made.destroy)
+
+
+def sent(spinner2, client, names):
+    """Handles of goals that were sent at once."""
+    until(client.server_is_ready, what="server")
+    goals = [Pick.Goal(object_name=name) for name in names]
+    futures = spinner2.do(lambda: [client.send_goal_async(goal) for goal in goals])
+    until(lambda: all(future.done() for future in futures), 60.0, "all acknowledgements")
+    return [future.result() for future in futures]
+
+
+def results(spinner2, handles):
+    futures = spinner2.do(lambda: [handle.get_result_async() for handle in handles])
+    until(lambda: all(future.done() for future in futures), 60.0, "all results")
+    return [(f.result().status, f.result().result.message) for f in futures]
+
+
+def test_every_goal_of_a_burst_is_answered(spinner, spinner2, client):
+    desk = Desk(spinner)
+    names = [f"thing {number}" for number in range(300)]
+    handles = sent(spinner2, client, names)
+    assert all(handle.accepted for handle in handles)
+    assert [handle.request.object_name for handle in desk.handles] == names
+
+    def end_the_others():
+        for handle in desk.handles[1::2]:
+            desk.end(handle, GoalEnd.SUCCEED)
+
+    spinner.do(end_the_others)
+    ends = [GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_SUCCEEDED]
+    assert results(spinner2, handles) == [(ends[i % 2], name) for i, name in enumerate(names)]
+
+
+def test_results_outlive_the_list_of_goals(spinner, spinner2, client, monkeypatch):
+    monkeypatch.setattr(burst_action_server, "LISTED", 0.01)
+    monkeypatch.setattr(burst_action_server, "MOST_RESULTS", 3)
+    desk = Desk(spinner)
+    handles = sent(spinner2, client, "abcdefghi")[::2]
+    until(lambda: len(desk.server._ended) == 3, what="five goals left the list, two are forgotten")
+    until(lambda: len(desk.server._goal_handles) == 4)
+    aborted = GoalStatus.STATUS_ABORTED
+    unknown = (GoalStatus.STATUS_UNKNOWN, "")
+    wanted = [unknown, unknown, (aborted, "e"), (aborted, "g"), (aborted, "i")]
+    assert results(spinner2, handles) == wanted
+
+
+def test_results_are_kept_for_their_time(spinner, spinner2, client, monkeypatch):
+    monkeypatch.setattr(burst_action_server, "LISTED", 0.01)
+    desk = Desk(spinner, result_kept=0.0)
+    (handle,) = sent(spinner2, client, "a")
+    until(lambda: not desk.server._goal_handles)
+    sent(spinner2, client, "bc")
+    until(lambda: len(desk.server._goal_handles) == 1 and len(desk.server._ended) == 1)
+    assert results(spinner2, [handle]) == [(GoalStatus.STATUS_UNKNOWN, "")]
+
+
+def test_a_goal_that_waits_can_be_cancelled(spinner, spinner2, client):
+    desk = Desk(spinner)
+    handle = sent(spinner2, client, "ab")[1]
+    answer = spinner2.do(handle.cancel_goal_async)
+    until(answer.done)
+    until(lambda: desk.handles[1].is_cancel_requested)
+    spinner.do(desk.end, desk.handles[1], GoalEnd.CANCELED)
+    assert results(spinner2, [handle]) == [(GoalStatus.STATUS_CANCELED, "b")]
