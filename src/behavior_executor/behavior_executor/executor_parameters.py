@@ -125,14 +125,21 @@ def executor_parameters() -> list[ParameterSpec]:
         ParameterSpec(
             "groot2_port",
             0,
-            "port where Groot2 finds the running tree, and breakpoints at the next one; 0: none",
+            "port where Groot2 finds the running tree, notices at the next one; if they are taken, "
+            "the next pair that is free; 0: none",
             range=(0, 65534),
             read_only=True,
         ),
         ParameterSpec(
             "groot2_address",
             "127.0.0.1",
-            "interface of groot2_port; * lets the whole network see the tree and halt it",
+            "interface of groot2_port; * lets the whole network see the tree",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "groot2_breakpoints",
+            False,
+            "let whoever reaches groot2_port hold the tree's nodes and give them results",
             read_only=True,
         ),
         ParameterSpec(

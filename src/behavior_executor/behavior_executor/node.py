@@ -215,6 +215,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self,
             port=values["groot2_port"],
             address=values["groot2_address"],
+            breakpoints=values["groot2_breakpoints"],
             streams=values["py_trees_streams"],
             tell=self.problem,
         )

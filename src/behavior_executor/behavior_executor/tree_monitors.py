@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from rclpy.node import Node
 
 from behavior_executor.tree_run import TreeRun
-from behavior_tree import BehaviorTreeError, Groot2Publisher
+from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, Groot2Publisher
 from behavior_tree.groot2 import Groot2Error
 
 
@@ -31,29 +31,45 @@ class TreeMonitor(Protocol):
         """Let go of ports and topics."""
 
 
-class Groot2Monitor:
-    """Serves the running tree, or the last one, to Groot2."""
+_PORTS_TRIED = 40
+_IDLE = """<root BTCPP_format="4">
+  <BehaviorTree ID="no_mission_yet"><AlwaysSuccess/></BehaviorTree>
+</root>"""
 
-    def __init__(self, *, port: int, address: str, tell: Callable[[str], None]) -> None:
-        """Remember where; the port is taken with the first tree.
+
+class Groot2Monitor:
+    """Serves the running tree, or the last one, to Groot2; before the first one, a stand-in."""
+
+    def __init__(
+        self, *, port: int, address: str, breakpoints: bool, tell: Callable[[str], None]
+    ) -> None:
+        """Take a port at once, so that it is known from the start and stays the same.
 
         Args:
-            port: of the replies; breakpoints are published at the next one.
+            port: of the replies, the next one published at; if one of them is taken, the first
+                pair behind that is free.
             address: interface to bind to.
+            breakpoints: let clients hold nodes and give them results; without it they only look.
             tell: is given what went wrong, for the log.
         """
-        self._port, self._address, self._tell = port, address, tell
+        self._tell = tell
         self._publisher: Groot2Publisher | None = None
+        try:
+            self._publisher = Groot2Publisher(
+                BehaviorTreeFactory().create_tree_from_text(_IDLE),
+                range(port, min(port + _PORTS_TRIED, 65535), 2),
+                address=address,
+                read_only=not breakpoints,
+            )
+        except Groot2Error as error:
+            tell(f"Groot2 cannot follow trees: {error}")
 
     def show(self, run: TreeRun) -> None:
         """Serve this tree instead of the former one."""
+        if self._publisher is None:
+            return
         try:
-            if self._publisher is None:
-                self._publisher = Groot2Publisher(
-                    run.tree, self._port, address=self._address, name=run.tree_id
-                )
-            else:
-                self._publisher.serve(run.tree, name=run.tree_id)
+            self._publisher.serve(run.tree, name=run.tree_id)
         except (Groot2Error, BehaviorTreeError) as error:
             self._tell(f"Groot2 cannot follow tree '{run.tree_id}': {error}")
 
@@ -125,20 +141,29 @@ class PyTreesMonitor:
 
 
 def tree_monitors(
-    node: Node, *, port: int, address: str, streams: bool, tell: Callable[[str], None]
+    node: Node,
+    *,
+    port: int,
+    address: str,
+    breakpoints: bool,
+    streams: bool,
+    tell: Callable[[str], None],
 ) -> list[TreeMonitor]:
     """The monitors that are asked for and can be had.
 
     Args:
         node: the executor's node.
-        port: for Groot2; 0: not.
+        port: for Groot2, or the next one that is free; 0: not.
         address: interface of that port.
+        breakpoints: let Groot2 interfere.
         streams: offer py_trees_ros' snapshot streams if that is installed.
         tell: is given what went wrong, for the log.
     """
     monitors: list[TreeMonitor] = []
     if port:
-        monitors.append(Groot2Monitor(port=port, address=address, tell=tell))
+        monitors.append(
+            Groot2Monitor(port=port, address=address, breakpoints=breakpoints, tell=tell)
+        )
     if streams and importlib.util.find_spec("py_trees_ros") is not None:
         monitors.append(PyTreesMonitor(node, tell=tell))
     return monitors

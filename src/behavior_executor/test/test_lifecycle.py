@@ -24,7 +24,7 @@ from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_monitors import PyTreesMonitor
 from behavior_executor.tree_run import TreeRun
 from behavior_tree import BehaviorTreeFactory
-from behavior_tree.groot2 import Groot2Client
+from behavior_tree.groot2 import Groot2Client, Groot2Error, Hook, discover
 
 TREE = """<!-- {name} -->
 <root BTCPP_format="4"><BehaviorTree ID="{name}">{body}</BehaviorTree></root>
@@ -194,15 +194,39 @@ def test_groot2_follows_the_running_tree_across_missions(
 
 
 @pytest.mark.timeout(90)
-def test_taken_port_is_told_of_and_missions_run(
-    spinner: Spinner, folder: Path, client: MissionClient, capfd: pytest.CaptureFixture[str]
+def test_a_taken_port_gives_way_to_the_next_free_pair(
+    spinner: Spinner, folder: Path, client: MissionClient
 ) -> None:
+    port = free_port()
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", port))
         taken.listen()
-        spinner.start(make(folder, groot2_port=taken.getsockname()[1]))
+        spinner.start(make(folder, groot2_port=port))
+        (found,) = (
+            live for live in discover(range(port + 2, port + 40, 2)) if live.pid == os.getpid()
+        )
+        assert found.tree_id == "no_mission_yet"
         assert client.run("quick").succeeded
-    assert "Groot2 cannot follow tree 'quick'" in capfd.readouterr().err
+        with Groot2Client(found.port) as groot:
+            assert 'ID="quick"' in groot.tree()
+
+
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize("breakpoints", [False, True])
+def test_groot2_interferes_only_where_it_may(
+    spinner: Spinner, folder: Path, breakpoints: bool
+) -> None:
+    port = free_port()
+    spinner.start(make(folder, groot2_port=port, groot2_breakpoints=breakpoints))
+    with Groot2Client(port) as groot:
+        if breakpoints:
+            groot.insert_hooks(Hook(1))
+        else:
+            with pytest.raises(Groot2Error, match="looking only"):
+                groot.insert_hooks(Hook(1))
+            with pytest.raises(Groot2Error, match="looking only"):
+                groot.unlock(1)
+        assert len(groot.hooks()) == int(breakpoints)
 
 
 class StandIn:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,24 @@ from behavior_msgs.msg import (
 )
 from behavior_msgs.srv import DisturbWorld
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, Quaternion
+from nav_msgs.msg import OccupancyGrid, Path
+from numpy.typing import NDArray
 from shape_msgs.msg import SolidPrimitive
+from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_bringup.mission_steps import Step
 from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.progress import Progress
-from behavior_bringup.viewer_geometry import Box
+from behavior_bringup.viewer_geometry import (
+    GroundMap,
+    Part,
+    PartKind,
+    Thing,
+    Vector,
+    ground_map,
+    open_box,
+)
 from behavior_executor.missions import Code
 from behavior_ros import seconds
 
@@ -53,6 +64,11 @@ _STATE_COLOURS = {
     SceneObject.LOST: (150, 50, 50),
 }
 """As in RViz; a tracked object has its own colour."""
+_PART_KINDS: dict[int, PartKind] = {
+    SolidPrimitive.SPHERE: "sphere",
+    SolidPrimitive.CYLINDER: "cylinder",
+    SolidPrimitive.CONE: "cone",
+}
 _KINDS = {
     "move": DisturbWorld.Request.MOVE,
     "release": DisturbWorld.Request.RELEASE,
@@ -110,24 +126,38 @@ def _world_object(item: SceneObject) -> WorldObject:
     )
 
 
-def boxes_of(message: SceneObjectArray) -> dict[str, Box]:
-    """The objects of a snapshot as the viewer draws them; other shapes by the box around them."""
-    return {item.name: _box(item) for item in message.objects}
+def things_of(
+    message: SceneObjectArray, containers: Mapping[str, tuple[float, float]]
+) -> dict[str, Thing]:
+    """The objects of a snapshot as the viewer draws them.
+
+    Args:
+        message: the snapshot.
+        containers: names of those that are open boxes, with thickness of walls and floor [m].
+    """
+    return {item.name: _thing(item, containers.get(item.name)) for item in message.objects}
 
 
-def _box(item: SceneObject) -> Box:
+def _thing(item: SceneObject, hollow: tuple[float, float] | None) -> Thing:
     place, turn, colour = item.pose.position, item.pose.orientation, item.color
     own = (round(255 * colour.r), round(255 * colour.g), round(255 * colour.b))
-    return Box(
+    size = _edges(item)
+    parts: tuple[Part, ...] = (Part(kind=_PART_KINDS.get(item.shape.type, "box"), size=size),)
+    if hollow is not None and parts[0].kind == "box":
+        parts = open_box(size, wall=hollow[0], floor=hollow[1])
+    state = _OBJECT_STATES.get(item.state, "unknown")
+    return Thing(
+        parts=parts,
         position=(place.x, place.y, place.z),
         wxyz=(turn.w, turn.x, turn.y, turn.z),
-        size=_edges(item),
         colour=_STATE_COLOURS.get(item.state, own),
-        label=f"{item.name} ({_OBJECT_STATES.get(item.state, 'unknown')})",
+        label=item.name if item.state == SceneObject.TRACKED else f"{item.name} ({state})",
+        height=0.7 * size[2],
+        solid=item.kind in ("", "detected"),
     )
 
 
-def _edges(item: SceneObject) -> tuple[float, float, float]:
+def _edges(item: SceneObject) -> Vector:
     """Edges of the box around an object's shape [m]; small where it has none."""
     return box_edges(item) or (0.03, 0.03, 0.03)
 
@@ -140,6 +170,36 @@ def box_edges(item: SceneObject) -> tuple[float, float, float] | None:
     elif item.shape.type in (SolidPrimitive.CYLINDER, SolidPrimitive.CONE):
         sizes = [2 * sizes[1], 2 * sizes[1], sizes[0]]
     return (sizes[0], sizes[1], sizes[2]) if len(sizes) >= 3 else None
+
+
+def ground_map_of(message: OccupancyGrid) -> GroundMap:
+    """A map as the viewer draws it."""
+    info = message.info
+    return ground_map(
+        message.data,
+        columns=info.width,
+        resolution=info.resolution,
+        origin=(info.origin.position.x, info.origin.position.y),
+    )
+
+
+def path_points(message: Path) -> NDArray[np.float64]:
+    """Points of a path on the ground [m], shape (n, 3); a little above it, so that it is seen."""
+    places = (pose.pose.position for pose in message.poses)
+    return np.array([[place.x, place.y, 0.05] for place in places]).reshape(-1, 3)
+
+
+def line_points(message: MarkerArray) -> NDArray[np.float64]:
+    """Points of the first line strip [m], shape (n, 3); none when there is none."""
+    for marker in message.markers:
+        if marker.type == Marker.LINE_STRIP and marker.action == Marker.ADD:
+            return np.array([[p.x, p.y, p.z] for p in marker.points]).reshape(-1, 3)
+    return np.empty((0, 3))
+
+
+def heading(turn: Quaternion) -> float:
+    """Rotation about z [rad]."""
+    return math.atan2(2 * (turn.w * turn.z + turn.x * turn.y), 1 - 2 * (turn.y**2 + turn.z**2))
 
 
 def stamp(message: SceneObjectArray) -> float:

@@ -19,6 +19,7 @@ from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_bringup.storyboard import Storyboard
+from behavior_bringup.watching import watching_lines
 from behavior_sim.opengl import BACKENDS
 from behavior_sim.rendering import RenderReport, render_recording
 
@@ -63,6 +64,9 @@ def run_demo(mission: Mission, options: DemoOptions, console: Console) -> bool:
             " /mission/action.",
             highlight=False,
         )
+        state = stack.state()
+        for line in watching_lines(stack, state) if state else ():
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
         story = Storyboard()
         verdict = _run(client, mission, console, stack.watch().check, story)
         _save_recording(client, console)

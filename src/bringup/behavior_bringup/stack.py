@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 import yaml
 
+from behavior_bringup import viewer_access
 from behavior_bringup.description import (
     Process,
     Readiness,
@@ -136,6 +137,8 @@ def start(
     if "tree_nodes" in description.arguments:
         # What the executor's nodes are: `behavior mission list` looks there.
         arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))
+    if "viewer_address" in description.arguments:
+        arguments.setdefault("viewer_address", str(log_dir / viewer_access.FILE))
     processes = resolve(description, environment=machine_kind(), arguments=arguments)
     states = (Stack(name).state() for name in known_stacks())
     plan = Plan(

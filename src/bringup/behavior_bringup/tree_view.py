@@ -8,10 +8,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-# BehaviorTree.CPP's numbers: IDLE, RUNNING, SUCCESS, FAILURE, SKIPPED.
-_COLOURS = {0: "#8a8f98", 1: "#d98a00", 2: "#1f9d4d", 3: "#d23f31", 4: "#6b7fd1"}
-_SYMBOLS = {0: "○", 1: "▶", 2: "✔", 3: "✘", 4: "↷"}
-_IDLE = 0
+# BehaviorTree.CPP's numbers.
+_IDLE, _RUNNING, _SUCCESS, _FAILURE, _SKIPPED = range(5)
+_HALTED = -1
+"""Ours: was running when its tree was ended from outside."""
+_COLOURS = {
+    _IDLE: "#8a8f98",
+    _RUNNING: "#d98a00",
+    _SUCCESS: "#1f9d4d",
+    _FAILURE: "#6b5b73",
+    _SKIPPED: "#6b7fd1",
+    _HALTED: "#8a8f98",
+}
+_ALARM = "#d23f31"
+_SYMBOLS = {_IDLE: "○", _RUNNING: "▶", _SUCCESS: "✔", _FAILURE: "✘", _SKIPPED: "↷", _HALTED: "■"}
 
 
 @dataclass(frozen=True)
@@ -48,15 +58,30 @@ def tree_lines(xml: str) -> list[TreeLine]:
     return list(_walk(trees[main], trees, depth=0, seen=(main,)))
 
 
-def tree_html(lines: list[TreeLine], statuses: Mapping[int, int]) -> str:
-    """The list with every node in the colour of its status."""
+def tree_html(lines: list[TreeLine], statuses: Mapping[int, int], *, halted: bool = False) -> str:
+    """The list with every node in the colour of its status.
+
+    A failure is an alarm where it made the whole tree fail: everywhere else it is an answer, such
+    as a condition that does not hold.
+
+    Args:
+        lines: of `tree_lines`.
+        statuses: by number of the node; IDLE where there is none.
+        halted: the tree was ended from outside: nothing of it runs.
+    """
     rows = []
+    fatal: list[bool] = []  # of the nodes from the root to this one: failed, and so did all above
     for line in lines:
         status = statuses.get(line.uid, _IDLE) if line.uid is not None else _IDLE
-        weight = "bold" if status == 1 else "normal"
+        if halted and status == _RUNNING:
+            status = _HALTED
+        del fatal[line.depth :]
+        above = all(fatal)
+        fatal.append(above and (status == _FAILURE or line.uid is None))
+        colour = _ALARM if above and status == _FAILURE else _COLOURS.get(status, _COLOURS[_IDLE])
         rows.append(
-            f'<div style="padding-left:{0.9 * line.depth:.1f}em;color:{_COLOURS.get(status)};'
-            f'font-weight:{weight};white-space:nowrap">'
+            f'<div style="padding-left:{0.9 * line.depth:.1f}em;color:{colour};'
+            f'font-weight:{"bold" if status == _RUNNING else "normal"};white-space:nowrap">'
             f"{_SYMBOLS.get(status, '?')} {html.escape(line.text)}</div>"
         )
     body = "".join(rows) or '<div style="color:#8a8f98">no tree runs</div>'

@@ -8,26 +8,47 @@ the simulation runs.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from behavior_msgs.msg import MissionAction, MissionFeedback, SceneObjectArray, TreeStatus
+from behavior_msgs.msg import (
+    LocalizationResult,
+    MissionAction,
+    MissionFeedback,
+    Route,
+    SceneObjectArray,
+    TreeStatus,
+)
 from behavior_msgs.srv import ListMissions
+from nav_msgs.msg import OccupancyGrid
+from nav_msgs.msg import Path as PathMessage
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
-from visualization_msgs.msg import Marker, MarkerArray
+from visualization_msgs.msg import MarkerArray
 
-from behavior_bringup.conversion import boxes_of, mission_action, progress_of
-from behavior_bringup.paths import share_dir
+from behavior_bringup.conversion import (
+    TERMINAL_STATES,
+    control_action,
+    ground_map_of,
+    heading,
+    line_points,
+    mission_action,
+    path_points,
+    progress_of,
+    things_of,
+)
 from behavior_bringup.robot_description import robot_description
 from behavior_bringup.tree_view import TreeLine, tree_html, tree_lines
+from behavior_bringup.viewer_access import address_file, kept_token
+from behavior_bringup.viewer_controls import Commands
 from behavior_bringup.viewer_page import ViewerPage
 from behavior_ros import (
+    QOS_COMMAND,
     QOS_EVENT_LOG,
     QOS_LATCHED,
     DiagnosticsPublisher,
@@ -35,11 +56,23 @@ from behavior_ros import (
     declare_all,
     run,
 )
+from behavior_ros.web_access import WebAccess, new_token, write_private
+from behavior_scene.definitions import definitions_from
+from behavior_scene.derived import ContainerInterior
+from behavior_scene.library import load_library
 
 PARAMETERS = [
     ParameterSpec("port", 8080, "of the page on localhost", range=(1024, 65535), read_only=True),
+    ParameterSpec("robot", "", "robot configuration; empty: no arm", read_only=True),
+    ParameterSpec("library", "", "of the scene: which objects are containers", read_only=True),
+    ParameterSpec("title", "Behavior suite", "of the page", read_only=True),
+    ParameterSpec("mission", "", "which one is offered first", read_only=True),
     ParameterSpec(
-        "robot", "", "robot configuration; empty: config/robots/panda.yaml", read_only=True
+        "address_file",
+        "",
+        "where the address with the right to act is written, for this user alone; empty: in the "
+        "runtime folder",
+        read_only=True,
     ),
     ParameterSpec("rate", 15.0, "[Hz] at which the page changes, wall time", range=(0.5, 60.0)),
 ]
@@ -52,25 +85,36 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         """Start the server and subscribe."""
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
-        robot = values["robot"] or share_dir() / "config" / "robots" / "panda.yaml"
+        self._containers = _containers(values["library"]) if values["library"] else {}
         self._missions = self.create_client(ListMissions, "/mission/list")
-        self._cancel = self.create_client(Trigger, "/mission/cancel")
-        self._start = self.create_publisher(MissionAction, "/mission/action", QOS_EVENT_LOG)
+        self._actions = self.create_publisher(MissionAction, "/mission/action", QOS_EVENT_LOG)
         self._pending: dict[str, Any] = {}
-        self._lines: list[TreeLine] = []
-        self._statuses: dict[int, int] = {}
+        self._tree = _Tree()
+        file = address_file(values["address_file"])
+        access = WebAccess(token=kept_token(file) or new_token())
         self.page = ViewerPage(
             port=values["port"],
-            robot_description=robot_description(Path(robot)),
-            on_start=self._on_start,
-            on_cancel=self._on_cancel,
+            access=access,
+            title=values["title"],
+            mission=values["mission"],
+            robot_description=robot_description(Path(values["robot"])) if values["robot"] else "",
+            commands=Commands(
+                start=self._on_start,
+                pause=partial(self._control, MissionAction.PAUSE),
+                resume=partial(self._control, MissionAction.RESUME),
+                cancel=partial(self._control, MissionAction.CANCEL),
+            ),
         )
+        write_private(file, access.url(self.page.port) + "\n")
         self._subscribe()
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / values["rate"], self._draw, clock=wall)
         self.create_timer(2.0, self._ask_missions, clock=wall)
         self._diagnostics = DiagnosticsPublisher(self, "viewer")
-        self.get_logger().info(f"the page is at http://localhost:{self.page.port}")
+        self.get_logger().info(
+            f"the page is at http://localhost:{self.page.port}, to look at;"
+            f" the address with the right to act is in {file}"
+        )
 
     def destroy_node(self) -> None:
         """Stop the server."""
@@ -82,10 +126,17 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._keep(JointState, "/joint_states", newest)
         self._keep(SceneObjectArray, "/scene/objects", QOS_LATCHED)
         self._keep(MarkerArray, "/motion/planned_path", QOS_LATCHED)
+        self._keep(OccupancyGrid, "/map", QOS_LATCHED)
+        self._keep(Route, "/route", QOS_COMMAND)
+        self._keep(PathMessage, "/plan", newest)
+        self._keep(LocalizationResult, "/localization/result", newest)
         self._keep(MissionFeedback, "/mission/feedback", QOS_EVENT_LOG)
-        self.create_subscription(String, "/behavior/tree_xml", self._take_tree, QOS_LATCHED)
+        self.create_subscription(String, "/behavior/tree_xml", self._tree.take_xml, QOS_LATCHED)
         self.create_subscription(
-            TreeStatus, "/behavior/tree_status", self._take_status, QOS_EVENT_LOG
+            TreeStatus, "/behavior/tree_status", self._tree.take_status, QOS_EVENT_LOG
+        )
+        self.create_subscription(
+            MissionFeedback, "/mission/feedback", self._tree.take_feedback, QOS_EVENT_LOG
         )
 
     def _keep(self, kind: Any, topic: str, qos: QoSProfile) -> None:
@@ -96,48 +147,96 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
 
         self.create_subscription(kind, topic, take, qos)
 
-    def _take_tree(self, message: String) -> None:
-        self._lines = tree_lines(message.data)
-        self._statuses.clear()
-        self._pending["tree"] = True
-
-    def _take_status(self, message: TreeStatus) -> None:
-        if message.tick <= 1:
-            self._statuses.clear()
-        self._statuses.update(zip(message.uids, message.statuses, strict=False))
-        self._pending["tree"] = True
-
     def _draw(self) -> None:
         pending, self._pending = self._pending, {}
+        self._draw_manipulation(pending)
+        self._draw_navigation(pending)
+        if feedback := pending.get("/mission/feedback"):
+            self.page.set_progress(progress_of(feedback, summary="", wall=0.0), feedback.text)
+            if feedback.state in TERMINAL_STATES:
+                for name in self.page.paths:
+                    self.page.set_path(name, line_points(MarkerArray()))
+        if self._tree.changed:
+            self.page.set_tree(self._tree.html())
+
+    def _draw_manipulation(self, pending: Mapping[str, Any]) -> None:
         if joints := pending.get("/joint_states"):
             self.page.set_joints(dict(zip(joints.name, joints.position, strict=False)))
         if objects := pending.get("/scene/objects"):
-            self.page.set_objects(boxes_of(objects))
+            self.page.set_objects(things_of(objects, self._containers))
         if path := pending.get("/motion/planned_path"):
-            self.page.set_path(_path_points(path))
-        if feedback := pending.get("/mission/feedback"):
-            self.page.set_progress(progress_of(feedback, summary="", wall=0.0), feedback.text)
-        if "tree" in pending:
-            self.page.set_tree(tree_html(self._lines, self._statuses))
+            self.page.set_path("planned_path", line_points(path))
+
+    def _draw_navigation(self, pending: Mapping[str, Any]) -> None:
+        if grid := pending.get("/map"):
+            self.page.set_map(ground_map_of(grid))
+        if route := pending.get("/route"):
+            self.page.set_path("route", path_points(route.path))
+        if plan := pending.get("/plan"):
+            self.page.set_path("plan", path_points(plan))
+        if found := pending.get("/localization/result"):
+            pose = found.pose.pose
+            self.page.set_base(pose.position.x, pose.position.y, heading(pose.orientation))
 
     def _ask_missions(self) -> None:
         if self._missions.service_is_ready():
             future = self._missions.call_async(ListMissions.Request())
             future.add_done_callback(lambda done: self.page.set_missions(done.result().names))
 
-    def _on_start(self, name: str) -> None:
-        self._start.publish(mission_action(name, uuid.uuid4().hex[:12], {}))
+    def _on_start(self, name: str, parameters: dict[str, str]) -> None:
+        self._actions.publish(mission_action(name, uuid.uuid4().hex[:12], parameters))
 
-    def _on_cancel(self) -> None:
-        self._cancel.call_async(Trigger.Request())
+    def _control(self, kind: int) -> None:
+        """Pause, resume or cancel the mission that is shown."""
+        self._actions.publish(control_action(kind, self._tree.action_id))
 
 
-def _path_points(markers: MarkerArray) -> Any:
-    """Points of the first line strip, [m], shape (n, 3)."""
-    for marker in markers.markers:
-        if marker.type == Marker.LINE_STRIP and marker.action == Marker.ADD:
-            return np.array([[p.x, p.y, p.z] for p in marker.points]).reshape(-1, 3)
-    return np.empty((0, 3))
+class _Tree:
+    """The tree of the mission that runs, or of the last one."""
+
+    def __init__(self) -> None:
+        self.action_id = ""
+        """Of the mission that was told of last."""
+        self.changed = False
+        """Since it was drawn."""
+        self._lines: list[TreeLine] = []
+        self._statuses: dict[int, int] = {}
+        self._runs = ""
+        self._halted = False
+
+    def take_xml(self, message: String) -> None:
+        self._lines = tree_lines(message.data)
+        self._statuses.clear()
+        self.changed = True
+
+    def take_status(self, message: TreeStatus) -> None:
+        if message.tick <= 1 or message.action_id != self._runs:
+            self._statuses.clear()
+            self._halted = False
+        self._runs = message.action_id
+        self._statuses.update(zip(message.uids, message.statuses, strict=False))
+        self.changed = True
+
+    def take_feedback(self, message: MissionFeedback) -> None:
+        """A mission that ended leaves nothing running, also when it was ended from outside."""
+        self.action_id = message.action_id
+        if message.state in TERMINAL_STATES and message.action_id == self._runs:
+            self._halted = self.changed = True
+
+    def html(self) -> str:
+        """The tree as it is now."""
+        self.changed = False
+        return tree_html(self._lines, self._statuses, halted=self._halted)
+
+
+def _containers(library: str) -> dict[str, tuple[float, float]]:
+    """Objects of a scene's library that have an interior, with their walls and floor [m]."""
+    definitions = definitions_from(load_library(library).objects, library)
+    return {
+        definition.container: (definition.wall, definition.floor)
+        for definition in definitions.values()
+        if isinstance(definition, ContainerInterior)
+    }
 
 
 def main() -> int:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page that the viewer serves: robot, objects, planned path, live tree, mission buttons.
+"""The page that the viewer serves: robot, objects, paths, map, live tree, and the controls.
 
-No ROS: values in, clicks out. The server listens on localhost only.
+No ROS: values in, clicks out. Who may look and who may act: `viewer_server`.
 """
 
 from __future__ import annotations
 
 import html
 import io
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import threading
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import viser
@@ -19,10 +19,22 @@ from viser.extras import ViserUrdf
 
 from behavior_bringup.progress import Progress
 from behavior_bringup.tree_view import tree_html
-from behavior_bringup.viewer_geometry import Box
+from behavior_bringup.viewer_controls import Commands, Controls
+from behavior_bringup.viewer_geometry import Colour, GroundMap, Part, Thing, cone_mesh
+from behavior_bringup.viewer_server import guarded_server, may_act
+from behavior_ros.web_access import WebAccess
 
 _CAMERA, _LOOK_AT = (1.25, 0.35, 0.85), (0.3, 0.0, 0.15)
-_PATH_COLOUR = (20, 110, 220)
+_PATH_COLOURS: Mapping[str, Colour] = {
+    "planned_path": (20, 110, 220),
+    "route": (120, 160, 120),
+    "plan": (20, 110, 220),
+}
+_BASE_COLOUR = (217, 106, 20)
+_LOOKING = (
+    '<div style="padding:0.4em 0.8em;font-size:12px;color:#6b7280">You may look. To act, open the'
+    " address that 'behavior up' and 'behavior status' print.</div>"
+)
 
 
 class ViewerPage:
@@ -32,33 +44,46 @@ class ViewerPage:
         self,
         *,
         port: int,
+        access: WebAccess,
+        title: str,
+        mission: str,
         robot_description: str,
-        on_start: Callable[[str], None],
-        on_cancel: Callable[[], None],
+        commands: Commands,
     ) -> None:
         """Serve the page.
 
         Args:
             port: on localhost; the next free one when it is taken.
-            robot_description: URDF with meshes as file addresses.
-            on_start: called with a mission's name when the start button is clicked.
-            on_cancel: called when the cancel button is clicked.
+            access: who may look, who may act.
+            title: of the panel: what is shown.
+            mission: which one is offered first.
+            robot_description: URDF with meshes as file addresses; empty: no arm.
+            commands: what clicks do.
         """
-        self._server = viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
+        self._server = guarded_server(access, port=port)
+        self._title, self._mission, self._commands = title, mission, commands
         self._server.initial_camera.position = _CAMERA
         self._server.initial_camera.look_at = _LOOK_AT
         scene = self._server.scene
-        scene.add_grid("/ground", width=2.4, height=2.4, cell_size=0.1, section_size=0.5)
-        self._urdf = yourdfpy.URDF.load(
-            io.BytesIO(robot_description.encode()),
-            filename_handler=_mesh_file,
+        self._grid = scene.add_grid(
+            "/ground", width=2.4, height=2.4, cell_size=0.1, section_size=0.5
         )
-        self._robot = ViserUrdf(self._server, self._urdf, root_node_name="/robot")
-        self._joints = dict.fromkeys(self._robot.get_actuated_joint_limits(), 0.0)
-        self._boxes: dict[str, tuple[Box, viser.BoxHandle, viser.LabelHandle]] = {}
-        self._path: viser.LineSegmentsHandle | None = None
-        self._tree = ""
-        self._build_panel(on_start, on_cancel)
+        self._robot: ViserUrdf | None = None
+        self._joints: dict[str, float] = {}
+        if robot_description:
+            self._add_robot(robot_description)
+        self._things: dict[str, tuple[Thing, viser.FrameHandle, viser.LabelHandle]] = {}
+        self._paths: dict[str, viser.LineSegmentsHandle] = {}
+        self._base: viser.FrameHandle | None = None
+        self._map: viser.ImageHandle | None = None
+        self._tree = self._status = ""
+        self._controls: dict[int, Controls] = {}
+        self._missions: tuple[str, ...] = ()
+        self._state = ""
+        self._changing = threading.RLock()
+        self._build_panel()
+        self._server.on_client_connect(self._welcome)
+        self._server.on_client_disconnect(self._forget)
 
     @property
     def port(self) -> int:
@@ -66,9 +91,24 @@ class ViewerPage:
         return int(self._server.get_port())
 
     @property
-    def boxes(self) -> dict[str, Box]:
+    def things(self) -> dict[str, Thing]:
         """The objects that are drawn."""
-        return {name: box for name, (box, _, _) in self._boxes.items()}
+        return {name: thing for name, (thing, _, _) in self._things.items()}
+
+    @property
+    def paths(self) -> set[str]:
+        """The paths that are drawn."""
+        return set(self._paths)
+
+    @property
+    def has_map(self) -> bool:
+        """Whether a map is drawn."""
+        return self._map is not None
+
+    @property
+    def base(self) -> tuple[float, float, float] | None:
+        """Where a mobile robot is drawn [m]; None: nowhere."""
+        return tuple(self._base.position) if self._base is not None else None
 
     @property
     def tree(self) -> str:
@@ -83,7 +123,7 @@ class ViewerPage:
     @property
     def status(self) -> str:
         """The words on the mission."""
-        return str(self._status.content)
+        return self._status
 
     def close(self) -> None:
         """Stop serving."""
@@ -91,89 +131,176 @@ class ViewerPage:
 
     def set_joints(self, positions: Mapping[str, float]) -> None:
         """Move the robot; joints that it does not have are ignored."""
-        self._joints.update({k: v for k, v in positions.items() if k in self._joints})
-        self._robot.update_cfg(np.array(list(self._joints.values())))
+        if self._robot is not None:
+            self._joints.update({k: v for k, v in positions.items() if k in self._joints})
+            self._robot.update_cfg(np.array(list(self._joints.values())))
 
-    def set_objects(self, boxes: Mapping[str, Box]) -> None:
+    def set_objects(self, things: Mapping[str, Thing]) -> None:
         """Draw exactly these objects."""
-        for name in self._boxes.keys() - boxes.keys():
+        for name in self._things.keys() - things.keys():
             self._remove(name)
-        for name, box in boxes.items():
-            known = self._boxes.get(name)
-            if known and known[0] == box:
-                continue
-            if known and (known[0].size, known[0].colour) == (box.size, box.colour):
-                _, handle, label = known
-                handle.position, handle.wxyz = box.position, box.wxyz
+        for name, thing in things.items():
+            known = self._things.get(name)
+            if known and _looks(known[0]) == _looks(thing):
+                _, frame, label = known
             else:
                 self._remove(name)
-                handle = self._server.scene.add_box(
-                    f"/objects/{name}",
-                    dimensions=box.size,
-                    color=box.colour,
-                    position=box.position,
-                    wxyz=box.wxyz,
-                )
-                label = self._server.scene.add_label(f"/labels/{name}", box.label)
-            label.text = box.label
-            label.position = (*box.position[:2], box.position[2] + 0.7 * box.size[2])
-            self._boxes[name] = (box, handle, label)
+                frame, label = self._add_thing(name, thing)
+            frame.position, frame.wxyz = thing.position, thing.wxyz
+            x, y, z = thing.position
+            label.position, label.text = (x, y, z + thing.height), thing.label
+            self._things[name] = (thing, frame, label)
 
-    def set_path(self, points: NDArray[np.float64]) -> None:
-        """Draw the planned path of the tool; fewer than two points: none.
+    def set_path(self, name: str, points: NDArray[np.float64]) -> None:
+        """Draw a path instead of the former one of that name; fewer than two points: none.
 
         Args:
+            name: planned_path (of the tool), route or plan (of the base).
             points: [m] in the world frame, shape (n, 3).
         """
-        if self._path is not None:
-            self._path.remove()
-            self._path = None
+        former = self._paths.pop(name, None)
+        if former is not None:
+            former.remove()
         if len(points) >= 2:
             segments = np.stack([points[:-1], points[1:]], axis=1)
-            self._path = self._server.scene.add_line_segments(
-                "/planned_path", segments, _PATH_COLOUR, thickness=0.004
+            self._paths[name] = self._server.scene.add_line_segments(
+                f"/{name}",
+                segments,
+                _PATH_COLOURS[name],
+                thickness=0.004 if name == "planned_path" else 0.08,
             )
+
+    def set_map(self, ground: GroundMap) -> None:
+        """Draw the map on the ground, and look at it as a whole when it is the first."""
+        x, y = ground.centre
+        if self._map is None:
+            reach = 0.75 * max(ground.width, ground.height)
+            self._server.initial_camera.position = (x, y - reach, reach)
+            self._server.initial_camera.look_at = (x, y, 0.0)
+            self._grid.visible = False
+        # viser's pictures hang in the x-y plane, their upper edge towards -y.
+        self._map = self._server.scene.add_image(
+            "/map",
+            ground.image,
+            ground.width,
+            ground.height,
+            position=(x, y, -0.01),
+            wxyz=(0.0, 1.0, 0.0, 0.0),
+            cast_shadow=False,
+        )
+
+    def set_base(self, x: float, y: float, yaw: float) -> None:
+        """Draw a mobile robot there [m, rad]."""
+        if self._base is None:
+            scene = self._server.scene
+            self._base = scene.add_frame("/base", show_axes=False)
+            scene.add_cylinder("/base/body", 0.35, 0.3, _BASE_COLOUR, position=(0.0, 0.0, 0.15))
+            scene.add_box(
+                "/base/front",
+                color=(255, 255, 255),
+                dimensions=(0.25, 0.08, 0.02),
+                position=(0.2, 0.0, 0.31),
+            )
+        self._base.position = (x, y, 0.0)
+        self._base.wxyz = (float(np.cos(yaw / 2)), 0.0, 0.0, float(np.sin(yaw / 2)))
 
     def set_tree(self, content: str) -> None:
         """Show the live tree, HTML of `tree_view.tree_html`."""
         if content != self._tree:
-            self._tree = content
-            self._tree_panel.content = content
+            self._tree = self._tree_panel.content = content
 
     def set_missions(self, names: Sequence[str]) -> None:
         """Offer these missions."""
-        if names and tuple(names) != self._choice.options:
-            self._choice.options = tuple(names)
+        with self._changing:
+            self._missions = tuple(names)
+            for controls in self._controls.values():
+                controls.set_missions(self._missions, self._mission)
 
     def set_progress(self, progress: Progress, text: str) -> None:
         """Show how a mission gets on; `text` is the executor's word on it."""
         lines = [
-            f"**{html.escape(progress.mission)}**: {progress.state}, {progress.simulated:.1f} s",
+            f"<b>{html.escape(progress.mission)}</b>: {progress.state}, {progress.simulated:.1f} s",
             html.escape(progress.doing),
             html.escape(progress.summary),
             html.escape(text),
         ]
-        self._status.content = "  \n".join(line for line in lines if line)
+        self._say("<br/>".join(line for line in lines if line))
+        with self._changing:
+            self._state = progress.state
+            for controls in self._controls.values():
+                controls.set_state(self._state)
 
-    def _build_panel(self, on_start: Callable[[str], None], on_cancel: Callable[[], None]) -> None:
+    def _say(self, content: str) -> None:
+        self._status = content
+        self._status_panel.content = (
+            f'<div style="padding:0.3em 0.8em;font-size:12px;line-height:1.5">{content}</div>'
+        )
+
+    def _build_panel(self) -> None:
         gui = self._server.gui
-        gui.configure_theme(control_width="large")
+        gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
+        gui.set_panel_label(self._title)
         gui.main_panel.dock_right()
-        with gui.add_folder("Mission"):
-            self._choice: Any = gui.add_dropdown("mission", ("stack_blocks",))
-            start = gui.add_button("Start", color="green")
-            cancel = gui.add_button("Cancel", color="red")
-            self._status = gui.add_markdown("no mission runs")
-        with gui.add_folder("Behavior tree"):
+        with gui.add_folder("Now", order=1):
+            self._status_panel = gui.add_html("")
+        with gui.add_folder("Behavior tree", order=2):
             self._tree_panel = gui.add_html(tree_html([], {}))
-        start.on_click(lambda _: on_start(str(self._choice.value)))
-        cancel.on_click(lambda _: on_cancel())
+        self._say("no mission runs")
+
+    def _welcome(self, client: viser.ClientHandle) -> None:
+        """Give a page the controls if it may act."""
+        if not may_act(client):
+            client.gui.add_html(_LOOKING, order=0)
+            return
+        with self._changing:
+            controls = Controls(client, self._commands, "Mission")
+            controls.set_missions(self._missions, self._mission)
+            controls.set_state(self._state)
+            self._controls[client.client_id] = controls
+
+    def _forget(self, client: viser.ClientHandle) -> None:
+        with self._changing:
+            self._controls.pop(client.client_id, None)
+
+    def _add_robot(self, description: str) -> None:
+        urdf = yourdfpy.URDF.load(io.BytesIO(description.encode()), filename_handler=_mesh_file)
+        self._robot = ViserUrdf(self._server, urdf, root_node_name="/robot")
+        self._joints = dict.fromkeys(self._robot.get_actuated_joint_limits(), 0.0)
+
+    def _add_thing(self, name: str, thing: Thing) -> tuple[viser.FrameHandle, viser.LabelHandle]:
+        scene = self._server.scene
+        frame = scene.add_frame(f"/objects/{name}", show_axes=False)
+        for number, part in enumerate(thing.parts):
+            self._add_part(f"/objects/{name}/{number}", part, thing)
+        label = scene.add_label(f"/labels/{name}", thing.label, font_screen_scale=0.8)
+        return frame, label
+
+    def _add_part(self, name: str, part: Part, thing: Thing) -> None:
+        scene = self._server.scene
+        x, y, z = part.size
+        opacity = None if thing.solid else 0.15
+        if part.kind == "box":
+            scene.add_box(name, thing.colour, part.size, position=part.offset, opacity=opacity)
+        elif part.kind == "sphere":
+            scene.add_icosphere(name, x / 2, thing.colour, position=part.offset, opacity=opacity)
+        elif part.kind == "cylinder":
+            scene.add_cylinder(name, x / 2, z, thing.colour, position=part.offset, opacity=opacity)
+        else:
+            vertices, faces = cone_mesh((x, y, z))
+            scene.add_mesh_simple(
+                name, vertices, faces, color=thing.colour, position=part.offset, opacity=opacity
+            )
 
     def _remove(self, name: str) -> None:
-        if name in self._boxes:
-            _, handle, label = self._boxes.pop(name)
-            handle.remove()
+        if name in self._things:
+            _, frame, label = self._things.pop(name)
+            frame.remove()  # its parts go with it
             label.remove()
+
+
+def _looks(thing: Thing) -> tuple[object, ...]:
+    """What cannot be changed in place."""
+    return (thing.parts, thing.colour, thing.solid)
 
 
 def _mesh_file(fname: str) -> str:

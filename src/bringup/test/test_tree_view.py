@@ -41,3 +41,30 @@ def test_statuses_colour_the_nodes_and_names_are_escaped() -> None:
     assert "✔ Pick" in page
     assert "○ SubTree inner" in page
     assert "✘ AlwaysSuccess" in page
+
+
+ANSWERS = """<root BTCPP_format="4"><BehaviorTree ID="main"><Sequence _uid="1">
+  <Fallback _uid="2"><IsHeld _uid="3"/><Pick _uid="4"/></Fallback><Place _uid="5"/>
+</Sequence></BehaviorTree></root>"""
+
+
+def colour(page: str, node: str) -> str:
+    (row,) = (row for row in page.split("<div") if node in row)
+    return row.partition("color:")[2].partition(";")[0]
+
+
+def test_a_condition_that_does_not_hold_is_no_alarm() -> None:
+    lines = tree_lines(ANSWERS)
+    normal = tree_html(lines, {1: 1, 2: 2, 3: 3, 4: 2, 5: 1})
+    failed = tree_html(lines, {1: 3, 2: 2, 3: 3, 4: 2, 5: 3})
+    assert colour(normal, "IsHeld") == colour(failed, "IsHeld")
+    alarm = colour(failed, "Place")
+    assert colour(failed, "Sequence") == alarm != colour(failed, "IsHeld")
+    assert "✘ IsHeld" in normal
+
+
+def test_a_tree_that_was_ended_runs_no_more() -> None:
+    page = tree_html(tree_lines(ANSWERS), {1: 1, 2: 2, 5: 1}, halted=True)
+    assert "▶" not in page
+    assert "■ Place" in page
+    assert "✔ Fallback" in page

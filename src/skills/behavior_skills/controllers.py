@@ -145,9 +145,13 @@ class ArmClient:
         state: RobotState,
         action: str,
         on_start: Callable[[Trajectory], None] = lambda trajectory: None,
+        on_end: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_start` is called in the executor's thread with every trajectory that starts."""
-        self._node, self._state, self._action, self._on_start = node, state, action, on_start
+        """Both are called in the executor's thread: with a trajectory that starts, and at its end,
+        however it ends.
+        """
+        self._node, self._state, self._action = node, state, action
+        self._on_start, self._on_end = on_start, on_end
         self._client = ActionClient(node, FollowJointTrajectory, action)
 
     def state(self) -> JointState:
@@ -162,9 +166,13 @@ class ArmClient:
             self._action,
             conversion.trajectory_goal(trajectory),
             outcome=_trajectory_outcome,
-            wake=lambda: _notify(self._state.condition),
+            wake=self._ended,
             on_accept=lambda: self._on_start(trajectory),
         )
+
+    def _ended(self) -> None:
+        self._on_end()
+        _notify(self._state.condition)
 
 
 class GripperClient:

@@ -357,6 +357,11 @@ def path_marker(trajectory: Trajectory, robot: RobotModel, stamp: float) -> Mark
     return MarkerArray(markers=[line])
 
 
+def no_path_marker() -> MarkerArray:
+    """Takes the line of `path_marker` away."""
+    return MarkerArray(markers=[Marker(ns="planned_path", action=Marker.DELETE)])
+
+
 def fail(result: Any, failure: Failure, message: str) -> Any:
     """Fill in code and message of a result that stands for a failure."""
     kind = type(result)

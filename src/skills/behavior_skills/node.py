@@ -101,7 +101,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._path = self.create_publisher(MarkerArray, "/motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
         self._state = RobotState(self, self._robot)
-        self._arm = ArmClient(self, self._state, values["arm_controller"], self._show)
+        self._arm = ArmClient(self, self._state, values["arm_controller"], self._show, self._hide)
         self._gripper = GripperClient(self, self._state, values["gripper_controller"])
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._set_skill_parameters()
@@ -390,6 +390,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         now = float(self.get_clock().now().nanoseconds) * 1e-9
         self._trajectory.publish(conversion.trajectory_message(trajectory))
         self._path.publish(conversion.path_marker(trajectory, self._robot, now))
+
+    def _hide(self) -> None:
+        """The motion is over: its path is no plan any more."""
+        self._path.publish(conversion.no_path_marker())
 
     def _diagnose(self) -> None:
         busy = [name for name, server in self._servers.items() if server.busy]

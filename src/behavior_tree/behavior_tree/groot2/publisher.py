@@ -39,6 +39,7 @@ class Groot2Publisher:
         address: interface to bind to; ``*`` makes the tree visible, and its breakpoints usable, to
             the whole network
         name: what `discover` shows besides the ID of the tree
+        read_only: refuse breakpoints and injected results: whoever reaches the port may look only
         clock: monotonic time for the heartbeat [s]
 
     Raises:
@@ -53,6 +54,7 @@ class Groot2Publisher:
         *,
         address: str = "127.0.0.1",
         name: str = "",
+        read_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not GROOT2_AVAILABLE:
@@ -60,7 +62,7 @@ class Groot2Publisher:
                 "Groot2Publisher needs pyzmq and msgpack: pip install 'behavior_tree[groot2]'"
             )
         ports = DEFAULT_PORTS if port is None else [port] if isinstance(port, int) else port
-        self._server = Server(tree, name, ports, address, clock)
+        self._server = Server(tree, name, ports, address, clock=clock, read_only=read_only)
         self._finalizer = weakref.finalize(self, self._server.close)
 
     def serve(self, tree: Tree, *, name: str | None = None) -> None:

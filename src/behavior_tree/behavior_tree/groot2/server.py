@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Server"]
 
-_MAX_MESSAGE = 64 << 20
+_MAX_MESSAGE = 1 << 20
 """Larger messages are dropped with their connection, before they take memory [bytes]."""
 _TWO_PARTS = frozenset((b"B", b"I", b"U", b"R", b"r"))
+_INTERFERING = frozenset((b"I", b"U"))
+"""Requests that hold a node or give it a result."""
 _POLL = 0.1
 """Longest time until the thread notices that it shall end, or that no request came [s]."""
 
@@ -48,9 +50,12 @@ class Server:
         name: str,
         ports: Iterable[int],
         address: str,
+        *,
         clock: Callable[[], float],
+        read_only: bool,
     ) -> None:
         self.heartbeat = 5.0
+        self._read_only = read_only
         self.name = name
         self._clock = clock
         self._closing = threading.Event()
@@ -182,6 +187,8 @@ class Server:
     ) -> bytes | None:
         if character in _TWO_PARTS and len(parts) != 2:
             raise Groot2Error("must be 2 parts message")
+        if self._read_only and character in _INTERFERING:
+            raise Groot2Error("this tree is served for looking only: it takes no breakpoints")
         hooks = served.hooks
         match character:
             case b"T":

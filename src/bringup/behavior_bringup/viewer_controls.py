@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The buttons of one page that may act: which mission, with which parameters, start, pause, cancel.
+
+A page that only looks gets none; the server takes no clicks from it either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import viser
+
+from behavior_bringup.errors import UsageError
+
+__all__ = ["Commands", "Controls", "parse_parameters"]
+
+_LIVING = ("waiting", "initializing", "running", "paused")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commands:
+    """What clicks do; each may be called from any thread."""
+
+    start: Callable[[str, dict[str, str]], None]
+    """A mission's name and its parameters."""
+    pause: Callable[[], None]
+    resume: Callable[[], None]
+    cancel: Callable[[], None]
+
+
+class Controls:
+    """The controls in the panel of one page."""
+
+    def __init__(self, client: viser.ClientHandle, commands: Commands, title: str) -> None:
+        """Add them to the client's panel."""
+        self._commands = commands
+        self._state = ""
+        gui = client.gui
+        self._client = client
+        with gui.add_folder(title, order=0):
+            self._choice: Any = gui.add_dropdown("mission", ("...",), disabled=True)
+            self._parameters = gui.add_text(
+                "parameters", "", hint="KEY=VALUE; KEY=VALUE, as 'behavior mission list' tells them"
+            )
+            self._start = gui.add_button("Start", color="green", disabled=True)
+            self._hold = gui.add_button("Pause", color="yellow", disabled=True)
+            self._cancel = gui.add_button("Cancel", color="red", disabled=True)
+        self._start.on_click(lambda _: self._on_start())
+        self._hold.on_click(lambda _: self._on_hold())
+        self._cancel.on_click(lambda _: commands.cancel())
+
+    def set_missions(self, names: Sequence[str], preferred: str) -> None:
+        """Offer these missions; `preferred` is chosen at first."""
+        if not names or tuple(names) == self._choice.options:
+            return
+        first = self._choice.disabled
+        self._choice.options = tuple(names)
+        if first and preferred in names:
+            self._choice.value = preferred
+        self._choice.disabled = self._start.disabled = False
+
+    def set_state(self, state: str) -> None:
+        """Offer what fits a mission's state."""
+        if state == self._state:
+            return
+        self._state = state
+        self._cancel.disabled = self._hold.disabled = state not in _LIVING
+        self._hold.label = "Resume" if state == "paused" else "Pause"
+
+    def _on_start(self) -> None:
+        try:
+            parameters = parse_parameters(self._parameters.value)
+        except UsageError as error:
+            self._client.add_notification("Not started", str(error), color="red")
+            return
+        self._commands.start(str(self._choice.value), parameters)
+
+    def _on_hold(self) -> None:
+        (self._commands.resume if self._state == "paused" else self._commands.pause)()
+
+
+def parse_parameters(text: str) -> dict[str, str]:
+    """`KEY=VALUE; KEY=VALUE` as a mapping.
+
+    Raises:
+        UsageError: a part has another form.
+    """
+    parameters = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        key, equals, value = part.partition("=")
+        if not (key.strip() and equals):
+            raise UsageError(f"Write parameters as KEY=VALUE; KEY=VALUE, not '{part}'")
+        parameters[key.strip()] = value.strip()
+    return parameters
