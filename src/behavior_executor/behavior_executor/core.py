@@ -21,10 +21,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
-from behavior_executor.journal import MissionLog, RestartPolicy
+from behavior_executor.journal import RestartPolicy
+from behavior_executor.mission_log import MissionLog
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     CONTROL_KINDS,
+    DOUBT,
     Code,
     Kind,
     Mission,
@@ -186,7 +188,7 @@ class ExecutorCore:
         for mission in missions:
             mission.interruptions += 1
             what = f"the executor stopped without notice in {mission.step_text or 'mission: '}"
-            what = what.removesuffix(": ")
+            what = DOUBT if mission.text.startswith(DOUBT) else what.removesuffix(": ")
             if policy is RestartPolicy.FAIL:
                 mission.fail(Code.SHUTDOWN, f"{what}; start the mission again", self._now())
                 self._count(mission)

@@ -81,7 +81,7 @@ def executor_parameters() -> list[ParameterSpec]:
         ParameterSpec(
             "journal_file",
             "",
-            "SQLite file that holds every mission; empty: in memory, lost with the process",
+            "file that holds every mission; empty: in memory, lost with the process",
             read_only=True,
         ),
         ParameterSpec(
@@ -93,8 +93,8 @@ def executor_parameters() -> list[ParameterSpec]:
         ),
         ParameterSpec(
             "journal_required",
-            False,
-            "refuse missions that cannot be written to the journal",
+            True,
+            "refuse missions that cannot be written to the journal; else they run, and say so",
             read_only=True,
         ),
         ParameterSpec(

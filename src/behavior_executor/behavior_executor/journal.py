@@ -1,61 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The durable record of missions, in one SQLite file. No ROS.
+"""The durable record of missions. No ROS.
 
-Every mission is in it before its client hears that it was accepted, and its end before its client
-hears of that, so that after a crash nothing accepted is missing, and nothing counts as done that
-was not. The same holds for each step of a sequence.
+Everything about a mission is a record in two files (`record_store`): all of it when it is accepted,
+and what has changed later. What was written is on the disk when `MissionJournal.write` returns.
 
-**When the disk is waited for.** The file is in write-ahead mode: a killed process loses nothing
-that it has written, whatever else is chosen. Against a power cut only ``fsync`` helps, and it costs
-milliseconds in which no tree is ticked. So it is paid where a promise is made (accepted, step done,
-ended; about twice a mission) and not for what only informs (started, paused, resumed).
+**Room.** When a mission is accepted the files have room for everything that will be written of it,
+up to its end: a disk that is full refuses missions, but loses no end of one.
 
-**One owner.** The file is locked as long as it is open: two executors on one journal would each
-take up the other's missions. The kernel drops the lock of a killed process.
+**Damage.** Every record has a checksum and a number. What is good in either file counts; a file
+with damage is kept aside. If records are lost all the same, missions whose end may be among them
+are held as paused, since they may have been carried out.
 
-**Bounds.** Of the missions that have ended the newest `capacity` are kept; beyond `max_bytes` the
-older half of them goes earlier. Unfinished missions are never dropped.
+**One owner.** The files are locked as long as they are open: two executors on one journal would
+each take up the other's missions. The kernel drops the lock of a killed process.
+
+**Bounds.** Of the missions that have ended the newest `capacity` are kept, fewer where the files
+would exceed `max_bytes`. Unfinished missions are never dropped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-from behavior_executor.missions import Code, Mission, MissionError, State
-from behavior_executor.request_text import request_from_text, request_to_text
+from behavior_executor.journal_v1 import is_sqlite, read_v1
+from behavior_executor.mission_row import PLACE_ROOM, MissionRow, row_from
+from behavior_executor.missions import DOUBT, Mission, State
+from behavior_executor.record_store import AHEAD, Found, RecordStore
 
-SCHEMA_VERSION = 1
-_APPLICATION = 0x6265_6861
-"""Marks the file as ours (``PRAGMA application_id``)."""
-_PAGE = 4096
-_SCHEMA = f"""
-CREATE TABLE missions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    action_id TEXT NOT NULL,
-    kind INTEGER NOT NULL,
-    title TEXT NOT NULL,
-    request TEXT NOT NULL,
-    state INTEGER NOT NULL,
-    code INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    steps_done INTEGER NOT NULL,
-    interruptions INTEGER NOT NULL,
-    accepted REAL NOT NULL,
-    started REAL,
-    ended REAL
-);
-CREATE UNIQUE INDEX unfinished ON missions (action_id) WHERE state < {int(State.FINISHED)};
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {SCHEMA_VERSION};
-"""
-_UNFINISHED = f"state < {int(State.FINISHED)}"
-_COLUMNS = "request, accepted, state, code, text, started, ended, steps_done, interruptions"
+_T = TypeVar("_T")
+_LEAST_ROOM = 4096
+"""[bytes] beyond what is reserved, without which the journal counts as full."""
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class RestartPolicy(Enum):
@@ -72,280 +57,324 @@ class RestartPolicy(Enum):
 class JournalError(Exception):
     """The journal cannot be used; the message names the file and says what to do."""
 
+    left: tuple[MissionRow, ...] = ()
+    """Rows that are not on disk, of those that were to be written."""
+
 
 class MissionJournal:
-    """An open journal; to be closed, and used by one thread at a time."""
+    """An open journal, to be closed. One thread at a time may `write`, another do the rest."""
 
     def __init__(
         self, path: Path | None = None, *, capacity: int = 10_000, max_bytes: int = 64 * 2**20
     ) -> None:
-        """Open or make the file.
+        """Open or make the files; where the disk is full, that is made up for by later writes.
 
         Args:
-            path: the file, its folder is made; None: in memory, lost with the process.
+            path: the first file, its folder is made; None: in memory, lost with the process.
             capacity: missions that are kept after they have ended, at least 1.
-            max_bytes: limit of the file's size.
+            max_bytes: limit of each file's size.
 
         Raises:
-            JournalError: another process has it, it is damaged, read-only or no journal.
+            JournalError: another process has it, it is read-only or no journal.
         """
         self.path = path
+        self.damage = ""
+        """What was found wrong at opening, and what was lost; empty: nothing."""
         self._capacity = capacity
-        self._known: dict[str, tuple[int, tuple[object, ...]]] = {}
-        """Unfinished missions: number, and what was written of them last."""
+        self._max_bytes = max_bytes
+        self._rows: dict[int, MissionRow] = {}
+        """Everything that is on disk, by number."""
+        self._open: dict[int, MissionRow] = {}
+        """Those of missions that have not ended, as they were accepted."""
+        self._reserved = self._ends = 0
+        """[bytes] For all changes of these missions, and for the last change of each."""
+        self._guard = threading.Lock()
+        """Of all that."""
+        self._compact = 0
+        """[bytes] Of the files when they were written anew."""
+        self._store: RecordStore | None = None
+        if path is None:
+            return
         with self._errors("opened"):
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                _require_writable(path)
-            self._database = sqlite3.connect(
-                path or ":memory:", timeout=2.0, isolation_level=None, check_same_thread=False
-            )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _require_writable(path)
+            self._store = RecordStore(path)
         try:
             with self._errors("opened"):
-                self._prepare(max_bytes)
+                self._load(self._store, path)
         except BaseException:
-            self._database.close()
+            self._store.close()
             raise
 
-    def accepted(self, mission: Mission) -> bool:
-        """Write a mission down; when this returns True, a power cut cannot lose it.
+    @property
+    def room(self) -> int:
+        """[bytes] For records beyond what is reserved; in memory it has no end."""
+        if self._store is None:
+            return 2**62
+        with self._guard:
+            return self._store.free - self._reserved
+
+    @property
+    def last_number(self) -> int:
+        """Of the mission that was accepted last; 0: none."""
+        with self._guard:
+            return max(self._rows, default=0)
+
+    def row(self, number: int) -> MissionRow | None:
+        """What is on disk of a mission."""
+        return self._rows.get(number)
+
+    def make_room(self, count: int) -> None:
+        """See to so many bytes beyond what is reserved, or to as many as the disk has."""
+        if self._store is not None and not self._store.is_broken:
+            self._store.grow(count + self._reserved)
+
+    def write(self, rows: Sequence[MissionRow]) -> None:
+        """Put rows on the disk, all at once; without any, mend what failed earlier.
 
         Raises:
-            JournalError: it is not written.
+            JournalError: some are not there (`left`), or there is no room for another mission.
         """
-        self._write(
-            f"DELETE FROM missions WHERE NOT {_UNFINISHED} AND number <="
-            " (SELECT max(number) FROM missions) + 1 - ?",
-            (self._capacity,),
-            promise=False,
+        left = tuple(rows)
+        try:
+            with self._errors("written"):
+                left = self._write(rows)
+                if self.room < _LEAST_ROOM:
+                    raise OSError(errno.ENOSPC, "no space left on the disk for more missions")
+        except JournalError as error:
+            error.left = left
+            raise
+
+    def unfinished(self) -> list[tuple[int, Mission]]:
+        """Missions that have not ended, and their numbers: by start, priority and arrival."""
+        with self._guard:
+            rows = [self._rows[number] for number in sorted(self._open)]
+        missions = [(row.number, row.mission()) for row in rows]
+        return sorted(
+            missions, key=lambda item: (item[1].state is State.WAITING, -item[1].request.priority)
         )
-        request = mission.request
-        row = (
-            *(request.action_id, int(request.kind), request.title, request_to_text(request)),
-            *(int(mission.state), int(mission.code), mission.text, mission.steps_done),
-            *(mission.interruptions, mission.accepted_at),
-        )
-        number = self._write(
-            "INSERT INTO missions (action_id, kind, title, request, state, code, text, steps_done,"
-            f" interruptions, accepted) VALUES ({', '.join('?' * len(row))})",
-            row,
-            promise=True,
-        )
-        self._known[mission.action_id] = (number, _essence(mission))
-        return True
-
-    def changed(self, mission: Mission) -> bool:
-        """Write down what has become of a mission; one that was never accepted is passed over.
-
-        Returns:
-            whether there was anything to write.
-
-        Raises:
-            JournalError: it is not written.
-        """
-        number, written = self._known.get(mission.action_id, (0, ()))
-        essence = _essence(mission)
-        if not number or essence == written:
-            return False
-        promise = mission.is_final or essence[1:] != written[1:]
-        self._write(
-            "UPDATE missions SET state = ?, code = ?, text = ?, steps_done = ?, interruptions = ?,"
-            " started = coalesce(started, ?), ended = ? WHERE number = ?",
-            (
-                *(int(mission.state), int(mission.code), mission.text, mission.steps_done),
-                *(mission.interruptions, mission.started_at, mission.ended_at, number),
-            ),
-            promise=promise,
-        )
-        if mission.is_final:
-            del self._known[mission.action_id]
-        else:
-            self._known[mission.action_id] = (number, essence)
-        return True
-
-    def unfinished(self) -> list[Mission]:
-        """Missions that have not ended: those that had started, then by priority and arrival.
-
-        Raises:
-            JournalError: they cannot be read.
-        """
-        missions = self._read(f"WHERE {_UNFINISHED} ORDER BY number")
-        return sorted(missions, key=lambda m: (m.state is State.WAITING, -m.request.priority))
 
     def records(self, *, unfinished_only: bool = False, limit: int = 0) -> list[Mission]:
-        """Missions, the newest first; 0: all.
-
-        Raises:
-            JournalError: they cannot be read.
-        """
-        which = f"WHERE {_UNFINISHED}" if unfinished_only else ""
-        return self._read(f"{which} ORDER BY number DESC LIMIT {limit or -1:d}")
+        """Missions, the newest first; 0: all."""
+        with self._guard:
+            numbers = sorted(self._open if unfinished_only else self._rows, reverse=True)
+            rows = [self._rows[number] for number in numbers[: limit or None]]
+        return [row.mission() for row in rows]
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
-        self._database.close()
+        """Close the files; what was written stays."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
-    def _prepare(self, max_bytes: int) -> None:
-        run = self._database.execute
-        run("PRAGMA locking_mode = EXCLUSIVE")
-        damage = run("PRAGMA quick_check(1)").fetchone()[0]
-        if damage != "ok":
-            raise sqlite3.DatabaseError(f"it is damaged: {damage.splitlines()[-1]}")
-        version = run("PRAGMA user_version").fetchone()[0]
-        tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables and run("PRAGMA application_id").fetchone()[0] != _APPLICATION:
-            raise sqlite3.DatabaseError("it is another program's database")
-        if tables and version != SCHEMA_VERSION:
-            raise sqlite3.DatabaseError(
-                f"its schema has version {version}, this program knows {SCHEMA_VERSION}"
-            )
-        # Only now, since these write to the file.
-        run("PRAGMA journal_mode = WAL")
-        run(f"PRAGMA max_page_count = {max(16, max_bytes // _PAGE)}")
-        run(f"PRAGMA journal_size_limit = {2**20}")
-        self._database.executescript(f"BEGIN IMMEDIATE; {'' if tables else _SCHEMA} COMMIT;")
-        self._known = {
-            action_id: (number, tuple(rest))
-            for number, action_id, *rest in run(
-                f"SELECT number, action_id, state, steps_done, interruptions FROM missions"
-                f" WHERE {_UNFINISHED}"
-            )
-        }
+    def _load(self, store: RecordStore, path: Path) -> None:
+        if is_sqlite(path) and not store.paths[1].exists():
+            self._take_over(store, path)
+            return
+        found = store.load()
+        self._take(self._recovered(found))
+        if store.is_broken or store.count > 2 * len(self._rows) + 1000:
+            self._try_rewrite(store)
+        self._compact = store.used
+        store.grow(AHEAD)
 
-    def _write(self, statement: str, values: tuple[object, ...], *, promise: bool) -> int:
-        with self._errors("written"):
-            self._database.execute(f"PRAGMA synchronous = {'FULL' if promise else 'NORMAL'}")
+    def _take_over(self, store: RecordStore, path: Path) -> None:
+        """Read a journal of the first version, and leave it under another name."""
+        rows, wrong = read_v1(path)
+        self._take(rows)
+        aside = path.with_name(f"{path.name}.version1-{time.strftime('%Y%m%dT%H%M%S')}")
+        os.link(path, aside)
+        try:
+            self._rewrite(store)
+        except OSError:
+            aside.unlink()
+            raise
+        if wrong:
+            self.damage = f"{aside} is damaged ({wrong}): {len(rows)} missions could be read"
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        store.grow(AHEAD)
+
+    def _try_rewrite(self, store: RecordStore) -> None:
+        """Write the files anew, unless the disk is full: then it is done later."""
+        try:
+            self._rewrite(store)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+
+    def _recovered(self, found: Found) -> Iterable[MissionRow]:
+        """The rows of what was found; tells what is lost."""
+        rows: dict[int, MissionRow] = {}
+        places = {}
+        unreadable: list[str] = []
+        for place, payload in found.records:
+            if place.number == 0:
+                continue
             try:
-                return int(self._database.execute(statement, values).lastrowid or 0)
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
-                    raise
-                self._make_room()
-                return int(self._database.execute(statement, values).lastrowid or 0)
-
-    def _make_room(self) -> None:
-        """Drop the older half of the missions that have ended."""
-        self._database.execute(
-            f"DELETE FROM missions WHERE NOT {_UNFINISHED} AND number <= (SELECT number FROM"
-            f" missions WHERE NOT {_UNFINISHED} ORDER BY number LIMIT 1 OFFSET (SELECT count(*) / 2"
-            f" FROM missions WHERE NOT {_UNFINISHED}))"
+                plain = json.loads(payload)
+                number = plain["number"]
+                rows[number] = row_from(plain, rows.get(number))
+                places[number] = place
+            except (ValueError, KeyError, TypeError) as error:
+                unreadable.append(f"{payload[:80]!r} ({error})")
+        doubtful = [
+            number
+            for number, place in places.items()
+            if place < found.lost_up_to and not rows[number].is_final
+        ]
+        for number in doubtful:
+            rows[number] = rows[number]._replace(state=int(State.PAUSED), text=DOUBT)
+        lost = [number for number, row in rows.items() if not row.request and not row.is_final]
+        for number in lost:
+            rows[number] = rows[number].without_request()
+        self.damage = _damage_text(
+            found,
+            unreadable,
+            doubtful=[rows[number].action_id for number in doubtful if number not in lost],
+            lost=[rows[number].action_id for number in lost],
         )
+        return [rows[number] for number in sorted(rows)]
 
-    def _read(self, rest: str) -> list[Mission]:
-        with self._errors("read"):
-            rows = self._database.execute(f"SELECT {_COLUMNS} FROM missions {rest}").fetchall()
-            return [_mission(row) for row in rows]
+    def _write(self, rows: Sequence[MissionRow]) -> tuple[MissionRow, ...]:
+        """Write what fits; returns the rest."""
+        store = self._store
+        if store is None:
+            self._take(rows)
+            return ()
+        if store.is_broken:
+            self._rewrite(store)
+        elif store.used > max(min(2**20, self._max_bytes // 2), 2 * self._compact):
+            with contextlib.suppress(OSError):  # it can wait
+                self._rewrite(store)
+        store.grow(self._reserved + AHEAD)
+        fitting = list(self._fitting(store.free, rows))
+        if fitting:
+            store.append([payload for _, payload in fitting])
+            self._take(row for row, _ in fitting)
+        written = {row.number for row, _ in fitting}
+        return tuple(row for row in rows if row.number not in written)
+
+    def _fitting(self, free: int, rows: Sequence[MissionRow]) -> Iterator[tuple[MissionRow, bytes]]:
+        """The rows for which there is room, and their records; ends go first.
+
+        A new mission needs room for itself and all its changes beside what is reserved; a change
+        may use what is reserved, but for the ends of the others.
+        """
+        reserved, ends = self._reserved, self._ends
+        for row in _with_pauses(sorted(rows, key=lambda row: not row.is_final)):
+            before = self._rows.get(row.number)
+            if before is None:
+                payload = row.full()
+                reserve = 0 if row.is_final else row.reserve
+                if len(payload) + PLACE_ROOM > free - reserved - reserve:
+                    continue
+                reserved += reserve
+            else:
+                payload = row.change()
+                if row.is_final:
+                    accepted = self._open[row.number]
+                    reserved -= accepted.reserve
+                    ends -= accepted.change_room
+                if len(payload) + PLACE_ROOM > free - reserved:
+                    payload = row.change(short=True)
+                    if len(payload) + PLACE_ROOM > free - ends:
+                        continue
+            free -= len(payload) + PLACE_ROOM
+            yield row, payload
+
+    def _take(self, rows: Iterable[MissionRow]) -> None:
+        """Know rows that are on disk, and forget those that are too old."""
+        with self._guard:
+            for row in rows:
+                self._rows[row.number] = row
+                if row.is_final:
+                    self._reserve(self._open.pop(row.number, None), -1)
+                elif row.number not in self._open:
+                    self._open[row.number] = row
+                    self._reserve(row, 1)
+            self._forget(len(self._rows) - len(self._open) - self._capacity)
+
+    def _reserve(self, row: MissionRow | None, sign: int) -> None:
+        if row is not None:
+            self._reserved += sign * row.reserve
+            self._ends += sign * row.change_room
+
+    def _forget(self, count: int) -> None:
+        """Drop the oldest missions that have ended."""
+        if count <= 0:
+            return
+        ended = (number for number in sorted(self._rows) if number not in self._open)
+        for number in [number for number, _ in zip(ended, range(count), strict=False)]:
+            del self._rows[number]
+
+    def _rewrite(self, store: RecordStore) -> None:
+        """Write the files anew with what is known, the newer half if that is too much."""
+        payloads = self._payloads()
+        if sum(map(len, payloads)) > self._max_bytes // 2:
+            with self._guard:
+                self._forget((len(self._rows) - len(self._open) + 1) // 2)
+            payloads = self._payloads()
+        store.rewrite(payloads, self._reserved)
+        self._compact = store.used
+
+    def _payloads(self) -> list[bytes]:
+        payloads = []
+        for number in _with_pauses(sorted(self._rows)):
+            payloads.append(self._rows[number].full())
+        return payloads
 
     @contextlib.contextmanager
     def _errors(self, what: str) -> Iterator[None]:
         try:
             yield
+        except BlockingIOError as error:
+            text = "another executor uses it: give each a journal_file of its own"
+            raise JournalError(f"mission journal {self.path} is locked: {text}") from error
         except (sqlite3.Error, OSError, ValueError) as error:
-            remedy = "; check free space and permissions"
+            remedy = "check free space and permissions"
             if "locked" in str(error):
-                remedy = "; another executor uses it: give each a journal_file of its own"
+                remedy = "another executor uses it: give each a journal_file of its own"
             elif what != "written":
-                remedy = "; move it away, or give another journal_file"
+                remedy = "move it away, or give another journal_file"
             raise JournalError(
-                f"mission journal {self.path or 'in memory'} cannot be {what}: {error}{remedy}"
+                f"mission journal {self.path} cannot be {what}: {error}; {remedy}"
             ) from error
 
 
-def open_log(
-    path: Path | None, *, capacity: int, required: bool, tell: Callable[[str], None]
-) -> MissionLog:
-    """Open a journal; one that cannot be used is replaced by one in memory, and that is told.
-
-    Args:
-        path: the file; None: in memory.
-        capacity: missions that are kept after they have ended.
-        required: refuse missions that cannot be written down.
-        tell: is given each problem, for the log.
-    """
-    try:
-        return MissionLog(MissionJournal(path, capacity=capacity), required=required, tell=tell)
-    except JournalError as error:
-        tell(str(error))
-        memory = MissionJournal(capacity=capacity)
-        return MissionLog(memory, required=required, tell=tell, problem=str(error))
+def _with_pauses(items: Iterable[_T]) -> Iterator[_T]:
+    """Let other threads run now and then, such as the one that ticks."""
+    for index, item in enumerate(items, 1):
+        yield item
+        if not index % 20:
+            time.sleep(0)
 
 
-class MissionLog:
-    """What the executor writes down, and what it does when that fails.
-
-    **Many at once.** `accepted` and `changed` do not wait for the disk: what they are given while
-    one write is under way goes to the disk together in the next. So nothing is promised when they
-    return; whatever tells a client of a mission goes through `when_kept`, and a mission is started
-    when `is_kept` says so. `settle` carries the news from the disk and has to be called often.
-    """
-
-    def __init__(
-        self,
-        journal: MissionJournal,
-        *,
-        required: bool = False,
-        tell: Callable[[str], None] = lambda text: None,
-        problem: str = "",
-    ) -> None:
-        """Write to a journal.
-
-        Args:
-            journal: takes the records.
-            required: refuse missions that cannot be written down, instead of running them anyway.
-            tell: is given each new problem, for the log.
-            problem: one that lasts, such as a file that could not be opened.
-        """
-        self.journal = journal
-        self._lasting = self.problem = problem
-        """What was wrong at the last attempt to write; empty: nothing."""
-        self._required = required
-        self._tell = tell
-
-    def accepted(self, mission: Mission) -> None:
-        """Write a mission down before anybody is told.
-
-        Raises:
-            MissionError: BUSY; it is not written, and `required`.
-        """
-        self._attempt(lambda: self.journal.accepted(mission))
-        if self.problem and self._required:
-            raise MissionError(Code.BUSY, f"missions are not accepted: {self.problem}")
-
-    def changed(self, mission: Mission) -> None:
-        """Write down what has become of a mission."""
-        self._attempt(lambda: self.journal.changed(mission))
-
-    def is_kept(self, mission: Mission) -> bool:
-        """Whether everything is on disk that this log was told of a mission."""
-        return True
-
-    def when_kept(self, mission: Mission, tell: Callable[[], None]) -> None:
-        """Call `tell` as soon as `is_kept`: at once, or within a later `settle`, in order."""
-        tell()
-
-    def settle(self) -> list[tuple[Mission, str]]:
-        """Do what the disk has made possible; to be called often, it does not wait.
-
-        Returns:
-            missions that turned out not to be acceptable, and why: they have to end with BUSY.
-        """
-        return []
-
-    def flush(self, timeout: float = 2.0) -> None:
-        """Wait until all is on disk, or cannot be written, at most `timeout` seconds."""
-
-    def _attempt(self, write: Callable[[], bool]) -> None:
-        try:
-            if write():
-                self.problem = self._lasting
-        except JournalError as error:
-            if str(error) != self.problem:
-                self._tell(str(error))
-            self.problem = str(error)
+def _damage_text(
+    found: Found, unreadable: Sequence[str], doubtful: Sequence[str], lost: Sequence[str]
+) -> str:
+    """What is wrong and what is lost, in plain words; empty: nothing."""
+    parts = list(found.damage)
+    count = found.lost + len(unreadable)
+    at_end = found.damage and found.lost_up_to.number == 0
+    if count or at_end:
+        parts.append(
+            f"{count or 'an unknown number of'} records were lost"
+            + (", and perhaps more at the end" if count and at_end else "")
+        )
+    elif parts:
+        parts.append("nothing was lost")
+    if unreadable:
+        parts.append(f"not understood: {'; '.join(unreadable)}")
+    if lost:
+        parts.append(f"the request was lost of {', '.join(lost)}")
+    if doubtful:
+        parts.append(f"held, since their end may be among what was lost: {', '.join(doubtful)}")
+    return "; ".join(parts)
 
 
 def _require_writable(path: Path) -> None:
-    """SQLite itself tells of an I/O error.
+    """Say it plainly.
 
     Raises:
         PermissionError: file or folder is read-only.
@@ -353,23 +382,3 @@ def _require_writable(path: Path) -> None:
     for each in (path, path.parent):
         if each.exists() and not os.access(each, os.W_OK, effective_ids=True):
             raise PermissionError(f"{each} is read-only")
-
-
-def _essence(mission: Mission) -> tuple[object, ...]:
-    """What is worth a write when it changes."""
-    return int(mission.state), mission.steps_done, mission.interruptions
-
-
-def _mission(row: tuple[Any, ...]) -> Mission:
-    request, accepted, state, code, text, started, ended, steps_done, interruptions = row
-    return Mission(
-        request=request_from_text(request),
-        accepted_at=accepted,
-        state=State(state),
-        code=Code(code),
-        text=text,
-        started_at=started,
-        ended_at=ended,
-        steps_done=steps_done,
-        interruptions=interruptions,
-    )

@@ -94,6 +94,9 @@ _NEXT_STATES: Mapping[State, frozenset[State]] = MappingProxyType(
     }
 )
 
+DOUBT = "it may have ended: what was written of it last was lost with a part of the journal"
+"""Text of a mission that a restart finds unfinished, maybe wrongly."""
+
 _STATE_OF_CODE = {
     Code.SUCCESS: State.FINISHED,
     Code.CANCELED_BY_CLIENT: State.CANCELED,

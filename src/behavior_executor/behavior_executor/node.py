@@ -39,9 +39,10 @@ from behavior_executor.conversion import (
 from behavior_executor.core import ExecutorCore, Settings
 from behavior_executor.executor_parameters import executor_parameters
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of
-from behavior_executor.journal import JournalError, RestartPolicy, open_log
+from behavior_executor.journal import RestartPolicy
 from behavior_executor.manager import BehaviorManager, load_manager_class
 from behavior_executor.manager_node import NavigationManager
+from behavior_executor.mission_log import open_log
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     CONTROL_KINDS,
@@ -178,11 +179,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         )
         if values["save_tree_nodes"] and values["tree_nodes_file"]:
             self._shop.write_models(Path(values["tree_nodes_file"]).expanduser())
+        self._written = self.create_guard_condition(self._settle)
         self._log = open_log(
             Path(values["journal_file"]).expanduser() if values["journal_file"] else None,
             capacity=values["journal_capacity"],
             required=values["journal_required"],
             tell=self.problem,
+            wake=self._written.trigger,
         )
         tree_file = values["behavior_tree_file"]
         tree_file = Path(tree_file).expanduser() if tree_file else None
@@ -245,16 +248,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.destroy_publisher(publisher)
         for monitor in self._monitors:
             monitor.close()
-        self._log.journal.close()
+        self._log.close()
+        self.destroy_guard_condition(self._written)
         del self.core
 
     def _take_up(self, policy: RestartPolicy) -> None:
         """Deal with the missions that the last executor left unfinished."""
-        try:
-            unfinished = self._log.journal.unfinished()
-        except JournalError as error:
-            self.problem(str(error))
-            return
+        unfinished = self._log.unfinished()
         self.core.restore(unfinished, policy)
         for mission in unfinished:
             self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
@@ -451,15 +451,11 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     def _on_history(
         self, request: ListMissionRecords.Request, answer: ListMissionRecords.Response
     ) -> ListMissionRecords.Response:
-        try:
-            missions = self._log.journal.records(
-                unfinished_only=request.unfinished_only, limit=request.limit
-            )
-        except JournalError as error:
-            answer.code, answer.message = int(Code.BUSY), str(error)
-        else:
-            answer.records = [record_message(mission) for mission in missions]
-            answer.message = self._log.problem
+        missions = self._log.journal.records(
+            unfinished_only=request.unfinished_only, limit=request.limit
+        )
+        answer.records = [record_message(mission) for mission in missions]
+        answer.message = self._log.problem
         return answer
 
     # -- reports ---------------------------------------------------------------------------------
@@ -506,6 +502,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         running = self.core.queue.running
         for mission in ([running] if running is not None else []) + self.core.queue.waiting:
             self._tell(mission)
+
+    def _settle(self) -> None:
+        """Deal with what the journal has written."""
+        self.core.settle()
 
     def _report_health(self) -> None:
         # Managers with nodes of their own publish theirs themselves.

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.core import ExecutorCore, Settings
-from behavior_executor.journal import MissionJournal, MissionLog
+from behavior_executor.journal import MissionJournal
+from behavior_executor.mission_log import MissionLog
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import Code, Mission, MissionRequest, Policy, State
 from behavior_executor.tree_run import TreeRun
@@ -87,6 +88,7 @@ class Bench:
         self.managers: list[Recorder] = [Recorder()]
         self.server: str | None = None
         self.folder = folder
+        self.log = log or MissionLog(journal or MissionJournal(), tell=self.problems.append)
         self.factory = self._factory()
         self.core = ExecutorCore(
             catalogue=MissionCatalogue([folder]),
@@ -97,7 +99,7 @@ class Bench:
             now=lambda: self.time,
             wall=lambda: self.time,
             settings=Settings(**settings),
-            log=log or MissionLog(journal or MissionJournal(), tell=self.problems.append),
+            log=self.log,
         )
 
     def _factory(self) -> BehaviorTreeFactory:
@@ -138,7 +140,8 @@ class Bench:
         return TreeRun(tree, tree_id=entry.main_tree, xml="")
 
     def mission_changed(self, mission: Mission) -> None:
-        self.events.append((mission.action_id, mission.state))
+        event = (mission.action_id, mission.state)
+        self.log.when_kept(mission, lambda: self.events.append(event))
         self.last_detail = self.core.activity.detail
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:

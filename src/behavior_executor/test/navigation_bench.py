@@ -9,10 +9,11 @@ from pathlib import Path
 
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.core import ExecutorCore, Settings
-from behavior_executor.journal import MissionJournal, MissionLog
+from behavior_executor.journal import MissionJournal
 from behavior_executor.managers.autonomy_level import register_autonomy_level_nodes
 from behavior_executor.managers.planner import register_planner_nodes
 from behavior_executor.managers.system_health import register_system_health_nodes
+from behavior_executor.mission_log import MissionLog
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.navigation.action_core import ActionCore, ActionRules
