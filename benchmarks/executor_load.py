@@ -136,6 +136,7 @@ def memory(missions: int, hours: float) -> dict[str, Any]:
             outcomes[mission.code.name] += 1
         gc.collect()
         end, objects_end = resident.memory_info().rss, len(gc.get_objects())
+        node._log.flush()
         kept = len(node._log.journal.records())
         executor.shutdown(timeout_sec=0.0)
         node.destroy_node()

@@ -139,7 +139,7 @@ class MissionJournal:
         try:
             with self._errors("written"):
                 left = self._write(rows)
-                if self.room < _LEAST_ROOM:
+                if left or self.room < _LEAST_ROOM:
                     raise OSError(errno.ENOSPC, "no space left on the disk for more missions")
         except JournalError as error:
             error.left = left
@@ -247,7 +247,8 @@ class MissionJournal:
         elif store.used > max(min(2**20, self._max_bytes // 2), 2 * self._compact):
             with contextlib.suppress(OSError):  # it can wait
                 self._rewrite(store)
-        store.grow(self._reserved + AHEAD)
+        new = (row for row in rows if row.number not in self._rows)
+        store.grow(self._reserved + sum(map(room_for, new)) + AHEAD)
         fitting = list(self._fitting(store.free, rows))
         if fitting:
             store.append([payload for _, payload in fitting])
@@ -266,10 +267,9 @@ class MissionJournal:
             before = self._rows.get(row.number)
             if before is None:
                 payload = row.full()
-                reserve = 0 if row.is_final else row.reserve
-                if len(payload) + PLACE_ROOM > free - reserved - reserve:
+                if room_for(row) > free - reserved:
                     continue
-                reserved += reserve
+                reserved += 0 if row.is_final else row.reserve
             else:
                 payload = row.change()
                 if row.is_final:
@@ -340,6 +340,11 @@ class MissionJournal:
             raise JournalError(
                 f"mission journal {self.path} cannot be {what}: {error}; {remedy}"
             ) from error
+
+
+def room_for(row: MissionRow) -> int:
+    """[bytes] That a new mission takes, with all its changes."""
+    return len(row.full()) + PLACE_ROOM + (0 if row.is_final else row.reserve)
 
 
 def _with_pauses(items: Iterable[_T]) -> Iterator[_T]:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from behavior_executor.journal import JournalError, MissionJournal
+from behavior_executor.journal import JournalError, MissionJournal, room_for
 from behavior_executor.mission_row import MissionRow
 from behavior_executor.missions import Code, Mission, MissionError
 
@@ -115,6 +115,7 @@ class MissionLog:
         for text in (problem, journal.damage):
             if text:
                 tell(text)
+        self._write()  # finds out whether the disk takes anything
 
     @property
     def problem(self) -> str:
@@ -137,7 +138,7 @@ class MissionLog:
             MissionError: BUSY; it cannot be written, and that is required.
         """
         row = MissionRow.of(mission, next(self._numbers))
-        demand = row.reserve + len(row.request)
+        demand = room_for(row)
         trouble = self._lasting or self._trouble
         if not trouble and not self._has_room(demand):
             trouble = f"no space left for the mission journal {self.journal.path}: free some"
@@ -149,6 +150,9 @@ class MissionLog:
         self._demands[row.number] = demand
         self._demand += demand
         self._put(row)
+        if row.number not in self._missions:  # written here and now, and it failed
+            _, why = self._refused.pop()
+            raise MissionError(Code.BUSY, why)
 
     def changed(self, mission: Mission) -> None:
         """Take down what has become of a mission; one that was never accepted is passed over."""

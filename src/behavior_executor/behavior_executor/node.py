@@ -21,6 +21,7 @@ from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
 from behavior_msgs.srv import ListMissionRecords, ListMissions
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.task import Future
@@ -267,10 +268,12 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._actions = self.create_subscription(
             MissionAction, "/mission/action", self._on_action, QOS_COMMAND
         )
+        # While a service waits for the journal, its group keeps others from running.
+        alone = ReentrantCallbackGroup()
         self._mission_services = [
             self.create_service(ListMissions, "/mission/list", self._on_list),
             self.create_service(ListMissionRecords, "/mission/history", self._on_history),
-            self.create_service(Trigger, "/mission/cancel", self._on_cancel),
+            self.create_service(Trigger, "/mission/cancel", self._on_cancel, callback_group=alone),
             self.create_service(Trigger, "/behavior/reload", self._on_reload),
         ]
         self._server = ActionServer(

@@ -157,8 +157,12 @@ class RecordFile:
         Raises:
             OSError: it is not the file that has this path, or it is shorter.
         """
-        there, own = os.stat(self.path), os.fstat(self._file)
-        if (there.st_dev, there.st_ino) != (own.st_dev, own.st_ino) or own.st_size < self._size:
+        own = os.fstat(self._file)
+        try:
+            in_place = os.path.samestat(os.stat(self.path), own) and own.st_size >= self._size
+        except FileNotFoundError:
+            in_place = False
+        if not in_place:
             raise OSError(f"{self.path} was taken away or cut")
 
 

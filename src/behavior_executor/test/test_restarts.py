@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a restart makes of missions, after crashes in any order."""
 
-import random
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +9,8 @@ from core_bench import Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from behavior_executor import record_file
 from behavior_executor.journal import MissionJournal, RestartPolicy
-from behavior_executor.mission_log import MissionLog
 from behavior_executor.missions import (
     FINAL_STATES,
     Code,
@@ -25,6 +21,15 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_power_cuts() -> Iterator[None]:
+    """The disk need not be waited for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_file.os, "fdatasync", lambda file: None)
+        patch.setattr(record_file.os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture
@@ -184,59 +189,3 @@ def test_nothing_is_lost_and_nothing_done_that_was_not(
             if state in FINAL_STATES:
                 assert kept[action_id].ended_at is not None
     restarts.crash()
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from behavior_executor.journal import MissionJournal
-from behavior_executor.mission_log import MissionLog
-from behavior_executor.missions import Code, Mission, MissionRequest, State
-log = MissionLog(MissionJournal(Path(sys.argv[1])), in_background=True)
-start = log.journal.last_number
-def tell(word, number):
-    print(word, number, flush=True)
-for number in range(start, 10**6):
-    mission = Mission(MissionRequest(str(number), name="n"), accepted_at=1.0)
-    log.accepted(mission)
-    log.when_kept(mission, lambda number=number: tell("accepted", number))
-    mission.advance(State.INITIALIZING, 2.0)
-    log.changed(mission)
-    mission.advance(State.RUNNING, 3.0)
-    mission.end(Code.SUCCESS, "done", 4.0)
-    log.changed(mission)
-    log.when_kept(mission, lambda number=number: tell("ended", number))
-    log.settle()
-"""
-
-
-def test_killed_writer_has_kept_every_promise(path: Path) -> None:
-    chance = random.Random(1)
-    accepted: set[str] = set()
-    ended_: set[str] = set()
-    for _ in range(4):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout is not None
-        for _ in range(chance.randrange(1, 40)):
-            word, number = writer.stdout.readline().split()
-            (accepted if word == "accepted" else ended_).add(number)
-        writer.send_signal(signal.SIGKILL)
-        for line in writer.stdout:
-            if line.endswith("\n"):
-                word, number = line.split()
-                (accepted if word == "accepted" else ended_).add(number)
-        writer.wait(20.0)
-        writer.stdout.close()
-        journal = MissionJournal(path)
-        assert journal.damage == "" or "nothing was lost" in journal.damage
-        kept = {m.action_id: m for m in journal.records()}
-        assert accepted <= set(kept)
-        assert all(kept[number].state is State.FINISHED for number in ended_)
-        log = MissionLog(journal)
-        for mission in log.unfinished():
-            mission.fail(Code.SHUTDOWN, "killed", 5.0)
-            log.changed(mission)
-        log.close()
-    assert len(accepted) > 10
