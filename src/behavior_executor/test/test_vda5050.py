@@ -21,6 +21,7 @@ from behavior_executor.vda5050.messages import (
     now_utc,
 )
 from behavior_executor.vda5050.order_rules import Acceptance, Place
+from behavior_executor.vda5050.reading import Reader
 from behavior_executor.vda5050.vehicle import Condition, Vehicle
 
 HEADER = {
@@ -156,10 +157,15 @@ class Yard:
             self.state()
 
     def order(self, message: dict) -> Acceptance | None:
-        return self.vehicle.take_order(json.dumps(message))
+        return self.take("order", json.dumps(message))
+
+    def take(self, topic: str, text: str | bytes) -> Acceptance | None:
+        reader = Reader("acme", "7", self.vehicle.known_actions)
+        payload = text.encode() if isinstance(text, str) else text
+        return self.vehicle.take(reader.read(topic, payload))
 
     def at_once(self, *actions: dict) -> None:
-        self.vehicle.take_instant_actions(json.dumps({**HEADER, "actions": list(actions)}))
+        self.take("instantActions", json.dumps({**HEADER, "actions": list(actions)}))
 
     def state(self) -> State:
         """Valid by the models, whatever happened."""
@@ -287,8 +293,8 @@ def test_wrong_orders_are_refused_with_the_standards_error(
 @settings(max_examples=50)
 def test_no_text_whatever_moves_the_vehicle(text: str) -> None:
     yard = Yard()
-    yard.vehicle.take_order(text)
-    yard.vehicle.take_instant_actions(text)
+    yard.take("order", text)
+    yard.take("instantActions", text)
     yard.step()
     assert yard.legs == []
     assert {e.error_type for e in yard.state().errors} == {"validationError"}
@@ -569,8 +575,9 @@ def test_order_action_waits_for_the_end_of_teleoperation(yard: Yard) -> None:
 
 
 def test_requests_and_unknown_instant_actions(yard: Yard) -> None:
-    yard.vehicle.take_instant_actions(
-        json.dumps({**HEADER, "instantActions": [action("s", kind="stateRequest")]})
+    yard.take(
+        "instantActions",
+        json.dumps({**HEADER, "instantActions": [action("s", kind="stateRequest")]}),
     )
     yard.at_once(action("f", kind="factsheetRequest"), action("x", kind="dance"))
     assert yard.vehicle.state_wanted
@@ -583,7 +590,7 @@ def test_requests_and_unknown_instant_actions(yard: Yard) -> None:
 
 def test_old_errors_make_room(yard: Yard) -> None:
     for number in range(50):
-        yard.vehicle.take_order(json.dumps({"number": number}))
+        yard.take("order", json.dumps({**HEADER, "orderId": "o" * number}))
     assert len(yard.state().errors) <= 20
 
 

@@ -56,6 +56,7 @@ class Broker:
         )
 
         def listens() -> bool:
+            assert self._process.poll() is None, "the broker ended at once"
             with socket.socket() as probe:
                 return probe.connect_ex(("127.0.0.1", self.port)) == 0
 

@@ -67,6 +67,21 @@ class ActionBook:
         for action in actions:
             self._entries.setdefault(action.action_id, _Entry(action))
 
+    @property
+    def due(self) -> frozenset[str]:
+        """Identifiers of the actions whose node or edge was reached."""
+        return frozenset(key for key, entry in self._entries.items() if entry.due)
+
+    def keep_newest(self, most: int) -> None:
+        """Forget ended actions beyond this number, the oldest first."""
+        ended = [key for key, entry in self._entries.items() if entry.status.is_final]
+        for key in ended[: max(0, len(ended) - most)]:
+            del self._entries[key]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._entries)
+
     def drop_waiting(self, kept: set[str]) -> None:
         """Forget actions of a horizon that was replaced."""
         self._entries = {

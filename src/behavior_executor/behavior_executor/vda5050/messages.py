@@ -11,13 +11,26 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, FailFast, Field, ValidationError
 from pydantic.alias_generators import to_camel
+
+from behavior_executor.vda5050.limits import (
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    MOST_ACTIONS_HERE,
+    MOST_NODES,
+    MOST_PARAMETERS,
+    MOST_POINTS,
+    MOST_REFERENCES,
+)
 
 VERSION = "2.0.0"
 
 UInt32 = Annotated[int, Field(ge=0, lt=2**32)]
-Name = Annotated[str, Field(min_length=1, max_length=1000)]
+_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=_PRINTABLE)]
+Label = Annotated[str, Field(max_length=LONGEST_NAME, pattern=_PRINTABLE)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 
 
 class _Message(BaseModel):
@@ -35,9 +48,9 @@ class Header(_Message):
 
     header_id: UInt32
     timestamp: datetime
-    version: str
-    manufacturer: str
-    serial_number: str
+    version: Label
+    manufacturer: Label
+    serial_number: Label
 
 
 class BlockingType(StrEnum):
@@ -63,14 +76,19 @@ class Action(_Message):
 
     action_type: Name
     action_id: Name
-    action_description: str | None = None
+    action_description: Text | None = None
     blocking_type: BlockingType = BlockingType.HARD
-    action_parameters: tuple[ActionParameter, ...] = ()
+    action_parameters: Annotated[
+        tuple[ActionParameter, ...], Field(max_length=MOST_PARAMETERS), FailFast()
+    ] = ()
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Values by key."""
         return {each.key: each.value for each in self.action_parameters}
+
+
+Actions = Annotated[tuple[Action, ...], Field(max_length=MOST_ACTIONS_HERE), FailFast()]
 
 
 class NodePosition(_Message):
@@ -83,8 +101,8 @@ class NodePosition(_Message):
         default=None, alias="allowedDeviationXY"
     )
     allowed_deviation_theta: Annotated[float, Field(ge=0.0)] | None = None
-    map_id: str = ""
-    map_description: str | None = None
+    map_id: Label = ""
+    map_description: Text | None = None
 
 
 class Node(_Message):
@@ -92,10 +110,10 @@ class Node(_Message):
 
     node_id: Name
     sequence_id: UInt32
-    node_description: str | None = None
+    node_description: Text | None = None
     released: bool
     node_position: NodePosition | None = None
-    actions: tuple[Action, ...] = ()
+    actions: Actions = ()
 
 
 class ControlPoint(_Message):
@@ -110,8 +128,8 @@ class Trajectory(_Message):
     """A NURBS curve; passed on in the state, driven as a straight line."""
 
     degree: float
-    knot_vector: tuple[float, ...]
-    control_points: tuple[ControlPoint, ...]
+    knot_vector: Annotated[tuple[float, ...], Field(max_length=MOST_POINTS), FailFast()]
+    control_points: Annotated[tuple[ControlPoint, ...], Field(max_length=MOST_POINTS), FailFast()]
 
 
 class Edge(_Message):
@@ -119,13 +137,13 @@ class Edge(_Message):
 
     edge_id: Name
     sequence_id: UInt32
-    edge_description: str | None = None
+    edge_description: Text | None = None
     released: bool
     start_node_id: Name
     end_node_id: Name
     max_speed: float | None = None
     trajectory: Trajectory | None = None
-    actions: tuple[Action, ...] = ()
+    actions: Actions = ()
 
 
 class Order(Header):
@@ -133,15 +151,15 @@ class Order(Header):
 
     order_id: Name
     order_update_id: UInt32
-    zone_set_id: str | None = None
-    nodes: tuple[Node, ...] = Field(min_length=1)
-    edges: tuple[Edge, ...] = ()
+    zone_set_id: Label | None = None
+    nodes: Annotated[tuple[Node, ...], Field(min_length=1, max_length=MOST_NODES), FailFast()]
+    edges: Annotated[tuple[Edge, ...], Field(max_length=MOST_NODES), FailFast()] = ()
 
 
 class InstantActions(Header):
     """Actions to be done at once (6.9)."""
 
-    actions: tuple[Action, ...] = Field(
+    actions: Actions = Field(
         validation_alias=AliasChoices("actions", "instantActions"), min_length=1
     )
 
@@ -350,13 +368,14 @@ def parse(kind: type[_Any], text: str | bytes) -> _Any:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        wrong = error.errors(include_url=False, include_context=False)
+        # Without the inputs: that of a missing field is all of the message.
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
         references = tuple(
             ErrorReference(
-                reference_key=".".join(map(str, each["loc"])) or "message",
-                reference_value=str(each["input"])[:100],
+                reference_key=(".".join(map(str, each["loc"])) or "message")[:LONGEST_NAME],
+                reference_value=each["type"],
             )
-            for each in wrong
+            for each in wrong[:MOST_REFERENCES]
         )
         told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong[:8])
         raise ProtocolError("validationError", told, references) from error
@@ -373,14 +392,20 @@ class ProtocolError(Exception):
             text: plain words.
             references: what it is about.
         """
+        if len(text) > LONGEST_TEXT:
+            text = f"{text[: LONGEST_TEXT - 4]} ..."
         super().__init__(text)
-        self.error = Error(error_type=kind, error_references=references, error_description=text)
+        self.error = Error(
+            error_type=kind,
+            error_references=references[:MOST_REFERENCES],
+            error_description=text,
+        )
 
 
 def references(**values: object) -> tuple[ErrorReference, ...]:
     """References of an error: ``references(node_id="a")`` is about ``nodeId``."""
     return tuple(
-        ErrorReference(reference_key=to_camel(key), reference_value=str(value))
+        ErrorReference(reference_key=to_camel(key), reference_value=str(value)[:LONGEST_NAME])
         for key, value in values.items()
     )
 

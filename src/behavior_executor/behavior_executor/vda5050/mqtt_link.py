@@ -1,68 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vehicle's connection to the broker (VDA5050 6.2 to 6.4, 6.14).
 
-Messages come in a thread of paho's; they are kept until :meth:`MqttLink.received` fetches them, so
-that all else happens in one thread. Orders and states use QoS 0, the connection QoS 1 and retained,
-as the standard wants; the subscription takes QoS 1 where a master control sends it. When the
-connection breaks the broker publishes the last will, and paho connects again by itself.
+Messages come in a thread of paho's, where they are read and checked; they are kept until
+:meth:`MqttLink.received` fetches them, so that all else happens in one thread. Orders and states
+use QoS 0, the connection QoS 1 and retained, as the standard wants; the subscription takes QoS 1
+where a master control sends it. When the connection breaks the broker publishes the last will, and
+paho connects again by itself.
 """
 
 from __future__ import annotations
 
-import ssl
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
+from queue import Empty, Full, Queue
 from typing import Any
 
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTv311
 from paho.mqtt.enums import CallbackAPIVersion
 
+from behavior_executor.vda5050.broker import Broker
+from behavior_executor.vda5050.limits import MOST_MESSAGES
 from behavior_executor.vda5050.messages import (
     VERSION,
     Connection,
     ConnectionState,
     Header,
+    ProtocolError,
     now_utc,
+    references,
 )
+from behavior_executor.vda5050.reading import Message
 
 KEEPALIVE = 15
 """[s] after which the broker gives a silent vehicle up."""
 
 
-@dataclass(frozen=True)
-class Broker:
-    """Where the broker is, and who the vehicle is."""
-
-    host: str
-    port: int = 1883
-    manufacturer: str = "behavior_suite"
-    serial_number: str = "robot"
-    interface: str = "uagv"
-    username: str = ""
-    password: str = field(default="", repr=False)
-    tls: bool = False
-
-    def topic(self, name: str) -> str:
-        """A topic of this vehicle."""
-        major = VERSION.partition(".")[0]
-        return f"{self.interface}/v{major}/{self.manufacturer}/{self.serial_number}/{name}"
-
-
 class MqttLink:
     """Connects, subscribes, and publishes messages with their headers."""
 
-    def __init__(self, broker: Broker, *, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        *,
+        read: Callable[[str, bytes], Message],
+        tell: Callable[[str], None],
+    ) -> None:
         """Begin to connect; a broker that is not there is tried again and again.
 
         Args:
             broker: where and who.
+            read: makes a message of the last part of its topic and its text, in paho's thread.
             tell: is given each change of the connection, from any thread.
+
+        Raises:
+            BrokerError: certificates that cannot be used.
         """
         self._broker = broker
         self._tell = tell
-        self._inbox: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
+        self._read = read
+        self._inbox: Queue[Message] = Queue(MOST_MESSAGES)
+        self._flooded = self._why = ""
         self._numbers: dict[str, int] = {}
         self.connected = False
         """Whether the broker is there now."""
@@ -75,26 +73,32 @@ class MqttLink:
         )
         if broker.username:
             self._client.username_pw_set(broker.username, broker.password)
-        if broker.tls:
-            self._client.tls_set(cert_reqs=ssl.CERT_REQUIRED)
+        if broker.tls is not None:
+            self._client.tls_set_context(broker.tls.context())
         self._client.reconnect_delay_set(min_delay=1, max_delay=8)
         will = self._connection(ConnectionState.CONNECTIONBROKEN)
         self._client.will_set(broker.topic("connection"), will, qos=1, retain=True)
         self._client.on_connect = self._on_connect
+        self._client.on_connect_fail = self._on_connect_fail
         self._client.on_subscribe = self._on_subscribe
         self._client.on_disconnect = self._on_disconnect
         self._client.on_message = self._on_message
         self._client.connect_async(broker.host, broker.port, keepalive=KEEPALIVE)
         self._client.loop_start()
 
-    def received(self) -> list[tuple[str, bytes]]:
-        """Messages that have come since the last call: name of the topic, text."""
-        messages = []
-        while True:
+    def received(self, most: int) -> list[Message]:
+        """Messages that have come since the last call, and their errors; `most` at once."""
+        messages: list[Message] = []
+        while len(messages) < most:
             try:
                 messages.append(self._inbox.get_nowait())
             except Empty:
-                return messages
+                break
+        topic, self._flooded = self._flooded, ""
+        if topic:
+            text = f"more than {MOST_MESSAGES} messages at once: some were lost, send them again"
+            messages.append(ProtocolError("validationError", text, references(topic=topic)))
+        return messages
 
     def header(self, topic: str) -> dict[str, Any]:
         """Fields of the header of the next message on a topic."""
@@ -132,7 +136,7 @@ class MqttLink:
     ) -> None:
         if reason.is_failure:
             where = f"{self._broker.host}:{self._broker.port}"
-            self._tell(f"MQTT broker {where} refuses the connection: {reason}")
+            self._tell_why_not(f"MQTT broker {where} refuses the connection: {reason}")
             return
         client.subscribe([(self._broker.topic(name), 1) for name in ("order", "instantActions")])
 
@@ -142,7 +146,7 @@ class MqttLink:
         """Only now orders get here, so only now the vehicle says that it is online."""
         topic = self._broker.topic("connection")
         client.publish(topic, self._connection(ConnectionState.ONLINE), qos=1, retain=True)
-        self.connected = True
+        self.connected, self._why = True, ""
         self.connections += 1
         self._tell(f"connected to MQTT broker {self._broker.host}:{self._broker.port}")
 
@@ -151,7 +155,31 @@ class MqttLink:
     ) -> None:
         if self.connected:
             self._tell(f"connection to the MQTT broker ended: {reason}")
+        elif reason.is_failure and not self._why:
+            where = f"{self._broker.host}:{self._broker.port}"
+            self._tell_why_not(
+                f"MQTT broker {where} ended the connection before it was open: {reason}; does it "
+                "want another certificate, or TLS?"
+            )
         self.connected = False
 
+    def _on_connect_fail(self, client: PahoClient, data: object) -> None:
+        """Called while the error that made it so is dealt with."""
+        where = f"{self._broker.host}:{self._broker.port}"
+        self._tell_why_not(f"MQTT broker {where} cannot be connected to: {sys.exc_info()[1]}")
+
+    def _tell_why_not(self, text: str) -> None:
+        """Tell it once, though it is tried every few seconds."""
+        if text != self._why:
+            self._why = text
+            self._tell(text)
+
     def _on_message(self, client: PahoClient, data: object, message: Any) -> None:
-        self._inbox.put((message.topic.rpartition("/")[2], message.payload))
+        topic = message.topic.rpartition("/")[2]
+        if self._inbox.full():
+            self._flooded = topic  # not worth being read
+            return
+        try:
+            self._inbox.put_nowait(self._read(topic, message.payload))
+        except Full:
+            self._flooded = topic

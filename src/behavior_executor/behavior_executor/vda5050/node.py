@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -25,6 +26,26 @@ from sensor_msgs.msg import BatteryState as BatteryMessage
 from behavior_executor.navigation.poses import wrapped
 from behavior_executor.scene_view import yaw_of
 from behavior_executor.vda5050.actions import ActionHandler
+from behavior_executor.vda5050.broker import (
+    PASSWORD_VARIABLE,
+    Broker,
+    BrokerError,
+    Tls,
+    read_password,
+)
+from behavior_executor.vda5050.limits import (
+    LONGEST_NAME,
+    MESSAGES_PER_STEP,
+    MOST_ACTIONS,
+    MOST_ACTIONS_HERE,
+    MOST_BYTES,
+    MOST_ERRORS,
+    MOST_INSTANT,
+    MOST_NODES,
+    MOST_PARAMETERS,
+    MOST_POINTS,
+    MOST_REFERENCES,
+)
 from behavior_executor.vda5050.messages import (
     BatteryState,
     EStop,
@@ -36,8 +57,9 @@ from behavior_executor.vda5050.messages import (
     Visualization,
 )
 from behavior_executor.vda5050.missions import BehaviorHandler, MissionDriver, Missions
-from behavior_executor.vda5050.mqtt_link import Broker, MqttLink
+from behavior_executor.vda5050.mqtt_link import MqttLink
 from behavior_executor.vda5050.order_rules import Place
+from behavior_executor.vda5050.reading import Reader
 from behavior_executor.vda5050.vehicle import Condition, Vehicle, position_of
 from behavior_ros import (
     OK,
@@ -69,10 +91,24 @@ def _parameters() -> list[ParameterSpec]:
 
     return [
         text("host", "localhost", "host of the MQTT broker"),
-        ParameterSpec("port", 1883, "port of the broker", range=(1, 65535), read_only=True),
+        ParameterSpec(
+            "port",
+            0,
+            "of the broker; 0: 8883 with TLS, 1883 without",
+            range=(0, 65535),
+            read_only=True,
+        ),
         text("username", "", "for the broker; empty: none"),
-        text("password", "", "for the broker"),
+        text(
+            "password_file",
+            "",
+            "file with the password in its first line, readable by its owner alone; empty: the "
+            f"environment variable {PASSWORD_VARIABLE}, if it is set",
+        ),
         ParameterSpec("tls", False, "encrypt the connection", read_only=True),
+        text("ca_file", "", "certificates that the broker's is checked by; empty: the system's"),
+        text("certificate_file", "", "the vehicle's certificate; empty: it shows none"),
+        text("key_file", "", "its private key; empty: it stands in certificate_file"),
         text("manufacturer", "behavior_suite", "third part of the topics"),
         text("serial_number", "robot", "fourth part of the topics"),
         text("interface_name", "uagv", "first part of the topics"),
@@ -124,13 +160,13 @@ class Vda5050Client(Node):  # type: ignore[misc]
             condition=self.condition,
             tolerance=values["node_tolerance"],
         )
-        broker = Broker(
-            **{key: values[key] for key in ("host", "port", "username", "password", "tls")},
-            manufacturer=values["manufacturer"],
-            serial_number=values["serial_number"],
-            interface=values["interface_name"],
-        )
-        self.link = MqttLink(broker, tell=lambda text: self.get_logger().info(text))
+        reader = Reader(values["manufacturer"], values["serial_number"], self.vehicle.known_actions)
+        try:
+            self.link = MqttLink(
+                _broker(values), read=reader.read, tell=lambda text: self.get_logger().info(text)
+            )
+        except BrokerError as error:
+            raise ParameterError(f"{self.get_name()}: {error}") from error
         self._diagnostics = DiagnosticsPublisher(self, "vda5050")
         self._told: tuple[object, ...] = ()
         self._told_at = self._seen_at = -1e9
@@ -174,11 +210,8 @@ class Vda5050Client(Node):  # type: ignore[misc]
     def _step(self) -> None:
         if self._closed:
             return
-        for topic, text in self.link.received():
-            if topic == "order":
-                self.vehicle.take_order(text)
-            elif topic == "instantActions":
-                self.vehicle.take_instant_actions(text)
+        for message in self.link.received(MESSAGES_PER_STEP):
+            self.vehicle.take(message)
         self.vehicle.step()
         self._tell()
         if self.vehicle.factsheet_wanted:
@@ -240,8 +273,22 @@ class Vda5050Client(Node):  # type: ignore[misc]
                 "length": values["length"],
             },
             protocol_limits={
-                "maxStringLens": {"idLen": 1000},
-                "maxArrayLens": {"state.errors": 20},
+                "maxStringLens": {"msgLen": MOST_BYTES, "idLen": LONGEST_NAME},
+                "maxArrayLens": {
+                    "order.nodes": MOST_NODES,
+                    "order.edges": MOST_NODES - 1,
+                    "node.actions": MOST_ACTIONS_HERE,
+                    "edge.actions": MOST_ACTIONS_HERE,
+                    "actions.actionsParameters": MOST_PARAMETERS,
+                    "instantActions": MOST_ACTIONS_HERE,
+                    "trajectory.knotVector": MOST_POINTS,
+                    "trajectory.controlPoints": MOST_POINTS,
+                    "state.nodeStates": MOST_NODES,
+                    "state.edgeStates": MOST_NODES - 1,
+                    "state.actionStates": MOST_ACTIONS + MOST_INSTANT,
+                    "state.errors": MOST_ERRORS,
+                    "error.errorReferences": MOST_REFERENCES,
+                },
                 "timing": {
                     "minOrderInterval": STEP,
                     "minStateInterval": STEP,
@@ -336,6 +383,28 @@ class Vda5050Client(Node):  # type: ignore[misc]
                 )
             handlers[kind.strip()] = BehaviorHandler(self._missions, mission.strip())
         return handlers
+
+
+def _broker(values: Mapping[str, Any]) -> Broker:
+    """Of the parameters.
+
+    Raises:
+        BrokerError: one that cannot be.
+    """
+    files = {name: values[name] for name in ("ca_file", "certificate_file", "key_file")}
+    given = [name for name, file in files.items() if file]
+    if given and not values["tls"]:
+        raise BrokerError(f"{', '.join(given)} without encryption: set tls to true")
+    return Broker(
+        host=values["host"],
+        port=values["port"],
+        manufacturer=values["manufacturer"],
+        serial_number=values["serial_number"],
+        interface=values["interface_name"],
+        username=values["username"],
+        password=read_password(values["password_file"]),
+        tls=Tls(**files) if values["tls"] else None,
+    )
 
 
 def main() -> int:

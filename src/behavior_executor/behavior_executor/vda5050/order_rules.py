@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 
+from behavior_executor.vda5050.limits import MOST_ACTIONS, MOST_NODES
 from behavior_executor.vda5050.messages import (
     Edge,
     ErrorReference,
@@ -73,6 +74,10 @@ def check_form(order: Order, *, known_actions: frozenset[str]) -> None:
     if sorted(released, reverse=True) != released:
         text = "something of the base comes after the horizon began"
         problems.append((text, references(order_id=order.order_id)))
+    number = sum(len(each.actions) for each in in_order(order))
+    if number > MOST_ACTIONS:
+        text = f"{number} actions, more than {MOST_ACTIONS}: send the order in parts"
+        problems.append((text, references(order_id=order.order_id)))
     counts = Counter(a.action_id for each in in_order(order) for a in each.actions)
     problems += [
         (f"actionId '{action_id}' is used {count} times", references(action_id=action_id))
@@ -84,7 +89,13 @@ def check_form(order: Order, *, known_actions: frozenset[str]) -> None:
 
 
 def acceptance(
-    order: Order, current: Order | None, *, finished: bool, place: Place | None, tolerance: float
+    order: Order,
+    current: Order | None,
+    *,
+    finished: bool,
+    place: Place | None,
+    tolerance: float,
+    done: frozenset[str] = frozenset(),
 ) -> Acceptance:
     """What a well-formed order is to the vehicle.
 
@@ -94,6 +105,7 @@ def acceptance(
         finished: whether `current` has been carried out.
         place: where the vehicle is; None: it does not know.
         tolerance: [m] distance to the first node where that has no deviation of its own.
+        done: identifiers of actions of `current` that were reached.
 
     Raises:
         ProtocolError: why it is refused; what is under way goes on.
@@ -118,7 +130,7 @@ def acceptance(
             f"at '{end.node_id}' ({end.sequence_id})"
         )
         raise ProtocolError("orderUpdateError", text, about)
-    done = {a.action_id for each in in_order(current) if each.released for a in each.actions}
+    done |= {a.action_id for each in in_order(current) if each.released for a in each.actions}
     again = sorted(
         a.action_id for each in in_order(order)[1:] for a in each.actions if a.action_id in done
     )
@@ -133,14 +145,22 @@ def base_end(order: Order) -> Node:
     return [node for node in order.nodes if node.released][-1]
 
 
-def stitched(current: Order, update: Order) -> Order:
+def stitched(current: Order, update: Order, reached: Node) -> Order:
     """The base of what is under way, continued by an update; the old horizon is forgotten.
 
-    The node where they meet keeps the actions of the old base, which may have been done.
+    So is what comes before the node that was reached last. The node where they meet keeps the
+    actions of the old base, which may have been done.
+
+    Raises:
+        ProtocolError: orderUpdateError: too much would lie ahead.
     """
-    end = base_end(current).sequence_id
-    nodes = [node for node in current.nodes if node.sequence_id <= end]
-    edges = [edge for edge in current.edges if edge.sequence_id < end]
+    begin, end = reached.sequence_id, base_end(current).sequence_id
+    nodes = [node for node in current.nodes if begin <= node.sequence_id <= end]
+    edges = [edge for edge in current.edges if begin < edge.sequence_id < end]
+    if (ahead := len(nodes) + len(update.nodes) - 1) > MOST_NODES:
+        text = f"{ahead} nodes would lie ahead, more than {MOST_NODES}: send the update later"
+        about = references(order_id=update.order_id, order_update_id=update.order_update_id)
+        raise ProtocolError("orderUpdateError", text, about)
     return update.model_copy(
         update={"nodes": (*nodes, *update.nodes[1:]), "edges": (*edges, *update.edges)}
     )

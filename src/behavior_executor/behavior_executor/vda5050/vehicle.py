@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from behavior_executor.vda5050.actions import ActionBook, ActionHandler
+from behavior_executor.vda5050.limits import MOST_ACTIONS, MOST_ERRORS, MOST_INSTANT
 from behavior_executor.vda5050.messages import (
     Action,
     ActionStatus,
@@ -38,20 +39,17 @@ from behavior_executor.vda5050.messages import (
     ProtocolError,
     SafetyState,
     Velocity,
-    parse,
     references,
 )
 from behavior_executor.vda5050.order_rules import (
     Acceptance,
     Place,
     acceptance,
-    check_form,
     in_order,
     stitched,
 )
+from behavior_executor.vda5050.reading import Message
 
-MOST_ERRORS = 20
-"""Errors that the state holds; older ones go."""
 INSTANT = {
     "cancelOrder": "stop, and give the order up",
     "startPause": "hold driving and actions",
@@ -138,6 +136,8 @@ class Vehicle:
         self._condition = condition
         self._tolerance = tolerance
         self._order: Order | None = None
+        self._node_states: tuple[NodeState, ...] = ()
+        self._edge_states: tuple[EdgeState, ...] = ()
         self._last_order: tuple[str, int, str | None] = ("", 0, None)
         self._reached = 0
         """Index of the last node that was reached."""
@@ -156,33 +156,45 @@ class Vehicle:
 
     # -- messages in -----------------------------------------------------------------------------
 
-    def take_order(self, text: str | bytes) -> Acceptance | None:
-        """Take an order, or report why not; a refused order changes nothing else.
+    def take(self, message: Message) -> Acceptance | None:
+        """Take an order or do instant actions, or report why not.
+
+        An order that is refused changes nothing else.
 
         Returns:
-            what it was; None: it was refused.
+            what an order was; None: it was refused, or it was none.
         """
+        if isinstance(message, ProtocolError):
+            self.report(message.error)
+            return None
+        if isinstance(message, InstantActions):
+            self._take_instant_actions(message)
+            return None
         try:
-            order = parse(Order, text)
-            check_form(order, known_actions=frozenset(self._handlers))
-            return self._accept(order)
+            return self._accept(message)
         except ProtocolError as error:
-            self._report(error.error)
+            self.report(error.error)
             return None
 
-    def take_instant_actions(self, text: str | bytes) -> None:
-        """Do what is asked for at once, or report why not."""
-        try:
-            message = parse(InstantActions, text)
-        except ProtocolError as error:
-            self._report(error.error)
-            return
+    @property
+    def known_actions(self) -> frozenset[str]:
+        """Types of actions that orders may ask for."""
+        return frozenset(self._handlers)
+
+    def report(self, error: Error) -> None:
+        """Tell of an error in the state, until the next order is taken."""
+        if error not in self._errors:
+            self._errors.append(error)
+            del self._errors[:-MOST_ERRORS]
+
+    def _take_instant_actions(self, message: InstantActions) -> None:
         for action in message.actions:
             try:
                 self._do_at_once(action)
             except ProtocolError as error:
                 self._instant.record(action, ActionStatus.FAILED, str(error))
-                self._report(error.error)
+                self.report(error.error)
+        self._instant.keep_newest(MOST_INSTANT)
 
     # -- life ------------------------------------------------------------------------------------
 
@@ -215,16 +227,16 @@ class Vehicle:
         condition = self._condition()
         order, place = self._order, condition.place
         order_id, update_id, zone = self._last_order
-        nodes = order.nodes[self._reached + 1 :] if order else ()
-        edges = order.edges[self._reached :] if order else ()
+        nodes = self._node_states[self._reached + 1 :] if order else ()
+        edges = self._edge_states[self._reached :] if order else ()
         return {
             "order_id": order_id,
             "order_update_id": update_id,
             "zone_set_id": zone,
             "last_node_id": self._last_node[0],
             "last_node_sequence_id": self._last_node[1],
-            "node_states": tuple(_node_state(node) for node in nodes),
-            "edge_states": tuple(_edge_state(edge) for edge in edges),
+            "node_states": nodes,
+            "edge_states": edges,
             "agv_position": position_of(condition),
             "velocity": condition.velocity,
             "driving": condition.moves if place is not None else self._leg is not None,
@@ -271,6 +283,7 @@ class Vehicle:
             finished=self.idle,
             place=condition.place,
             tolerance=self._tolerance,
+            done=self._actions.due,
         )
         about = references(order_id=order.order_id, order_update_id=order.order_update_id)
         if kind is Acceptance.REPEATED:
@@ -281,15 +294,14 @@ class Vehicle:
             text = f"the operating mode is {condition.mode}: orders are taken in AUTOMATIC only"
             raise ProtocolError("orderError", text, about)
         if kind is Acceptance.UPDATE and self._order is not None:
-            order = stitched(self._order, order)
-            self._actions.drop_waiting(
-                {a.action_id for part in in_order(order) for a in part.actions}
-            )
+            order = self._continued(self._order, order)
         else:
             self._actions = ActionBook(self._handlers)
             self._instant = ActionBook({})
             self._reached = 0
         self._order = order
+        self._node_states = tuple(map(_node_state, order.nodes))
+        self._edge_states = tuple(map(_edge_state, order.edges))
         self._last_order = (order.order_id, order.order_update_id, order.zone_set_id)
         self._errors.clear()
         for part in in_order(order):
@@ -297,6 +309,20 @@ class Vehicle:
         if kind is Acceptance.NEW:
             self._reach(order, 0)
         return kind
+
+    def _continued(self, order: Order, update: Order) -> Order:
+        """The order with its update, from the node on that was reached last."""
+        joined = stitched(order, update, order.nodes[self._reached])
+        wanted = {a.action_id for part in in_order(joined) for a in part.actions}
+        if (number := len(self._actions.due | wanted)) > MOST_ACTIONS:
+            text = f"{number} actions in one order, more than {MOST_ACTIONS}: begin a new order"
+            about = references(order_id=update.order_id, order_update_id=update.order_update_id)
+            raise ProtocolError("orderUpdateError", text, about)
+        self._actions.drop_waiting(wanted)
+        if self._leg is not None:
+            self._leg.end -= self._reached
+        self._reached = 0
+        return joined
 
     def _reach(self, order: Order, index: int) -> None:
         node = order.nodes[index]
@@ -365,7 +391,7 @@ class Vehicle:
     def _give_up(self, kind: str, text: str, **about: object) -> None:
         assert self._order is not None
         found = references(order_id=self._order.order_id, **about)
-        self._report(
+        self.report(
             Error(
                 error_type=kind,
                 error_references=found,
@@ -451,11 +477,6 @@ class Vehicle:
             self._actions.resume()
             if self._leg is not None:
                 self._driver.resume()
-
-    def _report(self, error: Error) -> None:
-        if error not in self._errors:
-            self._errors.append(error)
-            del self._errors[:-MOST_ERRORS]
 
 
 class _TeleopWait:
