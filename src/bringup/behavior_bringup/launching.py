@@ -13,6 +13,7 @@ from launch_ros.actions import Node
 
 from behavior_bringup.description import Process, load_stack, resolve, stack_file
 from behavior_bringup.environment import enter_domain
+from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import host_command, write_parameters
 
 DEFAULT_WORLD = "block_stacking"
@@ -38,6 +39,8 @@ def launch_processes(context: Any) -> list[Any]:
         name: LaunchConfiguration(name, default=_launch_text(argument.default)).perform(context)
         for name, argument in stack.arguments.items()
     }
+    if "journal" in stack.arguments and not arguments["journal"]:
+        arguments["journal"] = str(journal_file("launch", world))
     processes = resolve(stack, environment="distribution", arguments=arguments)
     folder = Path(tempfile.mkdtemp(prefix="behavior-launch-"))
     return [_action(process, folder) for process in processes]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where shared files lie and where running stacks leave their state."""
+"""Where shared files lie, where running stacks leave their state, and what outlives them."""
 
 from __future__ import annotations
 
@@ -60,6 +60,20 @@ def runtime_dir() -> Path:
             " set BEHAVIOR_RUNTIME_DIR to a folder of yours"
         )
     return folder
+
+
+def journal_file(stack: str, world: str) -> Path:
+    """Where the missions of a stack in a world are kept, also while it is down.
+
+    Below $BEHAVIOR_RUNTIME_DIR where that is set, so that what runs there is on its own; else below
+    $XDG_STATE_HOME/behavior, else ~/.local/state/behavior.
+    """
+    if explicit := os.environ.get("BEHAVIOR_RUNTIME_DIR"):
+        folder = Path(explicit)
+    else:
+        state = os.environ.get("XDG_STATE_HOME")
+        folder = (Path(state) if state else Path.home() / ".local" / "state") / "behavior"
+    return folder / stack / f"{world}.journal"
 
 
 def _runtime_candidate() -> Path:

@@ -133,7 +133,7 @@ def start(
     arguments = dict(arguments)
     if "journal" in description.arguments:
         # Beside the logs: a restarted executor finds its missions there, the next stack does not.
-        arguments.setdefault("journal", str(log_dir / "missions.sqlite"))
+        arguments.setdefault("journal", str(log_dir / "missions.journal"))
     if "tree_nodes" in description.arguments:
         # What the executor's nodes are: `behavior mission list` looks there.
         arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))

@@ -16,6 +16,7 @@ from behavior_bringup.description import Scalar, load_stack, stack_file
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.log_files import Tail
 from behavior_bringup.missions import known_missions, mission_named
+from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks
 from behavior_bringup.terminal import print_json, say, sentence, show_table
@@ -36,9 +37,12 @@ def up(options: argparse.Namespace) -> int:
     }
     if options.cameras:  # not every stack has them
         arguments["cameras"] = True
+    description = load_stack(stack_file(options.world))
+    if "journal" in description.arguments:
+        arguments["journal"] = str(journal_file(stack.name, options.world))
     arguments.update(options.arguments)
     if options.viewer:
-        if "viewer" not in load_stack(stack_file(options.world)).processes:
+        if "viewer" not in description.processes:
             raise UsageError(f"The stack of '{options.world}' has no viewer: leave --viewer away")
         _check_port(options.port)
     begin = time.monotonic()

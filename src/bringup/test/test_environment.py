@@ -9,7 +9,7 @@ import pytest
 
 from behavior_bringup.environment import DOMAINS, choose_domain, used_domains
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import runtime_dir, share_dir
+from behavior_bringup.paths import journal_file, runtime_dir, share_dir
 
 
 def test_domains_are_read_from_the_socket_table() -> None:
@@ -45,6 +45,18 @@ def test_the_share_folder_holds_configuration() -> None:
 def test_the_runtime_folder_is_private(runtime: Path) -> None:
     assert runtime_dir() == runtime
     assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
+
+
+def test_the_journal_lies_where_state_belongs(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert journal_file("robot", "door") == runtime / "robot" / "door.journal"
+    monkeypatch.delenv("BEHAVIOR_RUNTIME_DIR")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert journal_file("robot", "door") == tmp_path / "state" / "behavior/robot/door.journal"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert journal_file("robot", "door") == tmp_path / ".local/state/behavior/robot/door.journal"
 
 
 def test_an_unusable_runtime_folder_is_explained(

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from behavior_bringup.description import load_stack, resolve, stack_file
-from behavior_bringup.paths import share_dir
+from behavior_bringup.paths import journal_file, share_dir
 
 
 class Action:
@@ -106,7 +106,11 @@ def test_the_same_processes_with_the_same_parameters(launch_file: Any) -> None:
     expected = resolve(
         load_stack(stack_file("block_stacking")),
         environment="distribution",
-        arguments={"speed": 2.0, "headless": True},
+        arguments={
+            "speed": 2.0,
+            "headless": True,
+            "journal": str(journal_file("launch", "block_stacking")),
+        },
     )
     assert list(actions) == [process.name for process in expected]
     for process in expected:

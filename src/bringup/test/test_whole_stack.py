@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -119,6 +120,29 @@ def test_missions_fail_when_the_skills_die_and_succeed_when_they_are_back(runtim
     assert down.returncode == 0
     assert stack_processes(runtime) == []
     assert "Nothing was up" in behavior("down").stdout
+
+
+def test_the_history_of_missions_survives_down_and_up(runtime: Path) -> None:
+    try:
+        first = behavior("up", "--world", "navigation", "--speed", "4")
+        assert first.returncode == 0, first.stdout + first.stderr
+        drive = subprocess.Popen(
+            [*BEHAVIOR, "mission", "navigate", "15.0", "5.5"], stdout=subprocess.DEVNULL
+        )
+        eventually(lambda: len(history()) == 1, "a mission in the journal")
+        assert behavior("down").returncode == 0
+        drive.wait(timeout=60)
+        again = behavior("up", "--world", "navigation", "--speed", "4")
+        assert again.returncode == 0, again.stdout + again.stderr
+        (record,) = history()  # where the drive ended is a matter of how long `down` took to start
+        assert record["state"] in ("canceled", "finished")
+    finally:
+        behavior("down")
+
+
+def history() -> list[dict[str, Any]]:
+    done = behavior("mission", "history", "--json")
+    return json.loads(done.stdout) if done.returncode == 0 else []
 
 
 @pytest.mark.parametrize("mission", ["open_door", "insert_shelf", "sort_balls"])
