@@ -35,7 +35,7 @@ from typing import TypeVar
 from behavior_executor.journal_v1 import is_sqlite, read_v1
 from behavior_executor.mission_row import PLACE_ROOM, MissionRow, row_from
 from behavior_executor.missions import DOUBT, Mission, State
-from behavior_executor.record_store import AHEAD, Found, RecordStore
+from behavior_executor.record_store import AHEAD, Found, RecordStore, keep_aside
 
 _T = TypeVar("_T")
 _LEAST_ROOM = 4096
@@ -140,7 +140,7 @@ class MissionJournal:
             with self._errors("written"):
                 left = self._write(rows)
                 if left or self.room < _LEAST_ROOM:
-                    raise OSError(errno.ENOSPC, "no space left on the disk for more missions")
+                    raise OSError("no space left on the disk for more missions")
         except JournalError as error:
             error.left = left
             raise
@@ -172,7 +172,7 @@ class MissionJournal:
             self._take_over(store, path)
             return
         found = store.load()
-        self._take(self._recovered(found))
+        self._take(self._recovered(store, found))
         if store.is_broken or store.count > 2 * len(self._rows) + 1000:
             self._try_rewrite(store)
         self._compact = store.used
@@ -203,7 +203,7 @@ class MissionJournal:
             if error.errno not in _NO_ROOM:
                 raise
 
-    def _recovered(self, found: Found) -> Iterable[MissionRow]:
+    def _recovered(self, store: RecordStore, found: Found) -> Iterable[MissionRow]:
         """The rows of what was found; tells what is lost."""
         rows: dict[int, MissionRow] = {}
         places = {}
@@ -225,6 +225,8 @@ class MissionJournal:
         ]
         for number in doubtful:
             rows[number] = rows[number]._replace(state=int(State.PAUSED), text=DOUBT)
+        if unreadable and not found.damage:
+            found.damage = [f"{store.paths[0]} is kept as {keep_aside(store.paths[0])}"]
         lost = [number for number, row in rows.items() if not row.request and not row.is_final]
         for number in lost:
             rows[number] = rows[number].without_request()
@@ -245,8 +247,10 @@ class MissionJournal:
         if store.is_broken:
             self._rewrite(store)
         elif store.used > max(min(2**20, self._max_bytes // 2), 2 * self._compact):
-            with contextlib.suppress(OSError):  # it can wait
+            try:
                 self._rewrite(store)
+            except OSError:  # it can wait until there is as much again
+                self._compact = store.used
         new = (row for row in rows if row.number not in self._rows)
         store.grow(self._reserved + sum(map(room_for, new)) + AHEAD)
         fitting = list(self._fitting(store.free, rows))

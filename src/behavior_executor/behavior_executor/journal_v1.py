@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 from behavior_executor.mission_row import MissionRow
 from behavior_executor.request_text import request_from_text
@@ -52,17 +53,23 @@ def read_v1(path: Path) -> tuple[list[MissionRow], str]:
             try:
                 for values in run(f"SELECT {_COLUMNS} FROM missions ORDER BY number {order}"):
                     row = _row(values)
-                    rows[row.number] = row
-            except (sqlite3.DatabaseError, ValueError) as error:
+                    if row is None:
+                        wrong = f"mission {values[0]} ({values[1]}) makes no sense"
+                    else:
+                        rows[row.number] = row
+            except sqlite3.DatabaseError as error:
                 wrong = str(error)
     return [rows[number] for number in sorted(rows)], wrong
 
 
-def _row(values: tuple) -> MissionRow:  # type: ignore[type-arg]
-    """One row; raises ValueError if it makes no mission."""
+def _row(values: tuple[Any, ...]) -> MissionRow | None:
+    """One row, if it makes a mission."""
     *head, request = values
     names = [name for name in MissionRow._fields if name not in ("parts", "request")]
-    parts = len(request_from_text(request).parts)
-    row = MissionRow(**dict(zip(names, head, strict=True)), parts=parts, request=request)
-    row.mission()
+    try:
+        parts = len(request_from_text(request).parts)
+        row = MissionRow(**dict(zip(names, head, strict=True)), parts=parts, request=request)
+        row.mission()
+    except (ValueError, TypeError):
+        return None
     return row

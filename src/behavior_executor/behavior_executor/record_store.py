@@ -110,7 +110,7 @@ class RecordStore:
             if each is None:
                 found.damage.append(f"{path} is missing")
             elif not each.is_whole:
-                found.damage.append(f"{path} is damaged, it is kept as {_keep_aside(path)}")
+                found.damage.append(f"{path} is damaged, it is kept as {keep_aside(path)}")
         if not found.damage and there[0].records.keys() == there[1].records.keys():
             self._files = [
                 RecordFile(path, each.end) for path, each in zip(self.paths, there, strict=True)
@@ -210,7 +210,7 @@ def merge(scans: Sequence[Scan]) -> Found:
     return found
 
 
-def _keep_aside(path: Path) -> Path:
+def keep_aside(path: Path) -> Path:
     """Give a file a second name, as long as its first one is needed."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
     aside = path.with_name(f"{path.name}.damaged-{stamp}-{time.time_ns() % 10**9:09d}")
