@@ -119,6 +119,39 @@ def cage_scene(scene: PlanningScene, rng: np.random.Generator) -> None:
         scene.add_object(f"box_{i}", Box(tuple(size)), pose(x, y, z))
 
 
+def beam_scene(scene: PlanningScene, rng: np.random.Generator) -> None:
+    """Fourteen beams across the workspace in any direction, off the robot's column: narrow ways."""
+    scene.clear()
+    scene.add_object("table", Box((1.2, 1.6, 0.05)), pose(0.6, 0.0, -0.025))
+    count = 0
+    while count < 14:
+        centre, turn = rng.uniform([-0.7, -0.7, 0.15], [0.8, 0.7, 0.95]), Rotation.random(rng=rng)
+        line = centre + np.linspace(-0.6, 0.6, 41)[:, None] * turn.as_matrix()[:, 0]
+        if np.hypot(line[:, 0], line[:, 1]).min() >= 0.22:
+            scene.add_object(f"beam_{count}", Box((1.2, 0.04, 0.04)), pose(*centre, turn))
+            count += 1
+
+
+def beam_problems(
+    planner: EmbeddedPlanner, count: int, seed: int
+) -> list[tuple[Any, np.ndarray, np.ndarray]]:
+    """Scene, start and goal joints, anywhere; four problems in each scene."""
+    rng = np.random.default_rng(seed)
+
+    def free() -> np.ndarray:
+        while True:
+            q = planner.robot.random_configuration(rng)
+            if planner.check_state(q).ok:
+                return q
+
+    found = []
+    for i in range(count):
+        if i % 4 == 0:
+            beam_scene(planner.scene, rng)
+        found.append((planner.scene.copy(), free(), free()))
+    return found
+
+
 def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     began = time.perf_counter()
     result = function()
@@ -302,6 +335,10 @@ def to_joints(solver: MotionPlanner, start: np.ndarray, goal: np.ndarray) -> Pla
     return solver.plan_to_joints(start, goal, options=PATIENT)
 
 
+def by_default(solver: MotionPlanner, start: np.ndarray, goal: np.ndarray) -> Plan:
+    return solver.plan_to_joints(start, goal)
+
+
 def to_pose(solver: MotionPlanner, start: np.ndarray, goal: np.ndarray) -> Plan:
     return solver.plan_to_pose(start, solver.robot.forward_kinematics(goal), options=PATIENT)
 
@@ -351,6 +388,12 @@ def planning(planner: EmbeddedPlanner, count: int) -> list[Figure]:
         ("table_joints", table, to_joints, {"solved": most, "median": 60.0}),
         ("table_pose", table, to_pose, {"solved": most, "median": 60.0}),
         ("cage_joints", cage, to_joints, {"solved": most}),
+        (
+            "beams_joints",
+            beam_problems(planner, 2 * count, seed=7),
+            by_default,
+            {"solved": 2 * most},
+        ),
         ("table_waypoints", table[: count // 2], through, {}),
         ("table_level", table[: count // 2], level, {}),
     ):

@@ -51,8 +51,8 @@ def follow_lines(query: Query, ik: InverseKinematics, tool: ToolPath, min_fracti
     if obstacle and (fraction < min_fraction or count < FEWEST_POINTS):
         code, cause = obstacle
         message = (
-            f"{cause}; {fraction:.0%} of the way is feasible, {min_fraction:.0%} wanted: lower "
-            "min_fraction, move what is in the way, or start from another posture"
+            f"{cause}; {fraction:.0%} of the way is feasible, {min_fraction:.0%} wanted: move what "
+            "is in the way, or start from another posture"
         )
         raise Failure(code, message, fraction)
     corners = tool.corner_marks[tool.corner_marks <= marks[count - 1] + 1e-9]

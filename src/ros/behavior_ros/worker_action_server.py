@@ -53,10 +53,11 @@ class WorkerActionServer:
             executor's thread, so it must not block. By default every goal is accepted.
 
     A returned result with code 0 (or error_code 0, or no such field) succeeds the goal, any other
-    aborts it. An exception aborts it too, with the exception's text as the result's message and, as
-    far as the result type has such constants, the code CANCELED (GoalCancelled), TIMED_OUT
-    (WaitTimeout), SERVER_LOST (ServerLost) or EXECUTION_FAILED. A goal that ends without success
-    after its client cancelled it is cancelled.
+    aborts it. GoalCancelled, WaitTimeout and ServerLost abort it too, with their text as the
+    result's message and, as far as the result type has such constants, the code CANCELED, TIMED_OUT
+    or SERVER_LOST. Any other exception is a fault of the server: its trace goes to the log, the
+    client gets EXECUTION_FAILED and a sentence that says where to look. A goal that ends without
+    success after its client cancelled it is cancelled.
     """
 
     def __init__(
@@ -121,9 +122,9 @@ class WorkerActionServer:
         elif self._closing_since is None:
             try:
                 reason = None if self._accept is None else self._accept(goal)
-            except Exception as error:
+            except Exception:
                 self._logger.error(f"{self._name}: {traceback.format_exc()}")
-                reason = f"{type(error).__name__}: {error}"
+                reason = self._fault()
         if reason is None:
             return GoalResponse.ACCEPT
         self._logger.warning(f"{self._name}: goal refused: {reason_text(reason)}")
@@ -172,14 +173,21 @@ class WorkerActionServer:
             return self._failure("TIMED_OUT", str(error))
         except ServerLost as error:
             return self._failure("SERVER_LOST", str(error))
-        except Exception as error:
+        except Exception:
             self._logger.error(f"{self._name}: {traceback.format_exc()}")
-            return self._failure("EXECUTION_FAILED", f"{type(error).__name__}: {error}")
+            return self._failure("EXECUTION_FAILED", self._fault())
         if not isinstance(result, self._type.Result):
             text = f"{self._name}: its server returned {result!r} instead of a result message"
             self._logger.error(text)
             return self._failure("EXECUTION_FAILED", text)
         return _code(result) == 0, result
+
+    def _fault(self) -> str:
+        """What a client is told of a fault of the server: the trace is for its log alone."""
+        return (
+            f"A fault in the server of {self._name} ended the goal; the log of node "
+            f"'{self._node.get_name()}' has its trace. Please report it."
+        )
 
     def _failure(self, constant: str, message: str) -> tuple[bool, Any]:
         result = self._type.Result()

@@ -109,7 +109,6 @@ def test_result_with_another_code_aborts(served):
     [
         (WaitTimeout("too slow"), Pick.Result.TIMED_OUT),
         (ServerLost("gone"), Pick.Result.SERVER_LOST),
-        (KeyError("x"), Pick.Result.EXECUTION_FAILED),
     ],
 )
 def test_exceptions_abort_with_their_text(served, error, code):
@@ -121,6 +120,18 @@ def test_exceptions_abort_with_their_text(served, error, code):
     assert response.status == GoalStatus.STATUS_ABORTED
     assert response.result.code == code
     assert str(error) in response.result.message
+
+
+def test_a_fault_of_the_server_is_told_in_plain_words(served):
+    def execute(context):
+        raise KeyError("left_finger")
+
+    client, node = served(execute)
+    response = client.result(client.send(Pick.Goal()))
+    assert response.status == GoalStatus.STATUS_ABORTED
+    assert response.result.code == Pick.Result.EXECUTION_FAILED
+    assert f"the log of node '{node.get_name()}'" in response.result.message
+    assert "KeyError" not in response.result.message
 
 
 def test_wrong_return_value_aborts(served):

@@ -19,6 +19,7 @@ from geometry_msgs.msg import PoseStamped, Twist
 from rclpy.node import Node
 from rclpy.time import Time
 
+from behavior_motion import interruptible
 from behavior_ros import (
     OK,
     QOS_COMMAND,
@@ -41,6 +42,7 @@ from behavior_ros import (
 from behavior_skills import conversion
 from behavior_skills.base_motion import BaseLimits
 from behavior_skills.base_skill import BaseMode, DriveRequest, DriveSkill
+from behavior_skills.goal_checks import check_goal
 from behavior_skills.interfaces import Array, Cancelled, Failure, SkillFailure
 from behavior_skills.nav2_base import Nav2Base
 
@@ -110,9 +112,10 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
     # ------------------------------------------------------------------ goals
 
     def _move(self, context: GoalContext) -> MoveBase.Result:
-        with self._lock:
-            self._await_start(context)
+        with self._lock, interruptible(context.check_cancelled):
             try:
+                check_goal(context.goal)
+                self._await_start(context)
                 request = self._request(context.goal)
                 if self._nav2 is not None and self._nav2.serves(context.goal.mode):
                     self._nav2.run(context)
@@ -156,7 +159,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         result.pose = conversion.stamped_message(pose, self._values["fixed_frame"], stamp)
 
     def _request(self, goal: MoveBase.Goal) -> DriveRequest:
-        return DriveRequest(
+        request = DriveRequest(
             mode=goal.mode,
             target=self._planar(goal.target) if goal.mode == BaseMode.POSE else None,
             path=(
@@ -173,6 +176,8 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
             any_yaw=goal.any_yaw,
             timeout=goal.timeout,
         )
+        request.check()
+        return request
 
     def _planar(self, message: PoseStamped) -> Array:
         """A pose as (x, y, yaw) in the fixed frame; raises `SkillFailure` UNKNOWN_FRAME."""

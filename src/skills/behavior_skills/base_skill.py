@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from behavior_skills.base_motion import BaseGoal, BaseLimits, BaseMotion, wrapped
+from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, Failure, Runtime, SkillFailure
 
 STUCK_TIME = 4.0
@@ -27,6 +28,12 @@ YAW_TOLERANCE = 0.05
 """[rad]"""
 ALLOWANCE = 10.0
 """[s] beyond three times the nominal duration, where no timeout is given."""
+
+
+LEAST_SPEED = 1e-3
+"""[m/s] or [rad/s] that may be asked for."""
+FARTHEST = 10_000.0
+"""[m] that one drive may go."""
 
 
 class BaseMode(enum.IntEnum):
@@ -65,6 +72,28 @@ class DriveRequest:
     any_yaw: bool = False
     timeout: float = 0.0
 
+    def check(self) -> None:
+        """Check that this can be driven; raises `SkillFailure` INVALID_REQUEST."""
+        if self.mode not in list(BaseMode):
+            raise invalid(
+                f"mode {self.mode} is unknown; choose from "
+                f"{', '.join(f'{mode.name}={mode.value}' for mode in BaseMode)}"
+            )
+        speeds = ("max_linear_velocity", "max_angular_velocity")
+        check_not_negative(self, *speeds, "position_tolerance", "yaw_tolerance", "timeout")
+        for name in speeds:
+            if 0.0 < getattr(self, name) < LEAST_SPEED:
+                raise invalid(f"{name} is {getattr(self, name)}, give at least {LEAST_SPEED:g}")
+        if self.mode == BaseMode.PATH and (self.path is None or len(self.path) == 0):
+            raise invalid("path is empty, give at least one pose")
+        if self.mode == BaseMode.TURN and abs(self.angle) > math.pi + 1e-3:
+            raise invalid(
+                f"angle is {self.angle:.4g} rad, give at most half a turn, 3.1416: the base turns "
+                "the shorter way; degrees?"
+            )
+        if self.mode == BaseMode.STRAIGHT and abs(self.distance) > FARTHEST:
+            raise invalid(f"distance is {self.distance:g} m, give at most {FARTHEST:g}")
+
 
 @dataclass(slots=True)
 class DriveSkill:
@@ -87,7 +116,7 @@ class DriveSkill:
             SkillFailure: with one of MoveBase's result codes; the base stands.
             Cancelled: the client cancelled; the base stands.
         """
-        self._validate()
+        self.request.check()
         start = self.base.pose()
         motion = BaseMotion(self._goal(start), self._limits())
         self.remaining = motion.remaining(start)
@@ -99,31 +128,6 @@ class DriveSkill:
         return self.base.pose()
 
     # ------------------------------------------------------------------ request
-
-    def _validate(self) -> None:
-        request = self.request
-        if request.mode not in list(BaseMode):
-            raise _invalid(
-                f"mode {request.mode} is unknown; choose from "
-                f"{[f'{mode.name}={mode.value}' for mode in BaseMode]}"
-            )
-        for name in ("max_linear_velocity", "max_angular_velocity", "position_tolerance"):
-            self._check_positive(name)
-        self._check_positive("yaw_tolerance")
-        self._check_positive("timeout")
-        used = {
-            BaseMode.POSE: request.target,
-            BaseMode.PATH: request.path,
-            BaseMode.STRAIGHT: np.array([request.distance]),
-            BaseMode.TURN: np.array([request.angle]),
-        }[BaseMode(request.mode)]
-        if used is None or len(used) == 0 or not np.all(np.isfinite(used)):
-            raise _invalid(f"mode {BaseMode(request.mode).name} needs finite numbers to go by")
-
-    def _check_positive(self, name: str) -> None:
-        value = getattr(self.request, name)
-        if not (math.isfinite(value) and value >= 0.0):
-            raise _invalid(f"{name} is {value}, give a number not below 0")
 
     def _limits(self) -> BaseLimits:
         limits, request = self.limits, self.request
@@ -193,7 +197,3 @@ class DriveSkill:
     def _nominal(self, way: float) -> float:
         limits = self._limits()
         return way / limits.linear + 2 * math.pi / limits.angular
-
-
-def _invalid(problem: str) -> SkillFailure:
-    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

@@ -21,8 +21,9 @@ from std_msgs.msg import ColorRGBA, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
-from behavior_motion import RobotModel, Trajectory
+from behavior_motion import RobotModel, Trajectory, check_interrupted
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
+from behavior_skills.goal_checks import invalid, listed
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.gripper_skill import GripperRequest
 from behavior_skills.interfaces import (
@@ -34,7 +35,7 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.look_skill import LookRequest
-from behavior_skills.move_arm_skill import MoveArmRequest
+from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest
 from behavior_skills.pick_skill import PickRequest
 from behavior_skills.place_skill import PlaceParameters, PlaceRequest
 from behavior_skills.placement import (
@@ -47,7 +48,6 @@ from behavior_skills.specification import Specification, SpecificationError, rea
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
 
-QUATERNION_NORM_TOLERANCE = 0.01
 _THINGS = ("", "detected")
 """Kinds of objects that are things."""
 _SHAPES = {
@@ -55,7 +55,6 @@ _SHAPES = {
     SolidPrimitive.CYLINDER: "cylinder",
     SolidPrimitive.SPHERE: "sphere",
 }
-_NOWHERE = np.full((4, 4), math.nan)
 _FALLBACKS = {
     Failure.GOAL_IN_COLLISION: Failure.PLANNING_FAILED,
     Failure.PLANNING_TIMED_OUT: Failure.PLANNING_FAILED,
@@ -117,22 +116,10 @@ def object_frames(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str
     }
 
 
-def pose_or_nowhere(pose: Pose) -> Array:
-    """4x4 of a pose, full of NaN when the pose is malformed: the skills refuse that."""
-    turn = pose.orientation
-    numbers = (pose.position.x, pose.position.y, pose.position.z, turn.x, turn.y, turn.z, turn.w)
-    norm = math.sqrt(sum(value * value for value in numbers[3:]))
-    if not all(math.isfinite(value) for value in numbers):
-        return _NOWHERE
-    if abs(norm - 1.0) > QUATERNION_NORM_TOLERANCE:
-        return _NOWHERE
-    matrix: Array = pose_to_matrix(pose)
-    return matrix
-
-
 def stamped_pose(message: PoseStamped, lookup: FrameLookup) -> Array:
-    """base_T_pose of a pose in any frame; raises `SkillFailure` UNKNOWN_FRAME."""
-    pose = pose_or_nowhere(message.pose)
+    """base_T_pose of a checked pose in any frame; raises `SkillFailure` UNKNOWN_FRAME."""
+    check_interrupted()
+    pose: Array = pose_to_matrix(message.pose)
     return lookup(message.header.frame_id, seconds(message.header.stamp)) @ pose
 
 
@@ -145,7 +132,7 @@ def pick_request(goal: Pick.Goal) -> PickRequest:
         max_tilt=goal.max_tilt,
         lift_height=goal.lift_height,
         velocity_scaling=goal.velocity_scaling,
-        grasps=tuple(pose_or_nowhere(pose) for pose in goal.grasps),
+        grasps=tuple(pose_to_matrix(pose) for pose in goal.grasps),
         specification=specification,
     )
 
@@ -208,7 +195,9 @@ def move_arm_request(
     Raises:
         SkillFailure: UNKNOWN_FRAME, or INVALID_REQUEST for a recording that cannot be used.
     """
-    trajectory = trajectory_from(goal.trajectory, joint_names)
+    trajectory = None
+    if goal.mode == ArmMode.TRAJECTORY:
+        trajectory = trajectory_from(goal.trajectory, joint_names)
     if goal.recording:
         try:
             trajectory = read_recording(recordings, goal.recording, joint_names)
@@ -278,28 +267,36 @@ def look_request(goal: Look.Goal, lookup: FrameLookup) -> LookRequest:
 
 
 def trajectory_from(message: JointTrajectory, joint_names: tuple[str, ...]) -> Trajectory | None:
-    """A trajectory from its message; None when it is empty or malformed.
+    """A trajectory from its checked message; None when it is empty.
 
     Velocities that the message lacks are taken from the positions, at rest at both ends.
+
+    Raises:
+        SkillFailure: INVALID_REQUEST, it is no trajectory of these joints.
     """
-    try:
-        order = [list(message.joint_names).index(name) for name in joint_names]
-    except ValueError:
+    if not message.points:
         return None
+    missing = [name for name in joint_names if name not in message.joint_names]
+    if missing:
+        raise invalid(f"trajectory.joint_names lacks {listed(missing)}")
+    order = [list(message.joint_names).index(name) for name in joint_names]
     times = np.array([seconds(point.time_from_start) for point in message.points])
     if len(times) < 2 or np.any(np.diff(times) <= 0.0):
-        return None
+        raise invalid("trajectory.points needs at least two points with rising times")
     dof = len(message.joint_names)
-    if any(len(point.positions) != dof for point in message.points):
-        return None
+    wrong = [i for i, point in enumerate(message.points) if len(point.positions) != dof]
+    if wrong:
+        raise invalid(
+            f"trajectory.points[{wrong[0]}].positions has "
+            f"{len(message.points[wrong[0]].positions)} entries, one for each of {dof} joints is "
+            "wanted"
+        )
     positions = np.array([point.positions for point in message.points])[:, order]
     if all(len(point.velocities) == dof for point in message.points):
         velocities = np.array([point.velocities for point in message.points])[:, order]
     else:
         velocities = np.gradient(positions, times, axis=0)
         velocities[[0, -1]] = 0.0
-    if not (np.all(np.isfinite(positions)) and np.all(np.isfinite(velocities))):
-        return None
     zeros = np.zeros_like(positions)
     return Trajectory(joint_names, times - times[0], positions, velocities, zeros)
 
@@ -314,15 +311,17 @@ def trajectory_message(trajectory: Trajectory) -> JointTrajectory:
         strict=True,
     )
     # array("d") passes the message's setters unchecked, which lists of floats do not.
-    points = [
-        JointTrajectoryPoint(
-            positions=array("d", q.tobytes()),
-            velocities=array("d", qd.tobytes()),
-            accelerations=array("d", qdd.tobytes()),
-            time_from_start=to_duration(time),
+    points = []
+    for time, q, qd, qdd in rows:
+        check_interrupted()
+        points.append(
+            JointTrajectoryPoint(
+                positions=array("d", q.tobytes()),
+                velocities=array("d", qd.tobytes()),
+                accelerations=array("d", qdd.tobytes()),
+                time_from_start=to_duration(time),
+            )
         )
-        for time, q, qd, qdd in rows
-    ]
     return JointTrajectory(joint_names=list(trajectory.joint_names), points=points)
 
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from behavior_skills.execution import stillness, stop, wait_for
+from behavior_skills.goal_checks import check_not_negative, invalid, listed
 from behavior_skills.interfaces import (
     Arm,
     Failure,
@@ -28,6 +28,10 @@ TIMEOUT = 5.0
 """[s]"""
 SETTLE_TIMEOUT = 1.0
 """[s] the controller may report its end a little before the fingers rest."""
+
+
+MOST_EFFORT = 1000.0
+"""[N]"""
 
 
 class GripperMode(enum.IntEnum):
@@ -141,26 +145,25 @@ class GripperSkill:
     def _target(self) -> float:
         request = self.request
         if request.mode not in list(GripperMode):
-            raise _invalid(
+            raise invalid(
                 f"mode {request.mode} is unknown; choose from "
-                f"{[f'{mode.name}={mode.value}' for mode in GripperMode]}"
+                f"{', '.join(f'{mode.name}={mode.value}' for mode in GripperMode)}"
             )
-        for name in ("max_effort", "satisfied_within", "tolerance", "timeout"):
-            value = getattr(request, name)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise _invalid(f"{name} is {value}, give a number not below 0")
+        check_not_negative(request, "max_effort", "satisfied_within", "tolerance", "timeout")
+        if request.max_effort > MOST_EFFORT:
+            raise invalid(f"max_effort is {request.max_effort:g} N, give at most {MOST_EFFORT:g}")
         if request.mode == GripperMode.OPEN:
             return self.open_width
         if request.mode == GripperMode.CLOSE:
             return 0.0
         if request.mode == GripperMode.GRIP:
             if request.grip not in self.grips:
-                raise _invalid(
-                    f"grip '{request.grip}' is unknown; choose from {sorted(self.grips)}"
+                raise invalid(
+                    f"grip '{request.grip}' is unknown; choose from {listed(list(self.grips))}"
                 )
             return self.grips[request.grip]
         if not 0.0 <= request.width <= self.open_width:
-            raise _invalid(f"width is {request.width}, give metres in 0..{self.open_width}")
+            raise invalid(f"width is {request.width}, give metres in 0..{self.open_width}")
         return request.width
 
     def _progress(self, start: float, target: float) -> float:
@@ -184,7 +187,3 @@ class GripperSkill:
         ]
         for name in attached if held is None else {*attached, held.name}:
             self.scene.detach(name)
-
-
-def _invalid(problem: str) -> SkillFailure:
-    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

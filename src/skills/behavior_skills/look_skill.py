@@ -11,6 +11,13 @@ from scipy.spatial.transform import Rotation
 
 from behavior_motion import PlanOptions
 from behavior_skills.execution import follow
+from behavior_skills.goal_checks import (
+    check_not_negative,
+    check_scaling,
+    invalid,
+    listed,
+    planning_budget,
+)
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -75,18 +82,20 @@ class LookSkill:
         q = self.arm.state().q
         robot, planner = self.world.planner.robot, self.world.planner
         held = self.hand.held
-        plan = checked(
-            planner.plan_to_pose(
-                q,
-                sights(robot.forward_kinematics(q, frame), target, self.request.distance),
-                frame=frame,
-                options=PlanOptions(
-                    max_velocity_scaling_factor=self.request.velocity_scaling or self.speeds.free,
-                    max_acceleration_scaling_factor=self.speeds.acceleration,
-                    gripper_width=held.width if held else None,
-                ),
+        scaling = self.request.velocity_scaling or self.speeds.free
+        with planning_budget():
+            plan = checked(
+                planner.plan_to_pose(
+                    q,
+                    sights(robot.forward_kinematics(q, frame), target, self.request.distance),
+                    frame=frame,
+                    options=PlanOptions(
+                        max_velocity_scaling_factor=scaling,
+                        max_acceleration_scaling_factor=self.speeds.acceleration,
+                        gripper_width=held.width if held else None,
+                    ),
+                )
             )
-        )
         assert plan.trajectory is not None
         duration = max(plan.trajectory.duration, 1e-3)
         follow(
@@ -106,13 +115,8 @@ class LookSkill:
 
     def _validate(self) -> str:
         request, robot = self.request, self.world.planner.robot
-        numbers = (request.distance, request.tolerance, request.velocity_scaling)
-        if not all(math.isfinite(value) and value >= 0.0 for value in numbers):
-            raise _invalid("distance, tolerance and velocity_scaling must be numbers not below 0")
-        if request.velocity_scaling > 1.0:
-            raise _invalid(f"velocity_scaling is {request.velocity_scaling}, give at most 1")
-        if request.base_P_target is not None and not np.all(np.isfinite(request.base_P_target)):
-            raise _invalid("the target holds NaN")
+        check_not_negative(request, "distance", "tolerance")
+        check_scaling(request, "velocity_scaling")
         frame = request.frame or robot.tool_frame
         try:
             robot.forward_kinematics(self.arm.state().q, frame)
@@ -133,7 +137,7 @@ class LookSkill:
             raise SkillFailure(
                 Failure.UNKNOWN_OBJECT,
                 f"Object '{self.request.object_name}' is not in the scene. Known are "
-                f"{sorted(objects)}.",
+                f"{listed(list(objects))}.",
             )
         position: Array = thing.base_T_object[:3, 3]
         return position
@@ -153,7 +157,7 @@ def sights(base_T_frame: Array, target: Array, distance: float) -> list[Array]:
     away = base_T_frame[:3, 3] - target
     length = float(np.linalg.norm(away))
     if length < NEAREST:
-        raise _invalid(
+        raise invalid(
             f"the target is {1e3 * length:.0f} mm from the frame that is to look at it; move away"
         )
     direction = -away / length
@@ -175,7 +179,3 @@ def off_sight(base_T_frame: Array, target: Array) -> float:
     line = target - base_T_frame[:3, 3]
     cosine = float(base_T_frame[:3, 2] @ line) / max(float(np.linalg.norm(line)), 1e-9)
     return math.acos(min(1.0, max(-1.0, cosine)))
-
-
-def _invalid(problem: str) -> SkillFailure:
-    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
+from behavior_motion.query import CHECK_STEP
 from behavior_skills.execution import follow, wait_for
+from behavior_skills.goal_checks import (
+    check_not_negative,
+    check_scaling,
+    invalid,
+    listed,
+    planning_budget,
+)
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -27,6 +34,12 @@ SETTLE_TIME = 0.5
 """[s] in which the joints must come within their tolerance after the motion."""
 START_TOLERANCE = 0.01
 """[rad] a recorded trajectory that starts further off is approached by a planned motion."""
+
+
+LONGEST_MOTION = 3600.0
+"""[s] that a recorded trajectory may take."""
+LONGEST_WAY = 1000.0
+"""[rad] that the joints may move along a recorded trajectory, all together."""
 
 
 class ArmMode(enum.IntEnum):
@@ -88,7 +101,8 @@ class MoveArmSkill:
         except SkillFailure:
             if self.request.avoid_collisions:
                 raise
-        trajectory = self._trajectory()
+        with planning_budget():
+            trajectory = self._trajectory()
         duration = max(trajectory.duration, 1e-3)
         follow(
             self.runtime,
@@ -126,37 +140,33 @@ class MoveArmSkill:
 
     def _validate(self) -> None:
         request = self.request
-        scalings = (request.velocity_scaling, request.acceleration_scaling)
-        if not all(math.isfinite(value) and 0.0 <= value <= 1.0 for value in scalings):
-            raise _invalid("velocity_scaling and acceleration_scaling must lie in 0..1")
-        for name in ("joint_tolerance", "timeout"):
-            value = getattr(request, name)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise _invalid(f"{name} is {value}, give a number not below 0")
+        check_scaling(request, "velocity_scaling", "acceleration_scaling")
+        check_not_negative(request, "joint_tolerance", "timeout")
         if request.mode not in list(ArmMode):
-            raise _invalid(
+            raise invalid(
                 f"mode {request.mode} is unknown; choose from "
-                f"{[f'{mode.name}={mode.value}' for mode in ArmMode]}"
+                f"{', '.join(f'{mode.name}={mode.value}' for mode in ArmMode)}"
             )
         robot = self.world.planner.robot
         if request.mode == ArmMode.JOINTS:
             if len(request.joints) != robot.dof or not np.all(np.isfinite(request.joints)):
-                raise _invalid(
-                    f"joints must be {robot.dof} finite numbers [rad], not {request.joints}"
+                raise invalid(
+                    f"joints must be {robot.dof} finite numbers [rad], not "
+                    f"{list(request.joints[: robot.dof + 1])}"
                 )
         elif request.mode == ArmMode.NAMED and request.named_target not in robot.named:
-            raise _invalid(
+            raise invalid(
                 f"named_target '{request.named_target}' is unknown; choose from "
-                f"{sorted(robot.named)}"
+                f"{listed(list(robot.named))}"
             )
         elif request.mode in (ArmMode.POSE, ArmMode.CARTESIAN, ArmMode.WAYPOINTS):
-            finite = all(np.all(np.isfinite(pose)) for pose in request.base_T_tool)
-            if not request.base_T_tool or not finite:
-                raise _invalid(
-                    "poses must hold at least one pose, free of NaN, with unit quaternions"
-                )
+            if not request.base_T_tool:
+                raise invalid("poses is empty, give at least one pose of the tool")
         elif request.mode == ArmMode.TRAJECTORY and request.trajectory is None:
-            raise _invalid("trajectory needs points with rising times for all joints of the arm")
+            raise invalid(
+                "mode TRAJECTORY needs a trajectory with at least two points, or the name of a "
+                "recording"
+            )
 
     def _trajectory(self) -> Trajectory:
         with contextlib.ExitStack() as stack:
@@ -211,28 +221,49 @@ class MoveArmSkill:
         recorded = _of(self.request.trajectory)
         robot, planner = self.world.planner.robot, self.world.planner
         if np.any(recorded.positions < robot.lower) or np.any(recorded.positions > robot.upper):
-            raise _invalid("the trajectory leaves the joint limits of the arm")
+            raise invalid("the trajectory leaves the joint limits of the arm")
         # A recording is played at its own speed unless that, or the request, asks for less.
         speed = float(np.max(np.abs(recorded.velocities) / robot.velocity_limits))
         recorded = recorded.scaled(max(1.0 / (self.request.velocity_scaling or 1.0), speed))
-        blocked = planner.check_path(recorded.positions) if self.request.avoid_collisions else None
-        if blocked is not None:
-            report = planner.check_state(recorded.positions[blocked])
-            raise SkillFailure(
-                Failure.GOAL_IN_COLLISION,
-                f"The trajectory collides at {recorded.times[blocked]:.2f} s: {report.text}. Clear "
-                "the way or record another one.",
+        if recorded.duration > LONGEST_MOTION:
+            raise invalid(
+                f"within the arm's speeds the trajectory takes {recorded.duration:.4g} s, at most "
+                f"{LONGEST_MOTION:g} s are played"
             )
+        if self.request.avoid_collisions:
+            self._check_recorded(recorded)
         if float(np.max(np.abs(q - recorded.positions[0]))) <= START_TOLERANCE:
             return recorded
         there = checked(planner.plan_to_joints(q, recorded.positions[0], options=self._options()))
         return _of(there.trajectory).concatenate(recorded)
 
+    def _check_recorded(self, recorded: Trajectory) -> None:
+        """Check a recording for collisions, between its points too."""
+        way = float(np.abs(np.diff(recorded.positions, axis=0)).sum())
+        if way > LONGEST_WAY:
+            raise invalid(
+                f"the joints move by {way:.4g} rad along the trajectory, at most {LONGEST_WAY:g} "
+                "rad are checked"
+            )
+        planner = self.world.planner
+        times = recorded.dense_times(CHECK_STEP)
+        points = recorded.sample_many(times)[0]
+        blocked = planner.check_path(points)
+        if blocked is None:
+            return
+        report = planner.check_state(points[blocked])
+        if report.limits:
+            raise invalid(
+                f"between its points, at {times[blocked]:.2f} s, the trajectory leaves the joint "
+                "limits of the arm"
+            )
+        raise SkillFailure(
+            Failure.GOAL_IN_COLLISION,
+            f"The trajectory collides at {times[blocked]:.2f} s: {report.text}. Clear the way or "
+            "record another one.",
+        )
+
 
 def _of(trajectory: Trajectory | None) -> Trajectory:
     assert trajectory is not None
     return trajectory
-
-
-def _invalid(problem: str) -> SkillFailure:
-    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

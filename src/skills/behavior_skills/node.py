@@ -20,7 +20,7 @@ from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-from behavior_motion import Trajectory, create_planner
+from behavior_motion import MotionError, Trajectory, create_planner, interruptible
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -37,6 +37,7 @@ from behavior_ros import (
 )
 from behavior_skills import conversion
 from behavior_skills.controllers import ArmClient, GripperClient, RobotState
+from behavior_skills.goal_checks import check_goal
 from behavior_skills.goal_runtime import GoalRuntime
 from behavior_skills.grip import GripParameters
 from behavior_skills.gripper_skill import GripperSkill
@@ -46,7 +47,7 @@ from behavior_skills.move_arm_skill import MoveArmSkill
 from behavior_skills.pick_skill import PickParameters, PickSkill, Workspace
 from behavior_skills.place_skill import PlaceParameters, PlaceSkill
 from behavior_skills.placement import PlaceSpecification
-from behavior_skills.planning import PlanningWorld, Speeds
+from behavior_skills.planning import PlanningWorld, Speeds, sentence
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
 from behavior_skills.screw_skill import ScrewParameters, ScrewSkill
@@ -327,10 +328,16 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             )
         runtime = GoalRuntime(self, self._state, context, kind.Feedback)
         try:
-            self._await_start(context)
-            result = work(runtime, SceneClient(self._scene, runtime, self))
+            with interruptible(runtime.check_cancelled):
+                check_goal(context.goal)
+                self._await_start(context)
+                result = work(runtime, SceneClient(self._scene, runtime, self))
         except SkillFailure as failure:
             result = conversion.fail(kind.Result(), failure.failure, str(failure))
+        except MotionError as error:
+            result = conversion.fail(
+                kind.Result(), Failure.INVALID_REQUEST, sentence(error.message)
+            )
         except Cancelled:
             held = self._hand.held
             holds = f"The gripper holds '{held.name}'." if held else "The gripper holds nothing."

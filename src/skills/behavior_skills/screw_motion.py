@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,13 +67,13 @@ class ScrewMotion:
 
     # ------------------------------------------------------------------ space
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """Distance of the tool from the axis [m]."""
         local = np.linalg.solve(self.base_T_axis, self.base_T_start)
         return math.hypot(local[1, 3], local[2, 3])
 
-    @property
+    @cached_property
     def arc(self) -> float:
         """Length of the tool's way, a helix [m]."""
         return math.hypot(self.radius * self.rotation, self.translation)

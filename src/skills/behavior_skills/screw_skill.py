@@ -13,6 +13,7 @@ door on the lever in the hand, is named in `may_touch`.
 from __future__ import annotations
 
 import contextlib
+import glob
 import math
 from dataclasses import dataclass, field
 
@@ -20,8 +21,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from behavior_motion import IkOptions, Trajectory
+from behavior_motion import IkOptions, Trajectory, check_interrupted
 from behavior_skills.execution import follow, wait_for
+from behavior_skills.goal_checks import check_not_negative, invalid, planning_budget
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -66,6 +68,10 @@ class ScrewParameters:
     """[m]"""
     greatest_rotation: float = 4.0 * math.pi
     """[rad]"""
+    longest_way: float = 20.0
+    """[m] of the tool."""
+    longest_duration: float = 600.0
+    """[s]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,8 @@ class ScrewSkill:
         self._width, self._effort = state.width, state.effort
         self.motion = self._validated(state.q)
         self.world.sync(self.scene.objects(), self.hand.held)
-        trajectory = self.trajectory = self._plan(self.motion, state.q)
+        with planning_budget():
+            trajectory = self.trajectory = self._plan(self.motion, state.q)
         if self.request.preview:
             self.fraction = 1.0
             return
@@ -139,9 +146,8 @@ class ScrewSkill:
 
     def _validated(self, q: Array) -> ScrewMotion:
         request, parameters = self.request, self.parameters
-        if not np.all(np.isfinite(request.base_T_axis)):
-            raise _invalid("axis holds NaN or a quaternion of norm 0; give a proper pose")
-        for name in (
+        check_not_negative(
+            request,
             "max_linear",
             "max_angular",
             "position_tolerance",
@@ -149,26 +155,25 @@ class ScrewSkill:
             "max_force",
             "max_tracking_error",
             "timeout",
-        ):
-            value = getattr(request, name)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise _invalid(f"{name} is {value}, give a number not below 0")
+        )
+        if not all(request.may_touch):
+            raise invalid("may_touch holds an empty name; name objects, or give * for any")
         if abs(request.translation) > parameters.greatest_translation:
-            raise _invalid(
+            raise invalid(
                 f"translation is {request.translation} m, give at most "
                 f"{parameters.greatest_translation}"
             )
         if abs(request.rotation) > parameters.greatest_rotation:
-            raise _invalid(
+            raise invalid(
                 f"rotation is {request.rotation} rad, give at most "
                 f"{parameters.greatest_rotation:.2f}; degrees?"
             )
         if request.max_force > 0.0 and self._effort is None:
-            raise _invalid("the robot reports no joint efforts, so max_force must be 0")
+            raise invalid("the robot reports no joint efforts, so max_force must be 0")
         if request.keep_grip and self._width < 1e-3 and not request.preview:
-            raise _invalid("keep_grip, but the fingers are shut; grasp something first")
+            raise invalid("keep_grip, but the fingers are shut; grasp something first")
         try:
-            return ScrewMotion(
+            motion = ScrewMotion(
                 base_T_axis=request.base_T_axis,
                 base_T_start=self.world.planner.robot.forward_kinematics(q),
                 translation=request.translation,
@@ -177,7 +182,18 @@ class ScrewSkill:
                 max_angular=request.max_angular or parameters.max_angular,
             )
         except ValueError as error:
-            raise _invalid(str(error)) from None
+            raise invalid(str(error)) from None
+        if motion.arc > parameters.longest_way:
+            raise invalid(
+                f"the tool, {motion.radius:.4g} m from the axis, would travel {motion.arc:.4g} m, "
+                f"at most {parameters.longest_way:g} m are allowed"
+            )
+        if motion.duration > parameters.longest_duration:
+            raise invalid(
+                f"at these speeds the motion takes {motion.duration:.4g} s, at most "
+                f"{parameters.longest_duration:g} s are allowed"
+            )
+        return motion
 
     # ------------------------------------------------------------------ plan
 
@@ -216,7 +232,10 @@ class ScrewSkill:
         robot = self.world.planner.robot
         times = np.linspace(0.0, trajectory.duration, 4 * len(trajectory.times) + 1)
         qs, qds, _ = trajectory.sample_many(times)
-        twists = np.array([robot.jacobian(q) @ qd for q, qd in zip(qs, qds, strict=True)])
+        twists = np.empty((len(qs), 6))
+        for twist, q, qd in zip(twists, qs, qds, strict=True):
+            check_interrupted()
+            twist[:] = robot.jacobian(q) @ qd
         linear, angular = (np.linalg.norm(part, axis=1).max() for part in np.hsplit(twists, 2))
         return BETWEEN * float(max(linear / motion.max_linear, angular / motion.max_angular))
 
@@ -257,7 +276,8 @@ class ScrewSkill:
         with contextlib.ExitStack() as stack:
             scene = planner.scene
             wanted = self.request.may_touch
-            allowed = [("*", "*")] if TOUCH_ANYTHING in wanted else [("*", n) for n in wanted]
+            names = [TOUCH_ANYTHING] if TOUCH_ANYTHING in wanted else map(glob.escape, wanted)
+            allowed = [("*", name) for name in names]
             stack.enter_context(scene.allowing([*touched, *allowed]))
             blocked = planner.check_path(joints, gripper_width=self._width)
             if blocked is None:
@@ -350,7 +370,3 @@ def _difference(pose: Array, target: Array) -> Array:
     """Translation and rotation vector from a pose to a target, in base axes (6,) [m, rad]."""
     turn = Rotation.from_matrix(target[:3, :3] @ pose[:3, :3].T).as_rotvec()
     return np.concatenate([target[:3, 3] - pose[:3, 3], turn])
-
-
-def _invalid(problem: str) -> SkillFailure:
-    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from behavior_msgs.action import Wait
 from rclpy.node import Node
 
 from behavior_ros import GoalCancelled, GoalContext, WorkerActionServer, run
+from behavior_skills import conversion
+from behavior_skills.goal_checks import check_goal, check_not_negative
+from behavior_skills.interfaces import SkillFailure
 
 FEEDBACK_PERIOD = 0.5
 """[s]"""
@@ -30,13 +32,14 @@ class WaitNode(Node):  # type: ignore[misc] # rclpy has no type information
     def _wait(self, context: GoalContext) -> Wait.Result:
         duration, begun = context.goal.duration, context.now()
         result = Wait.Result()
-        if not (math.isfinite(duration) and duration >= 0.0):
-            result.code = Wait.Result.INVALID_REQUEST
-            result.message = f"duration is {duration}, give seconds not below 0."
-            return result
+        try:
+            check_goal(context.goal)
+            check_not_negative(context.goal, "duration")
+        except SkillFailure as failure:
+            return conversion.fail(result, failure.failure, str(failure))
         try:
             while (left := begun + duration - context.now()) > 0.0:
-                progress = 1.0 - left / duration
+                progress = max(0.0, 1.0 - left / duration)
                 context.publish_feedback(Wait.Feedback(phase="wait", progress=progress))
                 context.sleep(min(left, FEEDBACK_PERIOD))
             result.message = "The time is over."

@@ -102,7 +102,6 @@ def test_recorded_trajectory_slowed_down_and_approached(rig):
         (ArmMode.JOINTS, {"joints": (math.nan,) * 7}),
         (ArmMode.NAMED, {"named_target": "nowhere"}),
         (ArmMode.POSE, {}),
-        (ArmMode.POSE, {"base_T_tool": (np.full((4, 4), math.nan),)}),
         (ArmMode.TRAJECTORY, {}),
         (ArmMode.NAMED, {"named_target": "home", "velocity_scaling": -0.1}),
         (ArmMode.NAMED, {"named_target": "home", "acceleration_scaling": 1.1}),

@@ -119,7 +119,6 @@ def test_what_is_in_the_way_is_told_before_anything_moves(rig):
     ("changes", "words"),
     [
         ({"rotation": 0.0}, "both 0"),
-        ({"base_T_axis": np.full((4, 4), math.nan)}, "axis holds NaN"),
         ({"max_linear": -0.1}, "max_linear is -0.1"),
         ({"rotation": 45.0}, "degrees?"),
         ({"timeout": math.inf}, "timeout"),
