@@ -177,3 +177,28 @@ def test_entries_and_model_defaults_are_set_before_a_run(tmp_path, capsys):
     assert main(["run", str(tmp_path / "a.xml"), "--set", "b=7"]) == 0
     assert main(["run", str(tmp_path / "a.xml"), "--set", "b=7", "--set", "a=6"]) == 1
     assert main(["profile", str(tmp_path / "a.xml"), "--tree", "M", "--set", "b=7"]) == 0
+
+
+def test_a_dry_run_fills_the_outputs_that_scripts_read(tmp_path, capsys):
+    file = tmp_path / "tree.xml"
+    file.write_text(
+        """<root BTCPP_format="4" main_tree_to_execute="Main">
+  <BehaviorTree ID="Main"><Sequence>
+    <Look name="look" seen="{seen}" count="{count}" words="{words}" pose="{pose}"/>
+    <ScriptCondition code="seen &amp;&amp; count + least == 2.5 &amp;&amp; words == ''"/>
+  </Sequence></BehaviorTree>
+  <TreeNodesModel>
+    <SubTree ID="Main"><input_port name="least" type="double" default="2.5"/></SubTree>
+    <Action ID="Look">
+      <output_port name="seen" type="bool"/>
+      <output_port name="count" type="int"/>
+      <output_port name="words" type="std::string"/>
+      <output_port name="pose" type="Pose"/>
+    </Action>
+  </TreeNodesModel>
+</root>"""
+    )
+    assert main(["run", str(file)]) == 0, capsys.readouterr()
+    assert main(["run", str(file), "--set", "count=3"]) == 1, "what is given stays"
+    assert main(["run", str(file), "--set", "least=much"]) == 1
+    assert "much" in capsys.readouterr().err

@@ -88,6 +88,13 @@ def test_the_suites_own_trees_are_checked_with_the_leaves_that_it_has(
     assert "use one of OPEN, CLOSE" in found[1]
 
 
+def test_the_worked_example_can_be_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tree", "run", str(share_dir() / "trees" / "stack_blocks.xml")]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[-1] == "SUCCESS"
+    assert "arm home" in out
+
+
 def test_without_a_stack_down_and_status_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["down"]) == 0
     assert "Nothing was up" in capsys.readouterr().out

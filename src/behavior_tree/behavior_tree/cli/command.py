@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Blackboard
@@ -22,6 +22,7 @@ from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
 from behavior_tree.cli.replay import Replay, Step
 from behavior_tree.cli.stand_ins import Extend, make_factory
+from behavior_tree.conversion import TypeRegistry
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.loggers.btlog import FileLogger, read_btlog
 from behavior_tree.tree import Tree
@@ -339,11 +340,17 @@ def _tree(options: argparse.Namespace) -> Tree:
     else:
         factory.register_behavior_tree_from_file(options.file)
         tree = factory.create_tree(options.tree, blackboard)
-    ports = factory.subtree_ports(tree.subtrees[0].tree_id).values()
-    defaults = {port.name: port.default for port in ports if port.default is not None}
+    ports = factory.subtree_ports(tree.subtrees[0].tree_id)
+    defaults = {port.name: port.default for port in ports.values() if port.default is not None}
     for key, text in {**defaults, **dict(options.set)}.items():
-        blackboard.set(key, text)
+        blackboard.set(key, _value(text, ports[key].type if key in ports else ""))
     return tree
+
+
+def _value(text: str, kind: str) -> Any:
+    """A parameter of a tree in the type that its model declares; as text where none is told."""
+    types = {"int": int, "double": float, "bool": bool}
+    return TypeRegistry().from_text(text, types[kind]) if kind in types else text
 
 
 def _finish(tree: Tree, timeout: float, *, quiet: bool = False) -> int:

@@ -16,7 +16,7 @@ from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import NodeConfig
-from behavior_tree.ports import PortInfo, port_name_mistake
+from behavior_tree.ports import PortInfo, pointer_key, port_name_mistake
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.loader import Loader
 
@@ -135,6 +135,32 @@ class _StandIns:
         return self._types[name]
 
 
+class _StandIn(TestNode):
+    """Writes something into the outputs that nobody has written yet, so that a tree goes on whose
+    scripts read them: true, 0 or an empty text, by the type of the port."""
+
+    def _complete(self) -> NodeStatus:
+        for port in self.config().ports.values():
+            key = pointer_key(self.raw_port(port.name) or "", port.name)
+            if (
+                port.direction is PortDirection.OUTPUT
+                and port.type in _NEUTRAL
+                and key is not None
+                and self._bb.get(key, None) is None
+            ):
+                self.set_output(port.name, _NEUTRAL[port.type])
+        return super()._complete()
+
+
+_NEUTRAL: dict[Any, bool | int | float | str] = {
+    bool: True,
+    int: 0,
+    Unsigned: 0,
+    float: 0.0,
+    str: "",
+}
+
+
 def succeeding(name: str, config: NodeConfig) -> TestNode:
-    """A node that stands in for a leaf and succeeds at once."""
-    return TestNode(name, config, TestNodeConfig(NodeStatus.SUCCESS))
+    """A node that stands in for a leaf: it succeeds at once, its open outputs get values."""
+    return _StandIn(name, config, TestNodeConfig(NodeStatus.SUCCESS))

@@ -52,6 +52,8 @@ class SubTreePort:
     direction: str
     default: str | None
     description: str
+    type: str = ""
+    """Name of the type, as the document writes it; empty: not told."""
 
 
 @dataclass
@@ -331,7 +333,11 @@ class Loader:
             return None
         description = element.get("description") or element.text.strip()
         return SubTreePort(
-            name, element.tag.removesuffix("_port"), element.get("default"), description
+            name,
+            element.tag.removesuffix("_port"),
+            element.get("default"),
+            description,
+            element.get("type") or "",
         )
 
     def _add(
