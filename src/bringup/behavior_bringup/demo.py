@@ -19,6 +19,7 @@ from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_bringup.storyboard import Storyboard
+from behavior_bringup.terminal import say, say_verdict
 from behavior_bringup.watching import watching_lines
 from behavior_sim.opengl import BACKENDS
 from behavior_sim.rendering import RenderReport, render_recording
@@ -48,7 +49,7 @@ def run_demo(mission: Mission, options: DemoOptions, console: Console) -> bool:
     recording = options.out / f"{mission.name}.npz"
     recording.unlink(missing_ok=True)
     stack = free_stack("demo")
-    console.print(f"Bringing up the stack of the world '{mission.world}' ...", highlight=False)
+    say(f"Bringing up the stack of the world '{mission.world}' ...", console)
     arguments: dict[str, Scalar] = {
         "world": mission.world,
         "speed": options.speed,
@@ -59,20 +60,19 @@ def run_demo(mission: Mission, options: DemoOptions, console: Console) -> bool:
         "recording": str(recording.resolve()),
     }
     with temporary_stack(stack, world=mission.world, arguments=arguments) as (client, _):
-        console.print(
+        say(
             f"The stack is up in ROS domain {client.domain}. Mission '{mission.name}' on"
             " /mission/action.",
-            highlight=False,
+            console,
         )
         state = stack.state()
         for line in watching_lines(stack, state) if state else ():
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            say(line, console)
         story = Storyboard()
         verdict = _run(client, mission, console, stack.watch().check, story)
         _save_recording(client, console)
     _render(recording, story, console)
-    word = "[green]SUCCESS[/]" if verdict.success else "[red]FAILURE[/]"
-    console.print(f"{word}: {verdict.reason}", highlight=False, soft_wrap=True)
+    say_verdict(verdict.success, verdict.reason, console)
     return verdict.success
 
 
@@ -106,7 +106,7 @@ def _save_recording(client: StackClient, console: Console) -> None:
     try:
         client.save_recording()
     except BringupError as error:
-        console.print(f"No pictures: {error}", highlight=False, soft_wrap=True)
+        say(f"No pictures: {error}", console)
 
 
 def _render(recording: Path, story: Storyboard, console: Console) -> None:
@@ -114,13 +114,14 @@ def _render(recording: Path, story: Storyboard, console: Console) -> None:
     if not recording.is_file():
         return
     picture, animation = (recording.with_suffix(suffix) for suffix in (".png", ".gif"))
+    say("Drawing a picture and an animation, which may take a minute ...", console)
     try:
         words = rendering_words(
             render_recording(recording, picture, animation, captions=story.captions)
         )
     except Exception as error:  # a picture less is no failure
         words = f"No pictures: {error}"
-    console.print(words, highlight=False, markup=False, soft_wrap=True)
+    say(words, console)
 
 
 def rendering_words(report: RenderReport) -> str:

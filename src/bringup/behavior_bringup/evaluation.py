@@ -6,14 +6,12 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 from scipy.optimize import linear_sum_assignment
 
 from behavior_bringup.client import StackClient
@@ -23,6 +21,7 @@ from behavior_bringup.following import Ending, follow
 from behavior_bringup.missions import DisturbancePlan, Mission, Situation
 from behavior_bringup.readiness import wait_ready
 from behavior_bringup.stack import Stack
+from behavior_bringup.terminal import say, show_table, verdict_text
 
 # The scene agrees with the world when no object is further off [m].
 SCENE_TOLERANCE = 0.03
@@ -60,6 +59,8 @@ class Report:
     records: list[Record]
     component_metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The components' own statistics at the end."""
+    complete: bool = True
+    """False if it was interrupted."""
 
     @property
     def successes(self) -> list[Record]:
@@ -74,6 +75,7 @@ class Report:
             "mission": self.mission,
             "seed": self.seed,
             "disturb": self.disturb,
+            "complete": self.complete,
             "episodes": len(self.records),
             "successes": len(self.successes),
             "median_sim_time_s": statistics.median(sim) if sim else None,
@@ -128,43 +130,6 @@ class Disturber:
         if disturbance is not None:
             what = f"{feedback.elapsed:.1f} s: {disturbance.cause}"
             self._done.append((what, self._client.disturb_later(disturbance)))
-
-
-def evaluate(
-    client: StackClient,
-    stack: Stack,
-    ready: Readiness,
-    mission: Mission,
-    *,
-    episodes: int,
-    seed: int,
-    disturb: bool,
-    on_record: Callable[[Record], None] = lambda record: None,
-) -> Report:
-    """Run the episodes on a stack that is up and restarts its processes.
-
-    Args:
-        client: in the domain of the stack.
-        stack: the stack, watched for processes that end.
-        ready: what the stack must offer before each episode.
-        mission: what to run.
-        episodes: how often.
-        seed: of the first episode; each further one has the next.
-        disturb: whether the robot is disturbed.
-        on_record: called after each episode.
-    """
-    records = []
-    for number in range(episodes):
-        record = run_episode(client, stack, ready, mission, seed=seed + number, disturb=disturb)
-        records.append(record)
-        on_record(record)
-    return Report(
-        mission=mission.name,
-        seed=seed,
-        disturb=disturb,
-        records=records,
-        component_metrics=component_metrics(client),
-    )
 
 
 def run_episode(
@@ -297,21 +262,20 @@ def record_line(record: Record) -> str:
 
 def print_report(report: Report, console: Console) -> None:
     """Print the table and the totals."""
-    table = Table(title=f"{report.mission}{' with disturbances' if report.disturb else ''}")
-    for title in ("seed", "outcome", "sim [s]", "wall [s]", "reason"):
-        table.add_column(title, justify="right" if "[s]" in title or title == "seed" else "left")
-    for record in report.records:
-        sim = "-" if record.sim_time_s is None else f"{record.sim_time_s:.1f}"
-        style = "green" if record.outcome == "success" else "red"
-        table.add_row(
+    rows = [
+        (
             str(record.seed),
-            f"[{style}]{record.outcome}[/]",
-            sim,
+            verdict_text(record.outcome == "success", ("success", "failure")),
+            "-" if record.sim_time_s is None else f"{record.sim_time_s:.1f}",
             f"{record.wall_time_s:.1f}",
             "\n".join([record.reason.splitlines()[0], *record.disturbances]),
         )
-    console.print(table)
-    console.print(totals(report.summary()), highlight=False, soft_wrap=True)
+        for record in report.records
+    ]
+    title = f"{report.mission}{' with disturbances' if report.disturb else ''}"
+    columns = ("seed", "outcome", "sim [s]", "wall [s]", "reason")
+    show_table(columns, rows, title=title, whole=columns[:-1], console=console)
+    say(totals(report.summary()), console)
 
 
 def totals(summary: dict[str, Any]) -> str:

@@ -101,4 +101,7 @@ def _add_evaluate(subparsers: Any) -> None:
     add_speed(evaluate, default=FAST)
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    evaluate.add_argument(
+        "--resume", action="store_true", help="go on with the episodes of an interrupted evaluation"
+    )
     evaluate.set_defaults(run=job_verbs.evaluate)

@@ -4,16 +4,25 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from behavior_bringup.connection import SIMULATION, enter
 from behavior_bringup.description import Scalar
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.missions import mission_named
+from behavior_bringup.missions import Mission, mission_named
 from behavior_bringup.navigation.disturbing import fields_of
 from behavior_bringup.stack import free_stack
 from behavior_bringup.terminal import say, sentence
+
+if TYPE_CHECKING:
+    from behavior_bringup.client import StackClient
+    from behavior_bringup.evaluation import Record
 
 NAVIGATION = "navigation"
 """Name of the tour through the navigation world, which is no mission of the catalogue."""
@@ -84,70 +93,95 @@ def evaluate(options: argparse.Namespace) -> int:
     """Run a mission from many seeded start states and print how often it succeeds.
 
     Every episode resets the world; with --disturb something happens meanwhile that makes the job
-    harder: things are moved or taken away, a door is pushed shut.
+    harder: things are moved or taken away, a door is pushed shut. Each episode is written down as
+    it ends; after Ctrl-C, --resume goes on.
     """
     if options.json and options.json.is_dir():
-        raise BringupError(f"--json needs a file, but {options.json} is a folder")
-    if options.mission == NAVIGATION:
-        return _evaluate_navigation(options)
-    mission = mission_named(options.mission)
-    from behavior_bringup import evaluation
-    from behavior_bringup.session import temporary_stack
+        raise UsageError(f"--json needs a file, but {options.json} is a folder")
+    is_tour = options.mission == NAVIGATION
+    mission = None if is_tour else mission_named(options.mission)
+    from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog, run_all
+    from behavior_bringup.evaluation import Report, component_metrics, print_report
 
-    console = Console()
-    stack = free_stack("evaluate")
-    arguments: dict[str, Scalar] = {
-        "world": mission.world,
-        "speed": options.speed,
-        "seed": options.seed,
-        "headless": True,
-        "cameras": options.cameras,
-    }
-    with temporary_stack(stack, world=mission.world, arguments=arguments, respawn=True) as (
-        client,
-        ready,
-    ):
-        say(f"The stack is up in ROS domain {client.domain}")
-        report = evaluation.evaluate(
-            client,
-            stack,
-            ready,
-            mission,
-            episodes=options.episodes,
-            seed=options.seed,
-            disturb=options.disturb,
-            on_record=lambda record: say(evaluation.record_line(record)),
-        )
-    evaluation.print_report(report, console)
+    seeds = range(options.seed, options.seed + options.episodes)
+    log = EpisodeLog(_episode_file(options), _about(options), resume=options.resume)
+    todo, console = log.missing(seeds), Console()
+    complete, metrics = True, {}
+    if todo:
+        display = EpisodeDisplay(console, len(seeds), len(seeds) - len(todo))
+        with _evaluation_stack(options, mission) as (client, run):
+            say(f"The stack is up in ROS domain {client.domain}; episodes go to {log.file}")
+
+            def keep(record: Record) -> None:
+                log.append(record)
+                display.episode(record)
+
+            with display:
+                complete = run_all(todo, run, keep)
+            metrics = component_metrics(client)
+    records = sorted((each for each in log.records if each.seed in seeds), key=lambda x: x.seed)
+    report = Report(
+        mission=options.mission,
+        seed=options.seed,
+        disturb=options.disturb,
+        records=records,
+        component_metrics=metrics,
+        complete=complete,
+    )
+    print_report(report, console)
     if options.json:
         report.write(options.json)
+    if not complete:
+        say(
+            f"Interrupted after {len(records)} of {len(seeds)} episodes, which are kept in"
+            f" {log.file}: the same command with --resume goes on"
+        )
+        return 130
     return 0
 
 
-def _evaluate_navigation(options: argparse.Namespace) -> int:
-    from behavior_bringup import evaluation
+def _episode_file(options: argparse.Namespace) -> Path:
+    """Beside the file of figures, else under `out/`."""
+    if options.json:
+        file: Path = options.json
+        return file.with_name(f"{file.stem}.episodes.jsonl")
+    return Path("out") / f"{options.mission}.episodes.jsonl"
+
+
+def _about(options: argparse.Namespace) -> dict[str, Any]:
+    """What makes episodes comparable."""
+    names = ("mission", "disturb", "cameras", "speed")
+    return {name: getattr(options, name) for name in names}
+
+
+@contextmanager
+def _evaluation_stack(
+    options: argparse.Namespace, mission: Mission | None
+) -> Iterator[tuple[StackClient, Callable[[int], Record]]]:
+    """A stack for the time of an evaluation, and what runs an episode of a seed on it.
+
+    Args:
+        options: of the verb.
+        mission: which; None: the tour through the navigation world.
+    """
+    from behavior_bringup.evaluation import run_episode
     from behavior_bringup.navigation.demo import STACK, WORLD
-    from behavior_bringup.navigation.evaluation import evaluate_navigation
+    from behavior_bringup.navigation.evaluation import run_tour
     from behavior_bringup.session import temporary_stack
     from behavior_sim.navigation.config import load_navigation_world
     from behavior_sim.resources import find_navigation_world
 
-    console = Console()
     stack = free_stack("evaluate")
     arguments: dict[str, Scalar] = {"speed": options.speed, "seed": options.seed}
-    with temporary_stack(stack, world=STACK, arguments=arguments, respawn=True) as (client, ready):
-        say(f"The stack is up in ROS domain {client.domain}")
-        report = evaluate_navigation(
-            client,
-            stack,
-            ready,
-            load_navigation_world(find_navigation_world(WORLD)),
-            episodes=options.episodes,
-            seed=options.seed,
-            disturb=options.disturb,
-            on_record=lambda record: say(evaluation.record_line(record)),
-        )
-    evaluation.print_report(report, console)
-    if options.json:
-        report.write(options.json)
-    return 0
+    if mission is not None:
+        arguments |= {"world": mission.world, "headless": True, "cameras": options.cameras}
+    world = STACK if mission is None else mission.world
+    with temporary_stack(stack, world=world, arguments=arguments, respawn=True) as (client, ready):
+        where = (client, stack, ready)
+        if mission is None:
+            config = load_navigation_world(find_navigation_world(WORLD))
+            tour = partial(run_tour, *where, config)
+            yield client, lambda seed: tour(seed=seed, disturb=options.disturb)
+        else:
+            episode = partial(run_episode, *where, mission)
+            yield client, lambda seed: episode(seed=seed, disturb=options.disturb)

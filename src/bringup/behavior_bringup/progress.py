@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 # Plain lines: say something at least this often [s of wall time].
 QUIET_AT_MOST = 10.0
@@ -66,7 +67,7 @@ def panel(progress: Progress) -> Panel:
         ("so far", progress.summary or "-"),
         ("time", times),
     ):
-        grid.add_row(label, value)
+        grid.add_row(label, Text(value))
     return Panel(grid, title="behavior", title_align="left")
 
 

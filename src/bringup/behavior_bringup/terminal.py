@@ -21,6 +21,17 @@ def say(text: str, console: Console | None = None) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
+def say_verdict(success: bool, text: str, console: Console | None = None) -> None:
+    """Print a line that begins with SUCCESS or FAILURE."""
+    verdict = verdict_text(success, ("SUCCESS", "FAILURE")).append(f": {text}", style="default")
+    (console or Console()).print(verdict, highlight=False, soft_wrap=True)
+
+
+def verdict_text(success: bool, words: tuple[str, str]) -> Text:
+    """One of two words, in its colour."""
+    return Text.styled(words[not success], "green" if success else "red")
+
+
 def sentence(text: str) -> str:
     """The text with a capital letter."""
     return f"{text[:1].upper()}{text[1:]}"

@@ -22,6 +22,8 @@ from behavior_bringup.evaluation import (
     totals,
 )
 from behavior_bringup.missions import Disturbance, Situation, WorldObject
+from behavior_bringup.progress import Progress, panel
+from behavior_bringup.terminal import say_verdict
 
 
 def record(seed: int, success: bool, sim: float | None, wall: float) -> Record:
@@ -69,9 +71,9 @@ def test_without_successes_there_are_no_medians() -> None:
 
 
 def test_the_table_names_every_episode() -> None:
-    console = Console(file=io.StringIO(), width=120, record=True)
-    print_report(REPORT, console)
-    text = console.export_text()
+    out = io.StringIO()
+    print_report(REPORT, Console(file=out, width=120))
+    text = out.getvalue()
     for words in ("moved blue", "broken", "2 of 3", "45.0 s simulated", "median 0.40 ms"):
         assert words in text
     assert record_line(REPORT.records[2]) == "seed 3: failure, - sim, 9.0 s wall: broken"
@@ -124,3 +126,16 @@ def test_the_disturber_acts_only_while_its_mission_is_known() -> None:
     disturber.stop()
     client.on_truth()
     assert len(plan.seen) == 2
+
+
+def test_reasons_keep_their_square_brackets() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=200)
+    bad = Record(
+        seed=1, outcome="failure", reason="port [grasp] [/]", sim_time_s=None, wall_time_s=1.0
+    )
+    print_report(Report(mission="[x]", seed=1, disturb=False, records=[bad]), console)
+    say_verdict(False, "port [grasp] is open", console)
+    console.print(panel(Progress(mission="x", state="running", active_path="a/[red]b")))
+    for words in ("port [grasp] [/]", "[x]", "FAILURE: port [grasp] is open", "a/[red]b"):
+        assert words in out.getvalue()

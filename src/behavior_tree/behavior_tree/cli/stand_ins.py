@@ -137,7 +137,8 @@ class _StandIns:
 
 class _StandIn(TestNode):
     """Writes something into the outputs that nobody has written yet, so that a tree goes on whose
-    scripts read them: true, 0 or an empty text, by the type of the port."""
+    scripts read them: true, 0 or an empty text, by the type of the port.
+    """
 
     def _complete(self) -> NodeStatus:
         for port in self.config().ports.values():

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import sequence_action
@@ -22,6 +21,7 @@ from behavior_bringup.navigation.tour import Director, goals_of, tour_steps
 from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
+from behavior_bringup.terminal import say, say_verdict, show_table, verdict_text
 from behavior_sim.navigation.config import NavigationConfig, load_navigation_world
 from behavior_sim.navigation.drawing import draw_animation, draw_picture
 from behavior_sim.navigation.poses import Pose
@@ -55,7 +55,7 @@ def run_navigation_demo(options: TourOptions, console: Console) -> bool:
     """
     config = load_navigation_world(find_navigation_world(WORLD))
     stack = free_stack("demo")
-    _say(console, "Bringing up the stack of the world 'navigation' ...")
+    say("Bringing up the stack of the world 'navigation' ...", console)
     arguments: dict[str, Scalar] = {
         "warehouse": WORLD,
         "speed": options.speed,
@@ -63,7 +63,7 @@ def run_navigation_demo(options: TourOptions, console: Console) -> bool:
         "headless": True,
     }
     with temporary_stack(stack, world=STACK, arguments=arguments) as (client, _):
-        _say(console, f"The stack is up in ROS domain {client.domain}. The tour has five goals.")
+        say(f"The stack is up in ROS domain {client.domain}. The tour has five goals.", console)
         evidence, ending = _drive(client, config, console, stack.watch().check)
     goals = _goals(evidence)
     findings = judge(evidence, goals)
@@ -72,13 +72,12 @@ def run_navigation_demo(options: TourOptions, console: Console) -> bool:
     _print_findings(findings, evidence, console)
     times = f"{ending.simulated:.0f} s simulated, {ending.wall:.0f} s wall"
     _draw(evidence, options.out, times, success, console)
-    word = "[green]SUCCESS[/]" if success else "[red]FAILURE[/]"
     why = (
         ending.text
         if not ending.succeeded
         else "; ".join(finding.what for finding in findings if not finding.happened)
     )
-    console.print(f"{word}: {why or 'all of it happened'} ({times})", highlight=False)
+    say_verdict(success, f"{why or 'all of it happened'} ({times})", console)
     return success
 
 
@@ -126,28 +125,24 @@ def _mark_goals(evidence: Evidence, goals: list[Goal]) -> None:
 
 
 def _print_findings(findings: list[Finding], evidence: Evidence, console: Console) -> None:
-    happened = Table(title="What happened")
-    happened.add_column("time [s]", justify="right")
-    happened.add_column("event")
-    happened.add_column("where [m]", justify="right")
     start = evidence.recording.start
-    for event in evidence.recording.events:
-        where = f"{event.x:.1f}, {event.y:.1f}"
-        happened.add_row(f"{event.time - start:.1f}", event.text, where)
-    console.print(happened)
-    verdicts = Table(title="What was asked for")
-    for title in ("", "what", "seen"):
-        verdicts.add_column(title)
-    for finding in findings:
-        mark = "[green]yes[/]" if finding.happened else "[red]no[/]"
-        verdicts.add_row(mark, finding.what, finding.how)
-    console.print(verdicts)
+    events = (
+        (f"{event.time - start:.1f}", event.text, f"{event.x:.1f}, {event.y:.1f}")
+        for event in evidence.recording.events
+    )
+    columns = ("time [s]", "event", "where [m]")
+    show_table(columns, events, title="What happened", console=console)
+    seen = (
+        (verdict_text(finding.happened, ("yes", "no")), finding.what, finding.how)
+        for finding in findings
+    )
+    show_table(("", "what", "seen"), seen, title="What was asked for", console=console)
 
 
 def _draw(evidence: Evidence, out: Path, times: str, success: bool, console: Console) -> None:
     recording = evidence.recording
     if not recording.moments:
-        _say(console, "No pictures: nothing was recorded")
+        say("No pictures: nothing was recorded", console)
         return
     picture, animation = out / "navigation.png", out / "navigation.gif"
     figures = evidence.figures
@@ -157,10 +152,7 @@ def _draw(evidence: Evidence, out: Path, times: str, success: bool, console: Con
         f"{figures.get('collisions', 0.0):.0f} collisions, {times}"
     )
     title = "Five goals on two map tiles"
+    say("Drawing a picture and an animation, which may take a minute ...", console)
     draw_picture(recording, picture, title=title, result=result)
     draw_animation(recording, animation)
-    _say(console, f"Drawn: {picture}, {animation}")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    say(f"Drawn: {picture}, {animation}", console)

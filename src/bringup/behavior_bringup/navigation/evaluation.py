@@ -17,7 +17,7 @@ from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import sequence_action
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError
-from behavior_bringup.evaluation import Record, Report, abandon, component_metrics
+from behavior_bringup.evaluation import Record, abandon
 from behavior_bringup.following import follow
 from behavior_bringup.navigation.evidence import Evidence
 from behavior_bringup.navigation.judge import reached
@@ -100,42 +100,30 @@ def verdict(evidence: Evidence, config: NavigationConfig) -> tuple[bool, str]:
     return collisions == 0, f"{way:.0f} m driven, {collisions:.0f} collisions"
 
 
-def evaluate_navigation(
+def run_tour(
     client: StackClient,
     stack: Stack,
     ready: Readiness,
     config: NavigationConfig,
     *,
-    episodes: int,
     seed: int,
     disturb: bool,
-    on_record: Callable[[Record], None],
-) -> Report:
-    """Make the tours on a stack that is up and restarts its processes.
+) -> Record:
+    """Make one tour on a stack that is up and restarts its processes.
 
     Args:
         client: in the domain of the stack.
         stack: the stack, watched for processes that end.
-        ready: what the stack must offer before each episode.
+        ready: what the stack must offer before the episode.
         config: the world.
-        episodes: how many.
-        seed: of the first episode; each further one has the next.
+        seed: of the episode.
         disturb: whether things happen on the way.
-        on_record: called after each episode.
     """
-    records = []
-    for number in range(seed, seed + episodes):
-        recorder = Recorder(client, config, Director(drawn_cues(number) if disturb else []))
-        records.append(_episode(client, stack, ready, recorder, number))
+    recorder = Recorder(client, config, Director(drawn_cues(seed) if disturb else []))
+    try:
+        return _episode(client, stack, ready, recorder, seed)
+    finally:
         recorder.stop()
-        on_record(records[-1])
-    return Report(
-        mission=NAME,
-        seed=seed,
-        disturb=disturb,
-        records=records,
-        component_metrics=component_metrics(client),
-    )
 
 
 def _episode(
