@@ -19,7 +19,12 @@ def shared_files() -> list[tuple[str, list[str]]]:
 setup(
     name=package_name,
     version="0.1.0",
-    packages=[package_name, f"{package_name}.missions", f"{package_name}.navigation"],
+    packages=[
+        package_name,
+        f"{package_name}.missions",
+        f"{package_name}.navigation",
+        f"{package_name}.security",
+    ],
     package_data={package_name: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),

@@ -23,6 +23,7 @@ from behavior_bringup.job_cli import add_job_verbs
 from behavior_bringup.mission_cli import add_mission
 from behavior_bringup.robot_cli import add_robot
 from behavior_bringup.scene_cli import add_scene
+from behavior_bringup.security.cli import add_security
 from behavior_bringup.stack_cli import add_stack_verbs
 from behavior_bringup.suggestions import did_you_mean
 from behavior_bringup.terminal import say
@@ -109,6 +110,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     add_robot(subparsers)
     _add_tree(subparsers)
     add_job_verbs(subparsers)
+    add_security(subparsers)
 
 
 def _add_tree(subparsers: Any) -> None:

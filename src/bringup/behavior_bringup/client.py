@@ -36,6 +36,7 @@ from behavior_bringup.conversion import (
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.missions import Disturbance, WorldObject
+from behavior_bringup.security.policy import enclave_arguments
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 SERVICE_TIMEOUT = 10.0
@@ -49,8 +50,13 @@ _WRONG_REQUESTS = (101, 102)
 def new_context() -> Context:
     """A ROS context in the domain of the environment that leaves Ctrl-C to Python."""
     context = Context()
-    # Without arguments: those of the command are its own, not ROS's.
-    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    # The command's arguments are its own, not ROS's.
+    enclave = enclave_arguments("operator")
+    rclpy.init(
+        args=["--ros-args", *enclave] if enclave else [],
+        context=context,
+        signal_handler_options=SignalHandlerOptions.NO,
+    )
     return context
 
 

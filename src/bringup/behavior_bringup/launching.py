@@ -14,6 +14,7 @@ from launch_ros.actions import Node
 from behavior_bringup.description import Process, load_stack, resolve, stack_file
 from behavior_bringup.environment import enter_domain
 from behavior_bringup.paths import journal_file
+from behavior_bringup.security.policy import enclave_arguments
 from behavior_bringup.stack import host_command, write_parameters
 
 DEFAULT_WORLD = "block_stacking"
@@ -54,6 +55,7 @@ def _action(process: Process, folder: Path) -> Any:
             executable=process.program.executable,
             name=process.name,
             arguments=process.program.arguments,
+            ros_arguments=enclave_arguments(process.name),
             parameters=[process.program.parameters],
             output="screen",
         )

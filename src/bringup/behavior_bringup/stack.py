@@ -29,6 +29,7 @@ from behavior_bringup.description import (
 )
 from behavior_bringup.environment import choose_domain, enter_domain, machine_kind
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.security.policy import enclave_arguments
 from behavior_bringup.state import (
     DEFAULT_STACK,
     StackState,
@@ -265,7 +266,7 @@ def command(process: Process, log_dir: Path) -> list[str]:
     return [
         str(find_executable(program.package, program.executable)),
         *program.arguments,
-        *("--ros-args", "--params-file", str(parameters)),
+        *("--ros-args", *enclave_arguments(process.name), "--params-file", str(parameters)),
     ]
 
 
@@ -275,7 +276,7 @@ def host_command(process: Process, parameters: Path) -> list[str]:
     return [
         *(sys.executable, "-m", "behavior_ros.host"),
         *(word for target in targets for word in ("--node", target)),
-        *("--ros-args", "--params-file", str(parameters)),
+        *("--ros-args", *enclave_arguments(process.name), "--params-file", str(parameters)),
     ]
 
 

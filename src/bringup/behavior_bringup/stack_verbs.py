@@ -20,6 +20,7 @@ from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks
 from behavior_bringup.terminal import print_json, say, sentence, show_table
+from behavior_bringup.watching import known_viewer, watching_lines
 
 
 def up(options: argparse.Namespace) -> int:
@@ -60,8 +61,8 @@ def up(options: argparse.Namespace) -> int:
         f"The stack of '{state.world}' is up after {time.monotonic() - begin:.1f} s:"
         f" {', '.join(state.processes)}; ROS domain {state.domain}, logs in {state.log_dir}",
     )
-    if options.viewer:
-        say(f"Viewer: http://localhost:{options.port}")
+    for line in watching_lines(stack, state):
+        say(line)
     if options.foreground:
         return _foreground(stack, state)
     jobs = [name for name in known_missions() if mission_named(name).world == options.world]
@@ -97,6 +98,8 @@ def status(options: argparse.Namespace) -> int:
             f"Stack '{name}': world {state.world}, ROS domain {state.domain},"
             f" logs in {state.log_dir}"
         )
+        if address := known_viewer(state):
+            say(f"Viewer: {address}")
         show_table(("process", "pid", "state", "restarts"), _process_rows(state))
     return 0
 

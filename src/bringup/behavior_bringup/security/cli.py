@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`behavior security`: what it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from behavior_bringup import argument_types, completion
+from behavior_bringup.security import verb
+
+
+def add_security(subparsers: Any) -> None:
+    """Add the verb to the command's subparsers."""
+    text = "write policies by which DDS lets in only the stack and its operators"
+    security = subparsers.add_parser("security", help=text, description=f"{text}: docs/security.md")
+    actions = security.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    generate = actions.add_parser(
+        "generate", help="for the stack of a world", description=verb.generate.__doc__
+    )
+    world = generate.add_argument("--world", default="block_stacking", metavar="NAME", help="which")
+    completion.offer(world, completion.world_names)
+    generate.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="for policy.xml and keystore/; what is of the same name there is replaced",
+    )
+    generate.add_argument(
+        "arguments",
+        nargs="*",
+        type=argument_types.assignment,
+        metavar="NAME:=VALUE",
+        help="further arguments of the stack, as for 'behavior up'",
+    )
+    generate.set_defaults(run=verb.generate)
