@@ -64,6 +64,7 @@ def make_node(folder: Path, **parameters: object) -> BehaviorExecutor:
         "tree_directories": [str(folder)],
         "nodes_file": "",
         "managers": [""],
+        "tick_rate": 20.0,
         "second_mission_policy": "queue",
         "journal_file": str(folder / "missions.sqlite"),
         **parameters,

@@ -37,7 +37,7 @@ setup(
             "action = behavior_executor.managers.action:ActionManager",
             "map = behavior_executor.managers.map:MapManager",
             "entity = behavior_executor.managers.entity:EntityManager",
-            "feedback = behavior_executor.managers.feedback:FeedbackCollector",
+            "feedback_collector = behavior_executor.managers.feedback:FeedbackCollector",
             "local_action = behavior_executor.managers.local_action:LocalActionGenerator",
             "loco_manipulation = "
             "behavior_executor.managers.loco_manipulation:LocoManipulationManager",

@@ -22,7 +22,7 @@ def _share(*parts: str) -> str:
 def executor_parameters() -> list[ParameterSpec]:
     """All of them."""
     return [
-        ParameterSpec("tick_rate", 20.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
+        ParameterSpec("tick_rate", 2.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
         ParameterSpec(
             "tree_directories",
             [_share("trees")],
@@ -39,6 +39,13 @@ def executor_parameters() -> list[ParameterSpec]:
             "managers",
             ["behavior_executor.scene_manager:SceneManager"],
             "managers: entry points or module:Class",
+            read_only=True,
+        ),
+        ParameterSpec(
+            "feedback_collector",
+            "",
+            "manager that tells what becomes of an action, after all others: an entry point or "
+            "module:Class; empty: none",
             read_only=True,
         ),
         ParameterSpec(
@@ -106,7 +113,7 @@ def executor_parameters() -> list[ParameterSpec]:
         ),
         ParameterSpec(
             "use_tile_loader",
-            True,
+            False,
             "serve missions LOAD_MAP; trees find it as use_tile_loader on their blackboard",
             read_only=True,
         ),

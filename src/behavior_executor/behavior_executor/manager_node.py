@@ -77,6 +77,7 @@ class NavigationManager(BehaviorManager):
         self.state = navigation_state(node)
         self.manager_node = ManagerNode(self.name, node)
         self.values: dict[str, Any] = declare_all(self.manager_node, parameters)
+        self._take_short_names()
         self.inputs: dict[str, MessageCache[Any]] = {}
         self._diagnostics = DiagnosticsPublisher(self.manager_node, "manager")
         self._metrics = self.manager_node.create_publisher(
@@ -142,6 +143,18 @@ class NavigationManager(BehaviorManager):
         """Node time now, as a message."""
         return self.manager_node.get_clock().now().to_msg()
 
+    def _take_short_names(self) -> None:
+        """A manager with a single input may be given ``rx_message`` and ``max_timeout`` for it."""
+        inputs = [name for name in self.values if name.endswith(".rx_message")]
+        if len(inputs) != 1:
+            return
+        prefix = inputs[0].removesuffix("rx_message")
+        given = declare_all(self.manager_node, _short_names(prefix))
+        if given["rx_message"]:
+            self.values[f"{prefix}rx_message"] = given["rx_message"]
+        if given["max_timeout"] > 0.0:
+            self.values[f"{prefix}max_timeout"] = given["max_timeout"]
+
     def _report(self) -> None:
         metrics = self.metrics()
         message = metrics_message(self.manager_node.get_name(), metrics)
@@ -170,6 +183,22 @@ def input_parameters(
             max_timeout,
             f"[s] age up to which {what} count; .inf: always",
             range=(1e-3, math.inf),
+            read_only=True,
+        ),
+    )
+
+
+def _short_names(prefix: str) -> tuple[ParameterSpec, ParameterSpec]:
+    """The parameters of a manager's only input, without the name of that."""
+    return (
+        ParameterSpec(
+            "rx_message", "", f"the same as {prefix}rx_message; empty: as that says", read_only=True
+        ),
+        ParameterSpec(
+            "max_timeout",
+            0.0,
+            f"the same as {prefix}max_timeout [s]; 0: as that says",
+            range=(0.0, math.inf),
             read_only=True,
         ),
     )

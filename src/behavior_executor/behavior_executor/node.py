@@ -111,7 +111,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._values = declare_all(self, executor_parameters())
         # Made once and for all: their nodes must be there when the process begins to spin.
         self.managers: list[BehaviorManager] = [
-            load_manager_class(name)(self) for name in self._values["managers"] if name
+            load_manager_class(name)(self)
+            for name in (*self._values["managers"], self._values["feedback_collector"])
+            if name
         ]
         self._gates: dict[str, FeedbackGate] = {}
         self._goals: dict[str, tuple[Any, Future]] = {}

@@ -58,6 +58,7 @@ def make_executor(folder: Path, **parameters: object) -> BehaviorExecutor:
     values = {
         "tree_directories": [str(ROOT / "trees"), str(folder)],
         "nodes_file": str(ROOT / "config" / "nodes.yaml"),
+        "tick_rate": 20.0,
         **parameters,
     }
     overrides = [Parameter(name, value=value) for name, value in values.items()]

@@ -27,6 +27,13 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "managed_entity_name",
+        "",
+        "name, in camel case, of the only module; it takes the place of managed_entities",
+        read_only=True,
+    ),
+    ParameterSpec("tx_enabler", "", "of managed_entity_name; empty: /<its name>", read_only=True),
+    ParameterSpec(
         "state_period",
         1.0,
         "[s] steady time between two looks at each module's state",
@@ -74,7 +81,9 @@ class EntityManager(NavigationManager):
         super().__init__(node, PARAMETERS)
         self._looks: list[LifecycleDriver] = []
         try:
-            self.pool = EntityPool(self.state, map(self._entity, self.values["managed_entities"]))
+            only = self.values["managed_entity_name"]
+            keys = [only] if only else self.values["managed_entities"]
+            self.pool = EntityPool(self.state, map(self._entity, keys))
         except ValueError as error:
             where = self.manager_node.get_fully_qualified_name()
             raise ParameterError(f"{where}: parameter managed_entities: {error}") from error
@@ -115,6 +124,8 @@ class EntityManager(NavigationManager):
         own = self.manager_node
         values = declare_all(own, _entity_parameters(key))
         name, enabler = values[f"{key}.managed_entity_name"], values[f"{key}.tx_enabler"]
+        if key == self.values["managed_entity_name"]:
+            enabler = self.values["tx_enabler"] or enabler
         driver: EntityDriver
         if values[f"{key}.interface"] == "lifecycle":
             driver = LifecycleDriver(own, enabler)

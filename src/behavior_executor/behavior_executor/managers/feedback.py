@@ -39,7 +39,7 @@ class FeedbackCollector(NavigationManager):
     executor tells on ``/mission/feedback`` is about whole missions, waiting ones included.
     """
 
-    name = "feedback"
+    name = "feedback_collector"
 
     def __init__(self, node: Node) -> None:
         """Advertise."""

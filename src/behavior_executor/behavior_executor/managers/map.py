@@ -43,6 +43,12 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "load_tile_result.rx_message",
+        "",
+        "the same as tx_load_tile_request: the result is that action's; empty: as that says",
+        read_only=True,
+    ),
+    ParameterSpec(
         "load_tile_result.max_timeout",
         20.0,
         "[s] node time that the map loader may take",
@@ -88,7 +94,7 @@ class MapManager(NavigationManager):
             callback=self._on_request,
         )
         self._hub = leaf_hub(own)
-        self._action: str = values["tx_load_tile_request"]
+        self._action: str = values["load_tile_result.rx_message"] or values["tx_load_tile_request"]
         self._client = self._hub.action_client(LoadTile, self._action)
         self._publisher = own.create_publisher(
             Header, values["tx_atlas_map_publisher"], QOS_COMMAND
