@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Missions of the navigation with its whole stack: routes are driven, ends have their own codes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from behavior_msgs.action import ExecuteMission
+from behavior_msgs.msg import AutonomyLevel, LocalizationResult, MissionAction
+from behavior_msgs.srv import DisturbNavigation
+from geometry_msgs.msg import PoseStamped
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from behavior_bringup.client import new_context
+from behavior_bringup.session import temporary_stack
+from behavior_bringup.stack import free_stack
+from behavior_executor.missions import Code
+from behavior_executor.navigation.polyline import Polyline
+from behavior_ros import QOS_LATCHED, QOS_SENSOR
+
+pytestmark = pytest.mark.timeout(600)
+Corners = list[tuple[float, float]]
+
+
+class Operator:
+    """Gives missions, and keeps where the robot was."""
+
+    def __init__(self) -> None:
+        self._node = Node("operator_of_test", context=new_context())
+        self._executor = SingleThreadedExecutor(context=self._node.context)
+        self._executor.add_node(self._node)
+        self._missions = ActionClient(self._node, ExecuteMission, "/mission/execute")
+        self._disturb = self._node.create_client(
+            DisturbNavigation, "/simulation/disturb_navigation"
+        )
+        self.track: Corners = []
+        self.level = -1
+        subscribe = self._node.create_subscription
+        subscribe(LocalizationResult, "/localization/result", self._on_place, QOS_SENSOR)
+        subscribe(AutonomyLevel, "/autonomy/level", self._on_level, QOS_LATCHED)
+        self.wait(lambda: self.track and self._missions.server_is_ready(), "robot")
+        self.wait(lambda: self.level == AutonomyLevel.AUTONOMOUS, "autonomy")
+
+    def wait(self, condition: Callable[[], Any], what: str, limit: float = 150.0) -> None:
+        end = time.monotonic() + limit
+        while not condition():
+            assert time.monotonic() < end, f"not within {limit:g} s: {what}"
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def drive(self, *corners: tuple[float, float], map_id: str = "") -> tuple[Code, str]:
+        """A mission to one place, along several, or to load a map; code and text of its end."""
+        mission = MissionAction(type=MissionAction.LOAD_MAP, map_id=map_id)
+        if len(corners) == 1:
+            mission = MissionAction(type=MissionAction.NAVIGATE_TO_POSE, goal=pose(*corners[0]))
+        elif corners:
+            mission = MissionAction(type=MissionAction.FOLLOW_ROUTE)
+            mission.route.header.frame_id = "map"
+            mission.route.poses = [pose(*corner) for corner in corners]
+        self.track = self.track[-1:]
+        sent = self._missions.send_goal_async(ExecuteMission.Goal(mission=mission))
+        self.wait(sent.done, "answer")
+        ended = sent.result().get_result_async()
+        self.wait(ended.done, f"end of {mission.type} {corners}{map_id}")
+        result = ended.result().result
+        return Code(result.code), result.message
+
+    def disturb(self, **fields: Any) -> None:
+        answer = self._disturb.call_async(DisturbNavigation.Request(**fields))
+        self.wait(answer.done, "disturbance")
+        assert answer.result().code == 0, answer.result().message
+
+    def close(self) -> None:
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+
+    def _on_place(self, message: LocalizationResult) -> None:
+        position = message.pose.pose.position
+        self.track.append((position.x, position.y))
+
+    def _on_level(self, message: AutonomyLevel) -> None:
+        self.level = message.effective
+
+
+def pose(x: float, y: float) -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id = "map"
+    message.pose.position.x, message.pose.position.y = float(x), float(y)
+    message.pose.orientation.w = 1.0
+    return message
+
+
+def passed(track: Corners, corners: Corners) -> float:
+    """[m] of a route that a track of places comes by, one point after the other."""
+    line, places, at = Polyline(corners), np.array(track), 0
+    for s in np.arange(0.0, line.length, 0.1):
+        # The localization tells ten times a second; corners are cut.
+        near = np.hypot(*(places[at:] - line.point(float(s))).T) <= 0.4
+        if not near.any():
+            return float(s)
+        at += int(near.argmax())
+    return line.length
+
+
+def test_missions_end_when_and_as_they_should() -> None:
+    stack = free_stack("navigation_missions")
+    with temporary_stack(stack, world="navigation", arguments={"speed": 8.0, "headless": True}):
+        operator = Operator()
+        try:
+            routes_are_driven(operator)
+            bad_requests_change_nothing(operator)
+            ends_have_their_codes(operator)
+        finally:
+            operator.close()
+
+
+def routes_are_driven(operator: Operator) -> None:
+    for steps in (
+        [(0, 0), (3, 0), (0, 0)],
+        [(0, 0), (1.4, 0), (1.4, 2.5), (-0.9, 2.5), (-0.9, 0), (0, 0)],
+        [(0, 0), (8, 0), (0, 0)],
+    ):
+        x, y = operator.track[-1]
+        corners = [(x + dx, y + dy) for dx, dy in steps]
+        assert operator.drive(*corners) == (Code.SUCCESS, "done")
+        assert passed(operator.track, corners) == Polyline(corners).length, steps
+
+
+def bad_requests_change_nothing(operator: Operator) -> None:
+    for place, words in (
+        ((1e300, 0.0), "on no map"),
+        ((50.0, 50.0), "lies outside of the map"),
+        ((math.nan, 0.0), "finite"),
+    ):
+        code, text = operator.drive(place)
+        assert (code, words in text) == (Code.INVALID_REQUEST, True), text
+    code, text = operator.drive(map_id="moon")
+    assert (code, text) == (Code.INVALID_REQUEST, "no tile 'moon': choose among east, west")
+    assert operator.drive((3.0, 5.5))[0] is Code.SUCCESS
+
+
+def ends_have_their_codes(operator: Operator) -> None:
+    operator.disturb(kind=DisturbNavigation.Request.FAIL_PLANNER, cause=1, duration=45.0)
+    code, text = operator.drive((2.0, 10.5))
+    assert (code, "gave up" in text) == (Code.PLANNER_FAILED, True), text
+    operator.wait(lambda: operator.drive((2.0, 7.0))[0] is Code.SUCCESS, "recovered planner")
+    operator.disturb(kind=DisturbNavigation.Request.LOSE_LOCALIZATION, duration=60.0)
+    code, text = operator.drive((2.0, 10.5))
+    assert (code, "does not know where it is" in text) == (Code.LOCALIZATION_LOST, True), text
