@@ -115,6 +115,11 @@ class MissionJournal:
             return self._store.free - self._reserved
 
     @property
+    def is_broken(self) -> bool:
+        """Whether the files have to be written anew, or are being so: `room` says nothing then."""
+        return self._store is not None and self._store.is_broken
+
+    @property
     def last_number(self) -> int:
         """Of the mission that was accepted last; 0: none."""
         with self._guard:
@@ -126,7 +131,7 @@ class MissionJournal:
 
     def make_room(self, count: int) -> None:
         """See to so many bytes beyond what is reserved, or to as many as the disk has."""
-        if self._store is not None and not self._store.is_broken:
+        if self._store is not None:
             self._store.grow(count + self._reserved)
 
     def write(self, rows: Sequence[MissionRow]) -> None:

@@ -214,6 +214,8 @@ class MissionLog:
 
     def _has_room(self, demand: int) -> bool:
         """Whether the journal has room for one more mission."""
+        if self.journal.is_broken:
+            return True  # who writes will see
         if self._demand + demand > self.journal.room:
             self.journal.make_room(self._demand + demand + _BURST)
         return self._demand + demand <= self.journal.room

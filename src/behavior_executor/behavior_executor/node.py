@@ -259,6 +259,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         """Deal with the missions that the last executor left unfinished."""
         unfinished = self._log.unfinished()
         self.core.restore(unfinished, policy)
+        self._log.flush()  # history tells of this life, not of the last one
         for mission in unfinished:
             self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
 

@@ -157,9 +157,10 @@ class RecordFile:
         Raises:
             OSError: it is not the file that has this path, or it is shorter.
         """
+        size = self._size  # first, since it may grow meanwhile
         own = os.fstat(self._file)
         try:
-            in_place = os.path.samestat(os.stat(self.path), own) and own.st_size >= self._size
+            in_place = os.path.samestat(os.stat(self.path), own) and own.st_size >= size
         except FileNotFoundError:
             in_place = False
         if not in_place:
