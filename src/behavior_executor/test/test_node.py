@@ -303,7 +303,7 @@ def test_pause_stops_the_arm_and_resume_goes_on(slow_stack: Stack) -> None:
     until(lambda: stack.skills.goals, what="pick")
     stack.publish("", "p", type=int(Kind.PAUSE))
     until(lambda: stack.skills.cancelled, what="cancellation")
-    assert stack.observer.states("p")[-1] is State.PAUSED
+    until(lambda: stack.observer.states("p")[-1] is State.PAUSED, what="pause")
     stack.skills.duration = 0.1
     stack.publish("", "", type=int(Kind.RESUME))
     last = until(lambda: stack.observer.ended("p"), 30.0)
