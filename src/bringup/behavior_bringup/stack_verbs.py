@@ -26,7 +26,6 @@ from behavior_bringup.watching import known_viewer, watching_lines
 def up(options: argparse.Namespace) -> int:
     """Bring a stack up and wait until it can be used."""
     from behavior_bringup.session import bring_up
-    from behavior_bringup.watching import watching_lines
 
     stack = Stack(options.stack)
     arguments: dict[str, Scalar] = {
@@ -86,8 +85,6 @@ def down(options: argparse.Namespace) -> int:
 
 def status(options: argparse.Namespace) -> int:
     """Say which stacks are up, with their processes."""
-    from behavior_bringup.watching import known_viewer
-
     names = [name for name in known_stacks() if options.stack in (None, name)]
     states = {name: Stack(name).state() for name in names}
     found = {name: state for name, state in states.items() if state is not None}

@@ -24,6 +24,7 @@ from typing import Any
 import psutil
 
 from behavior_bringup.errors import BringupError
+from behavior_bringup.shared_memory import sweep
 from behavior_bringup.state import (
     ProcessState,
     StackState,
@@ -102,6 +103,7 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_BLOCK, _EVENTS)
         folder = Path(self._plan.folder)
         lock = acquire_lock(folder)
+        sweep()
         try:
             for name in self._plan.commands:
                 self._start(name)
@@ -154,6 +156,7 @@ class Supervisor:
                 continue
             state.exit_code = state.last_exit_code = code
             _kill_group(child.process.pid, signal.SIGKILL)  # what it started goes with it
+            sweep()
             print(f"process '{name}' ended with exit code {code}", flush=True)
             if self._plan.respawn:
                 healthy = time.monotonic() - child.started > HEALTHY_AFTER
