@@ -148,16 +148,17 @@ _AT_FOLD = 0.1
 """[m] before a fold; nearer, it counts as reached."""
 
 
-def up_to_fold(points: Points, begin: float) -> tuple[Points, bool]:
+def up_to_fold(points: Points, begin: float) -> tuple[Points, float, bool]:
     """A polyline (n, 2) from an arc length [m] on, up to the first corner where it turns back.
 
-    Also whether that is its end.
+    Also the arc length at which it begins, which is that of a fold that is all but reached, and
+    whether it goes on to the end.
     """
     steps = np.diff(points, axis=0)
     lengths = np.linalg.norm(steps, axis=1)
     points, lengths = points[np.append(True, lengths > 1e-6)], lengths[lengths > 1e-6]
     if not len(lengths):
-        return points, True
+        return points, 0.0, True
     along = np.concatenate([[0.0], np.cumsum(lengths)])
     units = np.diff(points, axis=0) / lengths[:, None]
     turns = (units[1:] * units[:-1]).sum(axis=1)
@@ -169,7 +170,7 @@ def up_to_fold(points: Points, begin: float) -> tuple[Points, bool]:
     end = float(ahead[0]) if len(ahead) else float(along[-1])
     ends = [[np.interp(s, along, points[:, axis]) for axis in (0, 1)] for s in (begin, end)]
     between = points[(along > begin) & (along < end)]
-    return np.vstack([ends[0], between, ends[1]]), not len(ahead)
+    return np.vstack([ends[0], between, ends[1]]), begin, not len(ahead)
 
 
 def nearest_on(points: Points, x: float, y: float) -> tuple[int, float]:

@@ -113,6 +113,8 @@ class PathPlanner:
         self._patience = patience
         self._max_cells = max_cells
         self._blocked_since = math.inf
+        self._followed: Maneuver | None = None
+        self._place = 0.0
 
     def plan(
         self, now: float, robot: Pose, maneuver: Maneuver | None, grid: Grid | None, mode: Mode
@@ -123,8 +125,7 @@ class PathPlanner:
             return Plan(np.zeros((0, 2)), robot, False, mode)
         # A fallback path keeps further away from everything.
         margin = 0.16 if mode is Mode.FALLBACK else 0.06
-        ahead, to_end = up_to_fold(maneuver.points, maneuver.place)
-        line = resampled(ahead, SPACING)
+        line, to_end = self._ahead(robot, maneuver)
         try:
             points = self._path(robot, line, grid, self._radius + margin)
         except _Failed as failure:
@@ -132,6 +133,19 @@ class PathPlanner:
         self._blocked_since = math.inf
         reaches = to_end and math.dist(points[-1], maneuver.points[-1]) < SPACING
         return Plan(points, maneuver.goal, maneuver.final and reaches, mode)
+
+    def _ahead(self, robot: Pose, maneuver: Maneuver) -> tuple[Points, bool]:
+        """What is to be driven next of a maneuver, and whether it leads to its end.
+
+        A maneuver that is told but once is followed from where the robot has come to since.
+        """
+        if maneuver is not self._followed:
+            self._followed, self._place = maneuver, maneuver.place
+        points, begin, to_end = up_to_fold(maneuver.points, self._place)
+        line = resampled(points, SPACING)
+        index, _ = _nearest(line, robot)
+        self._place = begin + index * SPACING
+        return line[index:], to_end
 
     def _failed(self, now: float, maneuver: Maneuver, mode: Mode, failure: _Failed) -> Plan:
         blocked = failure.reason in (Reason.NO_PATH, Reason.OFF_ROUTE) or (
