@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a box of known size that stands upright is, from a part of its faces.
+"""Where a box of known size is that stands on one of its faces, from a part of its faces.
 
 The mean of the points depends on how much of each face is seen; the faces do not. In the frame of
 the box, mirrored so that the camera is on its positive sides, every point p of the surface seen
@@ -14,7 +14,7 @@ first in coarse steps, then in fine ones about the best.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,18 +33,43 @@ _CLIP = 0.005
 """[m] a point further off counts no more than this: it belongs to something else."""
 _MOST = 300
 """More points than these do not make the turn surer."""
+_MISSING = 0.004
+"""[m] What a box costs that should show itself twice as large as it is seen: where points lie as
+well on one face as on another, the face that they fill counts."""
+RESTING = (
+    np.eye(3),
+    np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+)
+"""Rotations (3, 3) of a box that stands on its faces across z, x and y."""
 
 
 @dataclass(frozen=True)
 class BoxFit:
     """A box through points."""
 
-    yaw: float
-    """[rad]"""
+    turn: Array
+    """(3, 3) its rotation."""
     center: Array
     """(3,) [m]"""
     uncertain: Array
     """(3,) how far the centre may be off along each edge because too little is seen [m]."""
+    cost: float
+    """How ill it fits [m]."""
+
+
+def fit_resting_box(points: Array, half: Array, eye: Array, density: float) -> BoxFit:
+    """Fit a box that stands on any of its faces; see `fit_upright_box`."""
+    fits: list[BoxFit] = []
+    tried: list[Array] = []
+    for rest in RESTING:
+        edges = np.abs(rest) @ half
+        if any(np.allclose(edges, other) for other in tried):
+            continue
+        tried.append(edges)
+        fit = fit_upright_box(points, edges, eye, density)
+        fits.append(replace(fit, turn=fit.turn @ rest, uncertain=np.abs(rest.T) @ fit.uncertain))
+    return min(fits, key=lambda fit: fit.cost)
 
 
 def fit_upright_box(points: Array, half: Array, eye: Array, density: float) -> BoxFit:
@@ -86,6 +111,7 @@ class _Fits:
         self._at = (np.swapaxes(self._turns, 1, 2) @ points.T) * self._sides[:, :, None]
         areas = 4.0 * np.prod(half) / half * np.abs(directions)
         self._fewest = np.maximum(FEWEST, SUPPORT * density * areas)
+        self._expected = density * areas.sum(axis=1)
         ordered = np.sort(self._at, axis=2)
         margin = len(points) // 50
         self._low, self._high = ordered[:, :, margin], ordered[:, :, -1 - margin]
@@ -117,8 +143,10 @@ class _Fits:
         """The best of them."""
         k = self.best
         gap = np.maximum(self._half - (self._high[k] - self._low[k]) / 2.0, 0.0)
+        missing = max(0.0, 1.0 - self._at.shape[2] / self._expected[k])
         return BoxFit(
-            yaw=float(self.angles[k]),
+            turn=self._turns[k],
             center=self._turns[k] @ (self._sides[k] * self._centers[k]),
             uncertain=np.where(self._supported[k], 0.0, gap),
+            cost=float(self._cost()[k] + _MISSING * missing),
         )

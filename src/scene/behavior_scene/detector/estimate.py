@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_scene.detections import Array
-from behavior_scene.detector.box_fit import fit_upright_box
+from behavior_scene.detector.box_fit import fit_resting_box, fit_upright_box
 from behavior_scene.detector.settings import ClassSettings
 from behavior_scene.detector.surface import visible_area, visible_centroid
 from behavior_scene.library import Shape
@@ -25,6 +25,8 @@ _TURN_DEVIATION = 0.05
 """[rad] of a turn that was found."""
 _LEVEL_DEVIATION = 0.01
 """[rad] by which what stands upright may lean."""
+_RIM = 0.002
+"""Part of the points beyond an outline: they may be noise."""
 _ROUNDS = 5
 """Of fitting a ball; each takes away most of the error."""
 _NO_TURN = math.pi**2 / 3
@@ -150,11 +152,37 @@ class _Placed:
     spread: Array
 
 
-def _fitted_box(points: Array, shape: Shape, seen: View) -> _Placed:
+def _headed(turn: Array, shape: Shape, heading: float) -> Array:
+    """Of the turns about the vertical after which a box looks the same, that nearest to `heading`.
+
+    What lies on a side is told as it was found.
+    """
+    if turn[2, 2] < 0.5:
+        return turn
+    square = math.isclose(shape.half_extents[0], shape.half_extents[1], rel_tol=1e-3)
+    part = math.pi / 2 if square else math.pi
+    yaw = math.atan2(turn[1, 0], turn[0, 0])
+    return _about_z(yaw + part * round((heading - yaw) / part))
+
+
+def _fitted_box(points: Array, shape: Shape, seen: View, settings: ClassSettings) -> _Placed:
     half = np.array(shape.half_extents)
-    fit = fit_upright_box(points, half, seen.eye, len(points) / seen.area)
-    turn = _about_z(fit.yaw)
-    return _Placed(turn, fit.center, turn @ np.diag(fit.uncertain**2) @ turn.T)
+    fitted = fit_resting_box if settings.orientation == "resting" else fit_upright_box
+    fit = fitted(points, half, seen.eye, len(points) / seen.area)
+    spread = fit.turn @ np.diag(fit.uncertain**2) @ fit.turn.T
+    return _Placed(fit.turn, fit.center, spread)
+
+
+def _outlined_box(points: Array, shape: Shape, turn: Array) -> _Placed:
+    """The box around the points, its top where they end: of a tray, only floor and rim are seen."""
+    local = points @ turn
+    half = np.array(shape.half_extents)
+    low, high = np.quantile(local, [_RIM, 1.0 - _RIM], axis=0)
+    center = (low + high) / 2.0
+    center[2] = high[2] - half[2]
+    gap = np.maximum(half - (high - low) / 2.0, 0.0)
+    gap[2] = 0.0
+    return _Placed(turn, turn @ center, turn @ np.diag(gap**2) @ turn.T)
 
 
 def _fitted_ball(points: Array, radius: float, seen: View) -> _Placed:
@@ -203,7 +231,7 @@ def estimate(
         shape: of the class; None: not known.
         seen: how the points were seen.
     """
-    upright = seen.level and settings.orientation == "upright"
+    upright = seen.level and settings.orientation != "none"
     turn, edges = _turn_and_edges(points, shape, upright)
     visible = math.nan
     if shape is None:
@@ -219,11 +247,17 @@ def estimate(
         elif settings.center == "fit" and shape.kind == "sphere":
             placed = _fitted_ball(points, shape.size[0], seen)
         elif settings.center == "fit" and shape.kind == "box" and upright:
-            placed = _fitted_box(points, shape, seen)
+            placed = _fitted_box(points, shape, seen, settings)
+            lying = _expected(shape, placed.turn, sight, upright, seen.kept)
+            visible = min(1.0, seen.area / lying.area)
+        elif settings.center == "outline" and shape.kind == "box" and upright:
+            placed = _outlined_box(points, shape, turn)
         else:
             placed = _from_mean(points, shape, expected, turn, visible)
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = placed.turn, placed.center
+    if shape is not None and shape.kind == "box" and upright:
+        pose[:3, :3] = _headed(placed.turn, shape, settings.heading)
     covariance = np.zeros((6, 6))
     covariance[:3, :3] = placed.spread + np.cov(points.T) / len(points)
     covariance[:3, :3] += (_FLOOR**2 + (0.3 * seen.pixel) ** 2) * np.eye(3)

@@ -42,12 +42,17 @@ class ClassSettings(BaseModel):
     minimum_visible: float = Field(default=0.0, ge=0.0, le=1.0)
     """Objects of known shape that show less than this part of what they would show if nothing stood
     before them are not reported: their middle cannot be told."""
-    center: Literal["fit", "shape", "surface"] = "fit"
-    """Where the object is: fit its known shape to the points (upright boxes, spheres; others as
-    `shape`); the middle of the points, from which that of the known shape follows if nothing hides
-    it; or the middle of the points itself."""
-    orientation: Literal["upright", "none"] = "upright"
-    """Tell how a box that stands upright is turned, or nothing."""
+    center: Literal["fit", "shape", "outline", "surface"] = "fit"
+    """Where the object is: fit its known shape to the points (boxes, spheres; others as `shape`);
+    the middle of the points, from which that of the known shape follows if nothing hides it; the
+    middle of the known box around the points, with its top at their highest, for things that are
+    hollow and open; or the middle of the points itself."""
+    orientation: Literal["upright", "resting", "none"] = "upright"
+    """Tell how a box that stands upright is turned; how one is that lies on any of its faces
+    (`fit`); or nothing."""
+    heading: float = Field(default=0.0, allow_inf_nan=False)
+    """Of the turns about the vertical after which a box looks the same, the one nearest to this is
+    told [rad, of the x axis in the frame of the report]."""
     depth_window: float = Field(default=0.1, gt=0.0)
     """Boxes: what lies further before or behind the middle is background, where the shape is
     unknown [m]."""
