@@ -41,14 +41,13 @@ class WhereIs(SceneObserver):
         )
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
-        """Tell; fails when the scene does not have both."""
+        """Tell; waits for what the scene does not have, the arm may just be before it."""
         names = self.get_input("object_name"), self.get_input("reference")
         thing, reference = (snapshot.objects.get(name) for name in names)
         if thing is None or reference is None:
             absent = [name for name in names if name not in snapshot.objects]
             known = ", ".join(sorted(snapshot.objects)) or "nothing"
-            self.set_failure_reason(f"the scene has no {' and no '.join(absent)}; it has {known}")
-            return NodeStatus.FAILURE
+            return self.wait_or_fail(f"the scene has no {' and no '.join(absent)}; it has {known}")
         for axis, value in zip("xyz", thing.seen_from(reference), strict=True):
             self.set_output(axis, value)
         turn = thing.yaw - reference.yaw

@@ -83,11 +83,15 @@ class SceneObserver(StatefulActionNode):
         if snapshot is not None:
             return self.look(snapshot)
         blind = self._scene.now - self._blind_since
-        if blind <= self.get_input("patience"):
-            return NodeStatus.RUNNING
-        self.set_failure_reason(
+        return self.wait_or_fail(
             f"no fresh scene for {blind:.1f} s: do the camera and the scene node run?"
         )
+
+    def wait_or_fail(self, reason: str) -> NodeStatus:
+        """RUNNING until patience is at its end, then FAILURE for this reason."""
+        if self._scene.now - self._blind_since <= self.get_input("patience"):
+            return NodeStatus.RUNNING
+        self.set_failure_reason(reason)
         return NodeStatus.FAILURE
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:

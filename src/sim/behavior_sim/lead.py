@@ -10,8 +10,11 @@ of that; but not for somebody who tells nothing any more.
 import time
 from collections.abc import Callable
 
-_PATIENCE = 0.5
-"""[s] of wall time without news, after which the follower counts as gone."""
+PATIENCE = 5.0
+"""[s] of wall time without news, after which the follower counts as gone.
+
+Long enough for a machine with more to do than it can: a world that runs on while its cameras wait
+for the processor is one that nobody sees for seconds of its time."""
 
 
 class Lead:
@@ -37,4 +40,4 @@ class Lead:
         """How long [s, wall] the simulation at time `now` [s] waits for news; 0: it goes on."""
         if now - self._followed <= self.limit:
             return 0.0
-        return max(0.0, self._heard + _PATIENCE - self._wall())
+        return max(0.0, self._heard + PATIENCE - self._wall())

@@ -8,6 +8,7 @@ sending it.
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -166,36 +167,47 @@ class DetectionsMessage:
     def __init__(self, things: Mapping[str, Thing]) -> None:
         self.message = Detection3DArray()
         self.message.header.frame_id = "world"
-        self._made = {name: _detection(thing) for name, thing in things.items()}
+        self._made = {name: [_detection(thing)] for name, thing in things.items()}
+        self._things = things
 
     def fill(self, frame: DetectionFrame, config: DetectorConfig) -> Detection3DArray:
         """The message of one report."""
         fill_time(self.message.header.stamp, round(frame.time * 1e9))
-        variances = [max(config.position_noise, 1e-6) ** 2] * 3
-        variances += [max(config.orientation_noise, 1e-6) ** 2] * 3
-        items = []
+        turn = max(config.orientation_noise, 1e-6) ** 2
+        items: list[Detection3D] = []
+        used: Counter[str] = Counter()
         for detection in frame.detections:
-            item = self._made[detection.name]
+            item = self._item(detection.name, used)
             item.header.stamp = self.message.header.stamp
             result = item.results[0]
+            thing = self._things[detection.name]
+            # A detector tells classes; which one of a class it sees, it cannot know.
+            alone = detection.class_id == thing.name and used[detection.name] == 1
+            item.id = thing.name if alone else ""
+            result.hypothesis.class_id = detection.class_id
             result.hypothesis.score = detection.score
             _fill_pose(result.pose.pose, detection.pose)
-            result.pose.covariance[::7] = variances
+            result.pose.covariance[::7] = [max(detection.deviation, 1e-6) ** 2] * 3 + [turn] * 3
             item.bbox.center = result.pose.pose
             items.append(item)
         self.message.detections = items
         return self.message
 
+    def _item(self, name: str, used: Counter[str]) -> Detection3D:
+        """An entry for a thing that this message has not got yet."""
+        made = self._made[name]
+        if used[name] == len(made):
+            made.append(_detection(self._things[name]))
+        used[name] += 1
+        return made[used[name] - 1]
+
 
 def _detection(thing: Thing) -> Detection3D:
-    # A detector tells classes; which one of a class it sees, it cannot know.
-    detection = Detection3D(id=thing.name if thing.class_id == thing.name else "")
+    detection = Detection3D()
     detection.header.frame_id = "world"
     size = detection.bbox.size
     size.x, size.y, size.z = extents(thing.shape, thing.size)
-    result = ObjectHypothesisWithPose()
-    result.hypothesis.class_id = thing.class_id
-    detection.results = [result]
+    detection.results = [ObjectHypothesisWithPose()]
     return detection
 
 

@@ -58,6 +58,8 @@ OBJECTS_RATE = 10.0
 FEEDBACK_RATE = 5.0
 """[Hz] of the actions' feedback."""
 
+_DEFAULTS = DetectorConfig()
+
 PARAMETERS = [
     ParameterSpec(
         "world", "block_stacking", "Name of the simulated world, or its YAML file.", read_only=True
@@ -87,15 +89,44 @@ PARAMETERS = [
         read_only=True,
     ),
     ParameterSpec(
-        "position_noise", 0.001, "Standard deviation of detections [m].", range=(0.0, 1.0)
+        "position_noise",
+        _DEFAULTS.position_noise,
+        "Standard deviation of detections of what is seen whole [m].",
+        range=(0.0, 1.0),
     ),
     ParameterSpec(
-        "orientation_noise", 0.01, "Standard deviation of detections [rad].", range=(0.0, 3.0)
+        "orientation_noise",
+        _DEFAULTS.orientation_noise,
+        "Standard deviation of detections [rad].",
+        range=(0.0, 3.0),
     ),
     ParameterSpec(
-        "detection_dropout", 0.0, "Probability that an object goes undetected.", range=(0.0, 1.0)
+        "detection_dropout",
+        _DEFAULTS.dropout,
+        "Probability that an object goes undetected.",
+        range=(0.0, 1.0),
     ),
-    ParameterSpec("detection_latency", 0.0, "From picture to report [s].", range=(0.0, 10.0)),
+    ParameterSpec(
+        "detection_latency", _DEFAULTS.latency, "From picture to report [s].", range=(0.0, 10.0)
+    ),
+    ParameterSpec(
+        "minimum_visible",
+        _DEFAULTS.minimum_visible,
+        "Part of an object that the world's cameras must see; 0: all is seen through everything.",
+        range=(0.0, 1.0),
+    ),
+    ParameterSpec(
+        "detection_confusion",
+        _DEFAULTS.confusion,
+        "Probability that an object is called by the name of another class.",
+        range=(0.0, 1.0),
+    ),
+    ParameterSpec(
+        "detection_doubles",
+        _DEFAULTS.doubles,
+        "Probability that an object is reported twice.",
+        range=(0.0, 1.0),
+    ),
     ParameterSpec(
         "max_lead",
         0.3,
@@ -112,6 +143,9 @@ _DETECTOR = {
     "orientation_noise": "orientation_noise",
     "detection_dropout": "dropout",
     "detection_latency": "latency",
+    "minimum_visible": "minimum_visible",
+    "detection_confusion": "confusion",
+    "detection_doubles": "doubles",
 }
 
 
@@ -260,7 +294,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         if due["state"](steps) and self._state_publisher.get_subscription_count():
             self._state_publisher.publish(self._state_message.fill(simulation, nanoseconds))
         if due["camera"](steps) and self._truthful:
-            simulation.detector.capture(simulation.time, simulation.world.thing_poses())
+            simulation.take_picture()
         for frame in simulation.detector.due(simulation.time):
             self._detections_publisher.publish(
                 self._detections_message.fill(frame, simulation.detector.config)

@@ -8,6 +8,7 @@ from behavior_sim.detection import Detector, DetectorConfig
 from behavior_sim.gripper_controller import GripperController
 from behavior_sim.joint_trajectory_controller import JointTrajectoryController
 from behavior_sim.recording import Recorder
+from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
 
 CONTROL_STEPS = 2
@@ -37,7 +38,11 @@ class Simulation:
             period=CONTROL_STEPS * config.timestep,
         )
         self.gripper = GripperController(config.robot.gripper)
-        self.detector = Detector(config.camera_field, detector or DetectorConfig(), seed)
+        classes = {name: thing.class_id for name, thing in self.world.things.items()}
+        self.detector = Detector(
+            config.camera_field, detector or DetectorConfig(), seed, classes=classes
+        )
+        self._visibility = Visibility(self.world)
         self.recorder: Recorder | None = None
         """Set one to record."""
 
@@ -58,6 +63,12 @@ class Simulation:
         self.detector.reset(seed)
         if self.recorder is not None:
             self.recorder.clear()
+
+    def take_picture(self) -> None:
+        """Have the detector look at the world as it is now."""
+        looks = self.detector.config.minimum_visible > 0.0
+        visible = self._visibility.parts() if looks else None
+        self.detector.capture(self.time, self.world.thing_poses(), visible)
 
     def advance(self, steps: int) -> None:
         """Advance by `steps` physics steps, with new setpoints every `CONTROL_STEPS`."""

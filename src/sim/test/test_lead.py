@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from behavior_sim.lead import Lead
+from behavior_sim.lead import PATIENCE, Lead
 from behavior_sim.stepper import Stepper
 
 
@@ -31,14 +31,22 @@ def test_beyond_the_limit_it_waits_until_news_or_patience_ends():
     wall = Wall()
     lead = Lead(0.3, wall)
     lead.follow(1.0)
-    assert lead.wait(1.4) == pytest.approx(0.5)
+    assert lead.wait(1.4) == pytest.approx(PATIENCE)
     wall.now += 0.2
-    assert lead.wait(1.4) == pytest.approx(0.3)
-    wall.now += 0.4
+    assert lead.wait(1.4) == pytest.approx(PATIENCE - 0.2)
+    wall.now += PATIENCE
     assert lead.wait(1.4) == 0.0
     lead.follow(1.2)
     assert lead.wait(1.4) == 0.0
-    assert lead.wait(1.6) == pytest.approx(0.5)
+    assert lead.wait(1.6) == pytest.approx(PATIENCE)
+
+
+def test_a_follower_that_the_machine_keeps_waiting_for_seconds_is_not_gone():
+    wall = Wall()
+    lead = Lead(0.3, wall)
+    lead.follow(1.0)
+    wall.now += 3.0
+    assert lead.wait(1.4) > 0.0
 
 
 def test_stepper_stays_within_the_lead_of_its_follower():

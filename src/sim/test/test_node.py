@@ -182,7 +182,7 @@ def test_streams(bench: Bench) -> None:
         seen = detection.results[0].pose
         true = truth[detection.results[0].hypothesis.class_id]
         assert seen.pose.position.x == pytest.approx(true.pose.position.x, abs=0.006)
-        assert seen.covariance[0] == pytest.approx(0.001**2)
+        assert seen.covariance[0] == pytest.approx(0.002**2)
         assert detection.bbox.size.x == pytest.approx(0.0515)
         assert true.state == SceneObject.TRACKED
 

@@ -33,9 +33,9 @@ _CLIP = 0.005
 """[m] a point further off counts no more than this: it belongs to something else."""
 _MOST = 300
 """More points than these do not make the turn surer."""
-_MISSING = 0.004
-"""[m] What a box costs that should show itself twice as large as it is seen: where points lie as
-well on one face as on another, the face that they fill counts."""
+_MISSING = 0.001
+"""[m] What a box costs of which nothing is seen: where points lie as well on one face as on
+another, the face that they fill counts."""
 RESTING = (
     np.eye(3),
     np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
@@ -61,18 +61,20 @@ class BoxFit:
 def fit_resting_box(points: Array, half: Array, eye: Array, density: float) -> BoxFit:
     """Fit a box that stands on any of its faces; see `fit_upright_box`."""
     fits: list[BoxFit] = []
-    tried: list[Array] = []
+    heights: list[float] = []
     for rest in RESTING:
         edges = np.abs(rest) @ half
-        if any(np.allclose(edges, other) for other in tried):
+        if any(math.isclose(edges[2], height, rel_tol=1e-3) for height in heights):
             continue
-        tried.append(edges)
-        fit = fit_upright_box(points, edges, eye, density)
+        heights.append(edges[2])
+        fit = fit_upright_box(points, edges, eye, density, missing=_MISSING)
         fits.append(replace(fit, turn=fit.turn @ rest, uncertain=np.abs(rest.T) @ fit.uncertain))
     return min(fits, key=lambda fit: fit.cost)
 
 
-def fit_upright_box(points: Array, half: Array, eye: Array, density: float) -> BoxFit:
+def fit_upright_box(
+    points: Array, half: Array, eye: Array, density: float, *, missing: float = 0.0
+) -> BoxFit:
     """Fit a box that stands upright.
 
     Args:
@@ -80,14 +82,18 @@ def fit_upright_box(points: Array, half: Array, eye: Array, density: float) -> B
         half: (3,) half edges [m].
         eye: (3,) where the camera is [m].
         density: points per area across the line of sight [1/m^2].
+        missing: what a box costs of which nothing is seen [m]; 0: what is hidden costs nothing.
     """
     few = points[:: max(1, len(points) // _MOST)]
     share = density * len(few) / len(points)
     whole_turn = math.pi / 2 if math.isclose(half[0], half[1], rel_tol=1e-3) else math.pi
-    coarse = _Fits(few, half, eye, share, np.arange(0.0, whole_turn, COARSE))
+    coarse = _Fits(
+        few, half, eye, share, angles=np.arange(0.0, whole_turn, COARSE), missing=missing
+    )
     around = coarse.angles[coarse.best] + np.arange(-5, 6) * FINE
-    fine = _Fits(few, half, eye, share, around)
-    last = _Fits(points, half, eye, density, fine.angles[fine.best : fine.best + 1])
+    fine = _Fits(few, half, eye, share, angles=around, missing=missing)
+    best = fine.angles[fine.best : fine.best + 1]
+    last = _Fits(points, half, eye, density, angles=best, missing=missing)
     return last.result()
 
 
@@ -95,7 +101,14 @@ class _Fits:
     """Fits for several turns at once; all arrays have the turns as their first axis."""
 
     def __init__(
-        self, points: Array, half: Array, eye: Array, density: float, angles: Array
+        self,
+        points: Array,
+        half: Array,
+        eye: Array,
+        density: float,
+        *,
+        angles: Array,
+        missing: float,
     ) -> None:
         self.angles = angles
         self._half = half
@@ -111,9 +124,10 @@ class _Fits:
         self._at = (np.swapaxes(self._turns, 1, 2) @ points.T) * self._sides[:, :, None]
         areas = 4.0 * np.prod(half) / half * np.abs(directions)
         self._fewest = np.maximum(FEWEST, SUPPORT * density * areas)
-        self._expected = density * areas.sum(axis=1)
+        whole = density * areas.sum(axis=1)
+        self._hidden = missing * np.maximum(0.0, 1.0 - len(points) / whole)
         ordered = np.sort(self._at, axis=2)
-        margin = len(points) // 50
+        margin = len(points) // 200
         self._low, self._high = ordered[:, :, margin], ordered[:, :, -1 - margin]
         self._centers = self._high - half
         for _ in range(ROUNDS):
@@ -133,20 +147,23 @@ class _Fits:
         self._centers = np.where(self._supported, faces, (self._low + self._high) / 2.0)
 
     def _cost(self) -> Array:
-        """Mean distance of the points from the faces seen, or from the box behind (turns,) [m]."""
+        """What each box costs (turns,) [m].
+
+        The mean distance of the points from the faces seen, or from the box behind; and what is
+        missing of the faces.
+        """
         off = np.abs(self._beyond().max(axis=1))
         behind = (self._centers - self._half)[:, :, None] - self._at
         off = np.maximum(off, behind.max(axis=1))
-        return np.asarray(np.minimum(off, _CLIP).mean(axis=1))
+        return np.asarray(np.minimum(off, _CLIP).mean(axis=1) + self._hidden)
 
     def result(self) -> BoxFit:
         """The best of them."""
         k = self.best
         gap = np.maximum(self._half - (self._high[k] - self._low[k]) / 2.0, 0.0)
-        missing = max(0.0, 1.0 - self._at.shape[2] / self._expected[k])
         return BoxFit(
             turn=self._turns[k],
             center=self._turns[k] @ (self._sides[k] * self._centers[k]),
             uncertain=np.where(self._supported[k], 0.0, gap),
-            cost=float(self._cost()[k] + _MISSING * missing),
+            cost=float(self._cost()[k]),
         )

@@ -71,6 +71,8 @@ class Estimate:
     """How many there were."""
     visible: float
     """Part of the silhouette that is seen, about 0..1; NaN: the shape is not known."""
+    misfit: float = math.nan
+    """Mean distance of the points from the box fitted to them [m]; NaN: none was."""
 
 
 def inliers(points: Array, threshold: float) -> Array:
@@ -143,13 +145,14 @@ def _expected(shape: Shape, turn: Array, sight: Array, posed: bool, kept: float)
 
 @dataclass(frozen=True)
 class _Placed:
-    """Where an object is: rotation (3, 3), centre (3,) [m], and the centre's covariance beside
-    that of the points (3, 3) [m^2].
+    """Where an object is: rotation (3, 3), centre (3,) [m], the centre's covariance beside that of
+    the points (3, 3) [m^2], and how ill the shape fits [m].
     """
 
     turn: Array
     center: Array
     spread: Array
+    misfit: float = math.nan
 
 
 def _headed(turn: Array, shape: Shape, heading: float) -> Array:
@@ -170,7 +173,7 @@ def _fitted_box(points: Array, shape: Shape, seen: View, settings: ClassSettings
     fitted = fit_resting_box if settings.orientation == "resting" else fit_upright_box
     fit = fitted(points, half, seen.eye, len(points) / seen.area)
     spread = fit.turn @ np.diag(fit.uncertain**2) @ fit.turn.T
-    return _Placed(fit.turn, fit.center, spread)
+    return _Placed(fit.turn, fit.center, spread, fit.cost)
 
 
 def _outlined_box(points: Array, shape: Shape, turn: Array) -> _Placed:
@@ -262,7 +265,7 @@ def estimate(
     covariance[:3, :3] = placed.spread + np.cov(points.T) / len(points)
     covariance[:3, :3] += (_FLOOR**2 + (0.3 * seen.pixel) ** 2) * np.eye(3)
     covariance[3:, 3:] = np.diag(_turn_variances(shape, upright))
-    return Estimate(class_id, score, pose, edges, covariance, len(points), visible)
+    return Estimate(class_id, score, pose, edges, covariance, len(points), visible, placed.misfit)
 
 
 def _turn_variances(shape: Shape | None, upright: bool) -> list[float]:

@@ -26,6 +26,7 @@ class Rejection(enum.Enum):
     LOW_CONFIDENCE = "low_confidence"
     FEW_POINTS = "too_few_points"
     HIDDEN = "too_little_visible"
+    MISFIT = "shape_does_not_fit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,5 +168,8 @@ class Finder:
         )
         if result.visible < settings.minimum_visible:
             self.rejected[Rejection.HIDDEN] += 1
+            return None
+        if result.misfit > settings.maximum_misfit > 0.0:
+            self.rejected[Rejection.MISFIT] += 1
             return None
         return result

@@ -42,6 +42,9 @@ class ClassSettings(BaseModel):
     minimum_visible: float = Field(default=0.0, ge=0.0, le=1.0)
     """Objects of known shape that show less than this part of what they would show if nothing stood
     before them are not reported: their middle cannot be told."""
+    maximum_misfit: float = Field(default=0.0, ge=0.0)
+    """Objects whose points are further than this, in the mean, from the box fitted to them are not
+    reported: they stand otherwise than they can be told to [m]; 0: all are."""
     center: Literal["fit", "shape", "outline", "surface"] = "fit"
     """Where the object is: fit its known shape to the points (boxes, spheres; others as `shape`);
     the middle of the points, from which that of the known shape follows if nothing hides it; the
