@@ -7,6 +7,7 @@ time, since whoever sits at the terminal waits by it.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import uuid
@@ -41,6 +42,10 @@ from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
 
 SERVICE_TIMEOUT = 10.0
 """[s] to find a service and get its answer."""
+RESET_TIMEOUT = 60.0
+"""[s] that a world gets to be reset: a machine with too much to do does it late, but does it."""
+STANDSTILL = 60.0
+"""[s] of wall time without simulated time going on, after which the simulation counts as broken."""
 
 _SLICE = 0.05
 _WRONG_REQUESTS = (101, 102)
@@ -117,6 +122,44 @@ class StackClient:
     def work(self, duration: float = _SLICE) -> None:
         """Handle messages for that many seconds."""
         self.wait(lambda: False, duration)
+
+    def wait_simulated(
+        self,
+        condition: Callable[[], bool],
+        *,
+        now: Callable[[], float] | None = None,
+        limit: float = math.inf,
+    ) -> bool:
+        """Work until the condition holds, for at most `limit` seconds of simulated time.
+
+        However slow the machine, whoever waits so waits equally long in the world.
+
+        Args:
+            condition: what is waited for.
+            now: simulated time [s]; None: that of the truth.
+            limit: [s] simulated.
+
+        Returns:
+            Whether it holds.
+
+        Raises:
+            BringupError: simulated time stands still.
+        """
+        clock = now or (lambda: self.truth_time)
+        begin = last = clock()
+        moved = time.monotonic()
+        while not condition():
+            if last - begin > limit:
+                return False
+            self._executor.spin_once(timeout_sec=_SLICE)
+            if clock() != last:
+                last, moved = clock(), time.monotonic()
+            elif time.monotonic() - moved > STANDSTILL:
+                raise BringupError(
+                    f"The simulation stands still for {STANDSTILL:g} s: is it paused, or stuck?"
+                    " See its log"
+                )
+        return True
 
     # -- services
 
@@ -227,7 +270,7 @@ class StackClient:
             BringupError: the simulation refuses.
         """
         request = ResetWorld.Request(seed=seed, layout=layout)
-        answer = self.call(ResetWorld, "/simulation/reset", request)
+        answer = self.call(ResetWorld, "/simulation/reset", request, timeout=RESET_TIMEOUT)
         if answer.code != 0:
             raise BringupError(f"The world cannot be reset: {answer.message}")
 

@@ -27,7 +27,7 @@ from behavior_bringup.terminal import say, show_table, verdict_text
 SCENE_TOLERANCE = 0.03
 # The world must go on for so long after a reset, and settle before the verdict [s simulated].
 AFTER_RESET, BEFORE_VERDICT = 0.3, 1.0
-# Wall time for these waits [s].
+# The scene gets so long to agree with the world [s simulated].
 _PATIENCE = 30.0
 
 
@@ -186,9 +186,8 @@ def prepare(client: StackClient, mission: Mission, *, seed: int) -> None:
     """
     before = client.truth_time
     client.reset(seed=seed, layout=mission.layout)
-    if not client.wait(lambda: client.truth_time > before + AFTER_RESET, _PATIENCE):
-        raise BringupError("The simulation does not go on after its reset")
-    if not client.wait(lambda: not disagreements(client), _PATIENCE):
+    client.wait_simulated(lambda: client.truth_time > before + AFTER_RESET)
+    if not client.wait_simulated(lambda: not disagreements(client), limit=_PATIENCE):
         raise BringupError(
             "The scene does not agree with the world after a reset: "
             + "; ".join(disagreements(client))
@@ -221,9 +220,13 @@ def disagreements(client: StackClient) -> list[str]:
 
 
 def settle(client: StackClient) -> None:
-    """Let the world come to rest before it is judged."""
+    """Let the world come to rest before it is judged.
+
+    Raises:
+        BringupError: simulated time stands still.
+    """
     until = client.truth_time + BEFORE_VERDICT
-    client.wait(lambda: client.truth_time >= until, _PATIENCE)
+    client.wait_simulated(lambda: client.truth_time >= until)
 
 
 def abandon(client: StackClient) -> None:

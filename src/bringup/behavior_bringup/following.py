@@ -14,8 +14,10 @@ from behavior_bringup.conversion import progress_of
 from behavior_bringup.errors import BringupError
 from behavior_bringup.progress import ProgressDisplay
 
-# An executor that says nothing for so long is gone [s of wall time].
+# An executor that says nothing for so long is gone [s], of wall time and of simulated time.
 SILENCE = 20.0
+# Where simulated time stands still, or there is none, so many times as much wall time counts.
+_STANDSTILL = 6.0
 _SHOW_PERIOD, _CHECK_PERIOD = 0.2, 0.5
 
 
@@ -47,6 +49,7 @@ def follow(
     told: Callable[[MissionFeedback], None] = lambda feedback: None,
     timeout: float | None = None,
     simulated_limit: float | None = None,
+    now: Callable[[], float] | None = None,
 ) -> Ending:
     """Wait until a mission ends.
 
@@ -59,30 +62,33 @@ def follow(
         told: given each new feedback of the mission.
         timeout: [s] of wall time.
         simulated_limit: [s] of node time.
+        now: simulated time [s]; None: that of the truth, if there is one.
 
     Raises:
         BringupError: it takes too long (it is cancelled then), the executor is silent, or `check`
             raises.
     """
-    begin = shown = checked = heard = time.monotonic()
+    begin = shown = checked = time.monotonic()
+    silence = _Silence(now or (lambda: client.truth_time))
     last: MissionFeedback | None = None
     while not client.finished(action_id):
         client.work()
-        now = time.monotonic()
+        wall = time.monotonic()
         feedback = client.feedback(action_id)
         if feedback is not None and feedback is not last:
-            last, heard = feedback, now
+            last = feedback
+            silence.end()
             told(feedback)
-        if display and feedback and now - shown >= _SHOW_PERIOD:
-            shown = now
-            display.update(progress_of(feedback, summary=summary(), wall=now - begin))
-        if now - checked >= _CHECK_PERIOD:
-            checked = now
+        if display and feedback and wall - shown >= _SHOW_PERIOD:
+            shown = wall
+            display.update(progress_of(feedback, summary=summary(), wall=wall - begin))
+        if wall - checked >= _CHECK_PERIOD:
+            checked = wall
             check()
-        if now - heard > SILENCE:
+        if silence.too_long:
             raise BringupError(f"The executor has said nothing about the mission for {SILENCE:g} s")
         elapsed = feedback.elapsed if feedback else 0.0
-        if timeout is not None and now - begin > timeout:
+        if timeout is not None and wall - begin > timeout:
             _give_up(client, f"The mission did not end within {timeout:g} s")
         if simulated_limit is not None and elapsed > simulated_limit:
             _give_up(
@@ -94,6 +100,24 @@ def follow(
     if display:
         display.update(progress_of(feedback, summary=summary(), wall=wall))
     return Ending(state=feedback.state, text=feedback.text, simulated=feedback.elapsed, wall=wall)
+
+
+class _Silence:
+    """How long nothing was heard: a machine that is slow is no executor that is gone."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.end()
+
+    def end(self) -> None:
+        """Something was heard."""
+        self._wall, self._simulated = time.monotonic(), self._now()
+
+    @property
+    def too_long(self) -> bool:
+        """Whether whoever should speak is gone."""
+        wall, simulated = time.monotonic() - self._wall, self._now() - self._simulated
+        return wall > SILENCE and (simulated > SILENCE or wall > _STANDSTILL * SILENCE)
 
 
 def _give_up(client: StackClient, reason: str) -> None:

@@ -32,8 +32,6 @@ STACK = "navigation"
 WORLD = "warehouse"
 TIME_LIMIT = 600.0
 """[s] of simulated time."""
-_SETTLE = 1.5
-"""[s] of wall time for the last figures to come in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +97,9 @@ def _drive(
             summary=summary,
             check=check,
             simulated_limit=TIME_LIMIT,
+            now=lambda: recorder.now,
         )
-    client.work(_SETTLE)
+    recorder.settle()
     evidence = recorder.finish()
     if evidence.refused:
         raise BringupError(f"The simulation refused: {'; '.join(evidence.refused)}")

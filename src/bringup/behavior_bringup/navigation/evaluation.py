@@ -138,8 +138,14 @@ def _episode(
         watch = stack.watch()
         begin = time.monotonic()
         recorder.action_id = client.give(sequence_action(tour_steps(config)))
-        ending = follow(client, recorder.action_id, check=watch.check, simulated_limit=TIME_LIMIT)
-        client.work(1.0)
+        ending = follow(
+            client,
+            recorder.action_id,
+            check=watch.check,
+            simulated_limit=TIME_LIMIT,
+            now=lambda: recorder.now,
+        )
+        recorder.settle()
         success, reason = verdict(recorder.finish(), config)
         if not ending.succeeded:
             success, reason = False, f"{ending.text or 'the mission failed'}; {reason}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,7 @@ from geometry_msgs.msg import PoseArray
 from nav_msgs.msg import Odometry
 
 from behavior_bringup.client import StackClient
-from behavior_bringup.conversion import control_action, state_name
+from behavior_bringup.conversion import TERMINAL_STATES, control_action, state_name
 from behavior_bringup.navigation.evidence import Answered, Asked, Cause, Evidence, Located, Told
 from behavior_bringup.navigation.tour import Action, Director, marks_of
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, seconds
@@ -35,6 +36,11 @@ from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import Event, Moment, Obstacle, RouteTaken, note
 
 DISTURB = "/simulation/disturb_navigation"
+_SETTLE = 1.0
+"""[s] of simulated time after the mission's end that is still recorded."""
+_FIGURES = 10.0
+"""[s] of simulated time in which the world tells its last figures: it does so every second."""
+_ENDS = {state_name(state) for state in TERMINAL_STATES}
 _KINDS = {
     "block": DisturbNavigation.Request.BLOCK,
     "unblock": DisturbNavigation.Request.UNBLOCK,
@@ -62,6 +68,7 @@ class Recorder:
         self._frames = {name: Pose(*pose) for name, pose in config.frames.items()}
         self._people: tuple[tuple[float, float], ...] = ()
         self._futures: list[tuple[str, Any]] = []
+        self._figures_at = -math.inf
         self._subscribed: list[Callable[[], None]] = []
         # What is judged by must not be dropped while this process is busy.
         events = QOS_EVENT_LOG
@@ -89,6 +96,33 @@ class Recorder:
     def waiting(self) -> list[str]:
         """Interventions that found no occasion."""
         return self._director.waiting
+
+    @property
+    def now(self) -> float:
+        """Simulated time of the newest moment [s]; -1: none yet."""
+        moments = self.evidence.recording.moments
+        return moments[-1].time if moments else -1.0
+
+    @property
+    def ended(self) -> float | None:
+        """When the mission was told to have ended [s]; None: not yet."""
+        told = self.evidence.told[-1:]
+        return told[0].time if told and told[0].state in _ENDS else None
+
+    def settle(self) -> None:
+        """Wait until what came up to a little after the mission's end has been heard, all of it.
+
+        Who follows the mission hears of its end on another subscription, maybe long before.
+
+        Raises:
+            BringupError: simulated time stands still.
+        """
+        wait = self._client.wait_simulated
+        wait(lambda: self.ended is not None, now=lambda: self.now)
+        end = self.ended or 0.0
+        wait(lambda: self.now >= end + _SETTLE, now=lambda: self.now)
+        wait(lambda: self._figures_at >= end, now=lambda: self.now, limit=_FIGURES)
+        wait(lambda: all(future.done() for _, future in self._futures), now=lambda: self.now)
 
     def finish(self) -> Evidence:
         """What was heard, with the simulation's refusals."""
@@ -171,6 +205,7 @@ class Recorder:
     def _on_metrics(self, message: Metrics) -> None:
         if message.component == "navigation_world":
             self.evidence.figures = {metric.name: metric.value for metric in message.metrics}
+            self._figures_at = seconds(message.header.stamp)
 
     def _on_regions(self, message: SemanticRegionArray) -> None:
         time, tiles = seconds(message.header.stamp), self.evidence.recording.tiles
