@@ -46,7 +46,7 @@ class Record:
     disturbances: list[str] = field(default_factory=list)
     """What was done to the robot, with the simulated time into the mission."""
     not_disturbed: list[str] = field(default_factory=list)
-    """What was planned but found no occasion."""
+    """What was planned but did not happen, and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +108,14 @@ class Disturber:
 
     @property
     def done(self) -> list[str]:
-        """What was done, and what the simulation refused."""
+        """What was done to the robot."""
+        return [what for what, future in self._done if not _refusal(future)]
+
+    @property
+    def refused(self) -> list[str]:
+        """What the simulation refused, and why."""
         return [
-            f"{what} (refused: {future.result().message})"
-            if future.done() and future.result().code != 0
-            else what
-            for what, future in self._done
+            f"{what} (refused: {why})" for what, future in self._done if (why := _refusal(future))
         ]
 
     def _on_truth(self) -> None:
@@ -130,6 +132,14 @@ class Disturber:
         if disturbance is not None:
             what = f"{feedback.elapsed:.1f} s: {disturbance.cause}"
             self._done.append((what, self._client.disturb_later(disturbance)))
+
+
+def _refusal(future: Any) -> str:
+    """Why a disturbance was not done; empty: it was."""
+    if not future.done():
+        return "the simulation did not answer"
+    answer = future.result()
+    return "" if answer.code == 0 else str(answer.message)
 
 
 def run_episode(
@@ -174,8 +184,12 @@ def run_episode(
         wall_time_s=round(ending.wall if ending else time.monotonic() - begin, 3),
         mission_result=ending.text if ending else "",
         disturbances=disturber.done if disturber else [],
-        not_disturbed=plan.pending() if disturb else [],
+        not_disturbed=[*disturber.refused, *_no_occasion(plan)] if disturber else [],
     )
+
+
+def _no_occasion(plan: DisturbancePlan) -> list[str]:
+    return [f"{what} (no occasion)" for what in plan.pending()]
 
 
 def prepare(client: StackClient, mission: Mission, *, seed: int) -> None:
@@ -260,7 +274,15 @@ def record_line(record: Record) -> str:
     """One episode in one line."""
     sim = "-" if record.sim_time_s is None else f"{record.sim_time_s:.1f} s"
     line = f"seed {record.seed}: {record.outcome}, {sim} sim, {record.wall_time_s:.1f} s wall: "
-    return line + "; ".join([record.reason.splitlines()[0], *record.disturbances])
+    return line + "; ".join(_what_happened(record))
+
+
+def _what_happened(record: Record) -> list[str]:
+    """Reason and disturbances; of an episode that was left alone, why it was."""
+    happened = [record.reason.splitlines()[0], *record.disturbances]
+    if not record.disturbances and record.not_disturbed:
+        happened.append(f"not disturbed: {', '.join(record.not_disturbed)}")
+    return happened
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -271,7 +293,7 @@ def print_report(report: Report, console: Console) -> None:
             verdict_text(record.outcome == "success", ("success", "failure")),
             "-" if record.sim_time_s is None else f"{record.sim_time_s:.1f}",
             f"{record.wall_time_s:.1f}",
-            "\n".join([record.reason.splitlines()[0], *record.disturbances]),
+            "\n".join(_what_happened(record)),
         )
         for record in report.records
     ]

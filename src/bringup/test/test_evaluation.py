@@ -139,3 +139,29 @@ def test_reasons_keep_their_square_brackets() -> None:
     console.print(panel(Progress(mission="x", state="running", active_path="a/[red]b")))
     for words in ("port [grasp] [/]", "[x]", "FAILURE: port [grasp] is open", "a/[red]b"):
         assert words in out.getvalue()
+
+
+def test_what_the_simulation_refused_was_not_done_and_the_record_says_why() -> None:
+    answer = SimpleNamespace(
+        done=lambda: True, result=lambda: SimpleNamespace(code=102, message="the arm is in the way")
+    )
+    feedback = {"id": SimpleNamespace(skill="Pick", phase="reach", elapsed=3.0)}
+    client: Any = SimpleNamespace(
+        truth={}, truth_time=1.0, feedback=feedback.get, disturb_later=lambda what: answer
+    )
+    disturber = Disturber(client, Once(), "id")
+    client.on_truth()
+    assert disturber.done == []
+    assert disturber.refused == ["3.0 s: moved b (refused: the arm is in the way)"]
+
+
+def test_an_episode_that_was_left_alone_says_why() -> None:
+    alone = Record(
+        seed=4,
+        outcome="success",
+        reason="fine",
+        sim_time_s=1.0,
+        wall_time_s=1.0,
+        not_disturbed=["push shut (no occasion)"],
+    )
+    assert record_line(alone).endswith("fine; not disturbed: push shut (no occasion)")

@@ -32,7 +32,7 @@ __all__ = [
     "mission_named",
 ]
 
-_INTERNAL = {"model", "moments"}
+_INTERNAL = {"fetching", "model", "moments"}
 
 
 def known_missions() -> list[str]:

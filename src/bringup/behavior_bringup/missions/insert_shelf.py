@@ -3,25 +3,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from behavior_bringup.missions.model import (
-    Disturbance,
-    Mission,
-    Objects,
-    Situation,
-    Vector,
-    Verdict,
-)
-from behavior_bringup.missions.moments import Moment, free_spot, put
+from behavior_bringup.missions.fetching import FetchDisturbances, Fetched
+from behavior_bringup.missions.model import Mission, Objects, Verdict
 
 BOX, SHELF = "box", "shelf_base"
 LEAST_DEPTH = 0.11
 """[m] of the box, 0.13 m long, that must be in the compartment."""
 ASIDE, HEIGHT_TOLERANCE, AT_REST = 0.035, 0.012, 0.01
 """[m], [m], [m/s]"""
-_FREE_X, _FREE_Y = (0.36, 0.55), (-0.38, -0.12)
-"""[m] where a disturbed box is put: where it could have started."""
 
 
 def depth(objects: Objects) -> float:
@@ -64,41 +53,8 @@ def judge(objects: Objects) -> Verdict:
     return Verdict(True, f"the box is {100 * deep:.1f} cm in the shelf")
 
 
-class InsertShelfDisturbances:
-    """Moves the box while the robot reaches for it, or takes it from the gripper on its way.
-
-    Which of both, or both, and when, is drawn from the seed.
-    """
-
-    def __init__(self, seed: int) -> None:
-        """Draw the moments."""
-        self._random = np.random.default_rng([seed, 1])
-        self._move = Moment(nth=1, delay=float(self._random.uniform(0.0, 0.8)))
-        self._take = Moment(nth=1, delay=float(self._random.uniform(0.1, 1.2)))
-        what = int(self._random.integers(0, 3))
-        self._move.done, self._take.done = what == 1, what == 0
-
-    def due(self, situation: Situation) -> Disturbance | None:
-        """See `DisturbancePlan`."""
-        reaching = situation.skill == "pick" and situation.phase in ("reach", "approach")
-        if self._move.reached(reaching, situation.time):
-            return self._put("moved the box while the arm reached for it", held=False)
-        box = situation.objects.get(BOX)
-        carried = box is not None and box.held and bool(box.position[2] > 0.12)
-        if self._take.reached(carried, situation.time):
-            return self._put("took the box from the gripper", held=True)
-        return None
-
-    def pending(self) -> list[str]:
-        """See `DisturbancePlan`."""
-        moments = {"move while reaching": self._move, "take from the gripper": self._take}
-        return [what for what, moment in moments.items() if not moment.done]
-
-    def _put(self, cause: str, *, held: bool) -> Disturbance:
-        spot = free_spot(_FREE_X, _FREE_Y, [], self._random, clearance=0.0)
-        place: Vector = np.array([spot[0], spot[1], 0.066])
-        return put(BOX, place, self._random, cause, held=held)
-
+FETCHED = Fetched(name=BOX, x=(0.36, 0.55), y=(-0.38, -0.12), z=0.066, carried_above=0.12)
+"""A disturbed box is put where it could have started."""
 
 MISSION = Mission(
     name="insert_shelf",
@@ -107,5 +63,5 @@ MISSION = Mission(
     time_limit=180.0,
     judge=judge,
     summary=summary,
-    disturbances=InsertShelfDisturbances,
+    disturbances=lambda seed: FetchDisturbances(seed, FETCHED),
 )

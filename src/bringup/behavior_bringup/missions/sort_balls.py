@@ -73,10 +73,9 @@ def judge(objects: Objects) -> Verdict:
 
 
 class SortBallsDisturbances:
-    """In every second episode, takes a ball away just before it is grasped; it comes back later.
+    """Takes a ball away just before it is grasped; it comes back later.
 
-    Which pick, and how long the ball stays away, is drawn from the seed. Seeds that are even leave
-    the robot alone.
+    Which pick, and how long the ball stays away, is drawn from the seed.
     """
 
     def __init__(self, seed: int) -> None:
@@ -87,7 +86,7 @@ class SortBallsDisturbances:
         self._back_at = 0.0
         self._taken = ""
         self._tried = False
-        self._returned = self._take.done = seed % 2 == 0
+        self._returned = False
 
     def due(self, situation: Situation) -> Disturbance | None:
         """See `DisturbancePlan`."""
