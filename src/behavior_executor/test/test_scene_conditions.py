@@ -256,3 +256,21 @@ def test_counter_in_both_polarities_and_with_both_policies():
 def test_counter_refuses_ports_that_make_no_sense(ports, text):
     with pytest.raises(NodeExecutionError, match=text):
         Ticked(FakeScene(), f"<Counter {ports}/>").tick()
+
+
+def test_where_is_waits_for_what_the_arm_hides_for_a_while():
+    """A box behind the arm was at once no box any more, and the mission failed."""
+    scene = FakeScene(box("shelf"))
+    where = '<WhereIs object_name="peg" reference="shelf" patience="3" x="{v}"/>'
+    waiting = Ticked(scene, where)
+    assert waiting.tick() is NodeStatus.RUNNING
+    scene.now = NOW + 2.0
+    scene.snapshot = FakeScene(box("shelf"), box("peg", x=0.4)).snapshot
+    assert waiting.tick() is SUCCESS
+    assert waiting.blackboard.get("v") == pytest.approx(0.4)
+    gone = FakeScene(box("shelf"))
+    waiting = Ticked(gone, where)
+    waiting.tick()
+    gone.now = NOW + 3.1
+    assert waiting.tick() is FAILURE
+    assert "the scene has no peg; it has shelf" in waiting.reason
