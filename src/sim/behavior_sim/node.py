@@ -57,6 +57,9 @@ OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
 """[Hz] of the actions' feedback."""
+ALIVE = 0.5
+"""[s] of wall time after which a simulation that waits for others tells its joint states again: a
+robot that stands still is not one whose driver is gone."""
 
 _DEFAULTS = DetectorConfig()
 
@@ -190,6 +193,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._simulation.recorder = Recorder(config)
         # Pictures that are late by themselves do not mean that somebody is behind.
         self._camera_latency = max((c.noise.latency for c in config.cameras.values()), default=0.0)
+        self._told = time.monotonic()
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
@@ -290,7 +294,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             messages.fill_time(self._clock_message.clock, nanoseconds)
             self._clock_publisher.publish(self._clock_message)
         if due["joints"](steps):
-            self._joints_publisher.publish(self._joints_message.fill(simulation, nanoseconds))
+            self._tell_joints(nanoseconds)
         if due["state"](steps) and self._state_publisher.get_subscription_count():
             self._state_publisher.publish(self._state_message.fill(simulation, nanoseconds))
         if due["camera"](steps) and self._truthful:
@@ -306,10 +310,20 @@ class SimulationNode(Node):  # type: ignore[misc]
         return simulation.time
 
     def _hold(self, now: float) -> float:
+        pause = self._wait_for_followers(now)
+        if pause > 0.0 and time.monotonic() - self._told > ALIVE:
+            self._tell_joints(round(now * 1e9))
+        return min(pause, ALIVE)
+
+    def _wait_for_followers(self, now: float) -> float:
         if self._truthful:
             return self._lead.wait(now - self._simulation.detector.config.latency)
         seen = now - self._camera_latency
         return max(self._lead.wait(seen), self._camera_lead.wait(seen))
+
+    def _tell_joints(self, nanoseconds: int) -> None:
+        self._told = time.monotonic()
+        self._joints_publisher.publish(self._joints_message.fill(self._simulation, nanoseconds))
 
     def _publish_feedback(self, nanoseconds: int) -> None:
         simulation = self._simulation
