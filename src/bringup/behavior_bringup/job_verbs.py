@@ -83,9 +83,9 @@ def demo(options: argparse.Namespace) -> int:
 def _demo_navigation(options: argparse.Namespace) -> int:
     from behavior_bringup.navigation.demo import TourOptions, run_navigation_demo
 
-    if options.viewer:
-        raise UsageError(f"The stack of '{NAVIGATION}' has no viewer: leave --viewer away")
-    choice = TourOptions(speed=options.speed, seed=options.seed, out=options.out)
+    choice = TourOptions(
+        speed=options.speed, seed=options.seed, viewer=options.viewer, out=options.out
+    )
     return 0 if run_navigation_demo(choice, Console()) else 1
 
 

@@ -40,9 +40,13 @@ from behavior_bringup.conversion import (
     mission_action,
     path_points,
     progress_of,
+    sequence_action,
     things_of,
 )
+from behavior_bringup.mission_offers import Offer, offers_of
+from behavior_bringup.mission_steps import Place, Step
 from behavior_bringup.robot_description import robot_description
+from behavior_bringup.state import StackState
 from behavior_bringup.tree_view import TreeLine, tree_html, tree_lines
 from behavior_bringup.viewer_access import address_file, kept_token
 from behavior_bringup.viewer_controls import Commands
@@ -65,7 +69,9 @@ PARAMETERS = [
     ParameterSpec("port", 8080, "of the page on localhost", range=(1024, 65535), read_only=True),
     ParameterSpec("robot", "", "robot configuration; empty: no arm", read_only=True),
     ParameterSpec("library", "", "of the scene: which objects are containers", read_only=True),
-    ParameterSpec("title", "Behavior suite", "of the page", read_only=True),
+    ParameterSpec(
+        "world", "", "name of the stack, whose missions are offered; empty: all", read_only=True
+    ),
     ParameterSpec("mission", "", "which one is offered first", read_only=True),
     ParameterSpec(
         "address_file",
@@ -90,12 +96,13 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._actions = self.create_publisher(MissionAction, "/mission/action", QOS_EVENT_LOG)
         self._pending: dict[str, Any] = {}
         self._tree = _Tree()
-        file = address_file(values["address_file"])
+        self._world, self._known = values["world"], list[str]()
+        self._file = file = address_file(values["address_file"])
         access = WebAccess(token=kept_token(file) or new_token())
         self.page = ViewerPage(
             port=values["port"],
             access=access,
-            title=values["title"],
+            title=values["world"] or "Behavior suite",
             mission=values["mission"],
             robot_description=robot_description(Path(values["robot"])) if values["robot"] else "",
             commands=Commands(
@@ -103,6 +110,7 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
                 pause=partial(self._control, MissionAction.PAUSE),
                 resume=partial(self._control, MissionAction.RESUME),
                 cancel=partial(self._control, MissionAction.CANCEL),
+                drive=self._drive,
             ),
         )
         write_private(file, access.url(self.page.port) + "\n")
@@ -181,10 +189,34 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
     def _ask_missions(self) -> None:
         if self._missions.service_is_ready():
             future = self._missions.call_async(ListMissions.Request())
-            future.add_done_callback(lambda done: self.page.set_missions(done.result().names))
+            future.add_done_callback(lambda done: self._offer(done.result().names))
+
+    def _offer(self, names: list[str]) -> None:
+        """Offer, of the missions that the executor knows, those that this world can run."""
+        if names != self._known:
+            self._known = names
+            here = {name: offer for name, offer in self._offers().items() if name in names}
+            self.page.set_missions(
+                {name: offer.parameter_texts() for name, offer in here.items()}
+                if self._world
+                else {name: [] for name in names}
+            )
+
+    def _offers(self) -> dict[str, Offer]:
+        """What this world can run."""
+        if not self._world:
+            return {}
+        log_dir = str(self._file.parent)
+        stack = StackState(supervisor_pid=0, domain=0, world=self._world, log_dir=log_dir)
+        return {offer.name: offer for offer in offers_of(stack) if not offer.why_not}
 
     def _on_start(self, name: str, parameters: dict[str, str]) -> None:
         self._actions.publish(mission_action(name, uuid.uuid4().hex[:12], parameters))
+
+    def _drive(self, x: float, y: float) -> None:
+        action = sequence_action([Step(navigate=Place(x=x, y=y))])
+        action.action_id = uuid.uuid4().hex[:12]
+        self._actions.publish(action)
 
     def _control(self, kind: int) -> None:
         """Pause, resume or cancel the mission that is shown."""

@@ -6,7 +6,8 @@ A page that only looks gets none; the server takes no clicks from it either.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import html
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ class Commands:
     pause: Callable[[], None]
     resume: Callable[[], None]
     cancel: Callable[[], None]
+    drive: Callable[[float, float], None]
+    """To a place on the map [m]."""
 
 
 class Controls:
@@ -37,29 +40,49 @@ class Controls:
         """Add them to the client's panel."""
         self._commands = commands
         self._state = ""
+        self._missions: Mapping[str, Sequence[str]] = {}
+        self._drives = False
         gui = client.gui
         self._client = client
         with gui.add_folder(title, order=0):
             self._choice: Any = gui.add_dropdown("mission", ("...",), disabled=True)
-            self._parameters = gui.add_text(
-                "parameters", "", hint="KEY=VALUE; KEY=VALUE, as 'behavior mission list' tells them"
-            )
+            self._parameters = gui.add_text("parameters", "", hint="KEY=VALUE; KEY=VALUE")
+            self._known = gui.add_html("")
             self._start = gui.add_button("Start", color="green", disabled=True)
             self._hold = gui.add_button("Pause", color="yellow", disabled=True)
             self._cancel = gui.add_button("Cancel", color="red", disabled=True)
+        self._choice.on_update(lambda _: self._tell_parameters())
         self._start.on_click(lambda _: self._on_start())
         self._hold.on_click(lambda _: self._on_hold())
         self._cancel.on_click(lambda _: commands.cancel())
 
-    def set_missions(self, names: Sequence[str], preferred: str) -> None:
-        """Offer these missions; `preferred` is chosen at first."""
-        if not names or tuple(names) == self._choice.options:
+    def set_missions(self, missions: Mapping[str, Sequence[str]], preferred: str) -> None:
+        """Offer these missions; `preferred` is chosen at first.
+
+        Args:
+            missions: for each, its parameters in a line each.
+            preferred: name of one.
+        """
+        if missions == self._missions:
             return
-        first = self._choice.disabled
-        self._choice.options = tuple(names)
-        if first and preferred in names:
+        first, self._missions = not self._missions, missions
+        self._choice.options = tuple(missions) or ("none runs in this world",)
+        if first and preferred in missions:
             self._choice.value = preferred
-        self._choice.disabled = self._start.disabled = False
+        self._choice.disabled = self._start.disabled = not missions
+        self._tell_parameters()
+
+    def add_drive(self) -> None:
+        """Offer driving to a place on the map."""
+        if self._drives:
+            return
+        self._drives = True
+        gui = self._client.gui
+        with gui.add_folder("Drive to", order=0.5):
+            x = gui.add_number("x [m]", 0.0, step=0.1)
+            y = gui.add_number("y [m]", 0.0, step=0.1)
+            go = gui.add_button("Drive", color="green")
+        go.on_click(lambda _: self._commands.drive(float(x.value), float(y.value)))
 
     def set_state(self, state: str) -> None:
         """Offer what fits a mission's state."""
@@ -68,6 +91,13 @@ class Controls:
         self._state = state
         self._cancel.disabled = self._hold.disabled = state not in _LIVING
         self._hold.label = "Resume" if state == "paused" else "Pause"
+
+    def _tell_parameters(self) -> None:
+        lines = self._missions.get(str(self._choice.value), ())
+        told = "<br/>".join(html.escape(line) for line in lines)
+        self._known.content = (
+            f'<div style="padding:0 0.8em;font-size:11px;color:#6b7280">{told}</div>'
+        )
 
     def _on_start(self) -> None:
         try:

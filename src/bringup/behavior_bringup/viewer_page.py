@@ -78,7 +78,7 @@ class ViewerPage:
         self._map: viser.ImageHandle | None = None
         self._tree = self._status = ""
         self._controls: dict[int, Controls] = {}
-        self._missions: tuple[str, ...] = ()
+        self._missions: Mapping[str, Sequence[str]] = {}
         self._state = ""
         self._changing = threading.RLock()
         self._build_panel()
@@ -173,11 +173,12 @@ class ViewerPage:
     def set_map(self, ground: GroundMap) -> None:
         """Draw the map on the ground, and look at it as a whole when it is the first."""
         x, y = ground.centre
-        if self._map is None:
-            reach = 0.75 * max(ground.width, ground.height)
-            self._server.initial_camera.position = (x, y - reach, reach)
-            self._server.initial_camera.look_at = (x, y, 0.0)
+        if self._map is None or tuple(self._map.position[:2]) != (x, y):
             self._grid.visible = False
+            self._look_at_ground(x, y, 0.6 * max(ground.width, ground.height))
+        with self._changing:
+            for controls in self._controls.values():
+                controls.add_drive()
         # viser's pictures hang in the x-y plane, their upper edge towards -y.
         self._map = self._server.scene.add_image(
             "/map",
@@ -186,8 +187,15 @@ class ViewerPage:
             ground.height,
             position=(x, y, -0.01),
             wxyz=(0.0, 1.0, 0.0, 0.0),
+            format="png",
             cast_shadow=False,
         )
+
+    def _look_at_ground(self, x: float, y: float, reach: float) -> None:
+        eye, at = (x, y - reach, 1.6 * reach), (x, y, 0.0)
+        self._server.initial_camera.position, self._server.initial_camera.look_at = eye, at
+        for client in self._server.get_clients().values():
+            client.camera.position, client.camera.look_at = eye, at
 
     def set_base(self, x: float, y: float, yaw: float) -> None:
         """Draw a mobile robot there [m, rad]."""
@@ -209,10 +217,10 @@ class ViewerPage:
         if content != self._tree:
             self._tree = self._tree_panel.content = content
 
-    def set_missions(self, names: Sequence[str]) -> None:
-        """Offer these missions."""
+    def set_missions(self, missions: Mapping[str, Sequence[str]]) -> None:
+        """Offer these missions; for each, its parameters in a line each."""
         with self._changing:
-            self._missions = tuple(names)
+            self._missions = missions
             for controls in self._controls.values():
                 controls.set_missions(self._missions, self._mission)
 
@@ -256,6 +264,8 @@ class ViewerPage:
             controls = Controls(client, self._commands, "Mission")
             controls.set_missions(self._missions, self._mission)
             controls.set_state(self._state)
+            if self._map is not None:
+                controls.add_drive()
             self._controls[client.client_id] = controls
 
     def _forget(self, client: viser.ClientHandle) -> None:

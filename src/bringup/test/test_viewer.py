@@ -202,11 +202,25 @@ def test_clicks_become_mission_actions(world: Any) -> None:
     commands.pause()
     commands.resume()
     commands.cancel()
-    spin_until(executor, lambda: len(actions) == 4)
+    commands.drive(3.0, 4.0)
+    spin_until(executor, lambda: len(actions) == 5)
     assert actions[0].name == "stack_blocks"
     assert [(each.key, each.value) for each in actions[0].parameters] == [("blocks", "red;blue")]
     kinds = [MissionAction.PAUSE, MissionAction.RESUME, MissionAction.CANCEL]
-    assert [action.type for action in actions[1:]] == kinds
+    assert [action.type for action in actions[1:4]] == kinds
+    assert actions[4].type == MissionAction.NAVIGATE_TO_POSE
+    assert (actions[4].goal.pose.position.x, actions[4].goal.pose.position.y) == (3.0, 4.0)
+
+
+def test_only_missions_of_this_world_are_offered(world: Any) -> None:
+    viewer, _, _ = world
+    names = ["open_door", "stack_blocks"]
+    viewer._world, viewer._known = "door", []
+    viewer._offer(names)
+    assert set(viewer.page._missions) == {"open_door"}
+    viewer._world, viewer._known = "", []
+    viewer._offer(names)
+    assert set(viewer.page._missions) == set(names)
 
 
 def test_parameters_are_read_from_one_line() -> None:

@@ -61,9 +61,10 @@ class Served:
                 pause=lambda: self.clicked.append("pause"),
                 resume=lambda: self.clicked.append("resume"),
                 cancel=lambda: self.clicked.append("cancel"),
+                drive=lambda x, y: self.clicked.append(f"drive {x} {y}"),
             ),
         )
-        self.page.set_missions(["other", "stack_blocks"])
+        self.page.set_missions({"other": [], "stack_blocks": ["blocks: text"]})
 
     def status(self, path: str, **headers: str) -> int:
         """Of the answer to a request."""

@@ -22,6 +22,7 @@ from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_bringup.terminal import say, say_verdict, show_table, verdict_text
+from behavior_bringup.watching import watching_lines
 from behavior_sim.navigation.config import NavigationConfig, load_navigation_world
 from behavior_sim.navigation.drawing import draw_animation, draw_picture
 from behavior_sim.navigation.poses import Pose
@@ -41,6 +42,7 @@ class TourOptions:
     speed: float
     """Times real time; 0: as fast as possible."""
     seed: int
+    viewer: bool
     out: Path
     """Folder for picture and animation."""
 
@@ -59,9 +61,13 @@ def run_navigation_demo(options: TourOptions, console: Console) -> bool:
         "speed": options.speed,
         "seed": options.seed,
         "headless": True,
+        "viewer": options.viewer,
     }
     with temporary_stack(stack, world=STACK, arguments=arguments) as (client, _):
         say(f"The stack is up in ROS domain {client.domain}. The tour has five goals.", console)
+        state = stack.state()
+        for line in watching_lines(stack, state) if state else ():
+            say(line, console)
         evidence, ending = _drive(client, config, console, stack.watch().check)
     goals = _goals(evidence)
     findings = judge(evidence, goals)
