@@ -86,7 +86,8 @@ def offers_of(state: StackState) -> list[Offer]:
     given = executor.parameters
     single = given.get("behavior_tree_file", "")
     catalogue = MissionCatalogue(
-        [Path(name) for name in given.get("tree_directories", [])], [Path(single)] if single else []
+        [Path(name) for name in given.get("tree_directories", []) if name],
+        [Path(single)] if single else [],
     )
     nodes = Path(state.log_dir) / TREE_NODES
     return [_offer(entry, state.world, nodes) for entry in catalogue.entries()]

@@ -135,6 +135,8 @@ def start(
     if "journal" in description.arguments:
         # Beside the logs: a restarted executor finds its missions there, the next stack does not.
         arguments.setdefault("journal", str(log_dir / "missions.journal"))
+    if folder := arguments.get("missions"):
+        arguments["missions"] = str(_existing_folder(str(folder)))
     if "tree_nodes" in description.arguments:
         # What the executor's nodes are: `behavior mission list` looks there.
         arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))
@@ -154,6 +156,18 @@ def start(
     )
     launch_supervisor(plan)
     return description.ready
+
+
+def _existing_folder(text: str) -> Path:
+    """A folder as all processes can name it, wherever they work.
+
+    Raises:
+        UsageError: there is none.
+    """
+    folder = Path(text).expanduser().resolve()
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder} with missions: make it first")
+    return folder
 
 
 def launch_supervisor(plan: Plan) -> None:
