@@ -20,6 +20,7 @@ from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks
 from behavior_bringup.terminal import print_json, say, sentence, show_table
+from behavior_bringup.watching import known_viewer, watching_lines
 
 
 def up(options: argparse.Namespace) -> int:
