@@ -118,3 +118,26 @@ def test_readme_commands_exist():
     ).stdout
     for verb in set(re.findall(r"^behavior ([a-z]+)", readme, re.M)):
         assert re.search(rf"\b{verb}\b", told), verb
+
+
+WEB_SERVERS = re.compile(
+    r"^\s*(?:from|import) (?:http\.server|socketserver|wsgiref|aiohttp|tornado|uvicorn|websockets"
+    r"|pycrdt_websocket)\b|\bViserServer\(",
+    re.MULTILINE,
+)
+
+
+def test_web_servers_ask_who_may_use_them():
+    """A page of any other server can reach a server on this machine: see docs/security.md."""
+    servers = [
+        file
+        for file in tracked("src/*/behavior_*/*.py", "src/*/behavior_*/**/*.py")
+        if WEB_SERVERS.search(file.read_text())
+    ]
+    assert servers, "the viewer's server is not found: this test looks for the wrong thing"
+    open_ones = [
+        str(file.relative_to(REPOSITORY))
+        for file in servers
+        if "from behavior_ros.web_access import" not in file.read_text()
+    ]
+    assert not open_ones, f"ask behavior_ros.web_access there: {open_ones}"

@@ -19,9 +19,9 @@ from rclpy.node import Node as RosNode
 
 from behavior_bringup.client import StackClient, new_context
 from behavior_bringup.description import Node, Process, load_stack, resolve, stack_file
-from behavior_bringup.security.foreseen import OBSERVER, OPERATOR, leaves_of, outsiders
 from behavior_bringup.security.graph import nodes_by_process, profile_of
 from behavior_bringup.security.keystore import dds_topics, governance_xml, write_keystore
+from behavior_bringup.security.outsiders import OBSERVER, OPERATOR, outsiders
 from behavior_bringup.security.policy import Profile, enclave_arguments, policy_xml
 from behavior_bringup.security.verb import collect
 from behavior_bringup.session import temporary_stack
@@ -133,11 +133,6 @@ def test_an_operator_configures_no_node_and_an_observer_asks_nothing() -> None:
     assert not observer.request | observer.call
     assert "/joints" in observer.subscribe & operator.subscribe
     assert "/joints" not in operator.publish | observer.publish
-
-
-def test_leaves_of_trees_are_foreseen() -> None:
-    (executor,) = (process for process in block_world() if process.name == "executor")
-    assert {"/pick", "/place", "/move_arm", "/gripper"} <= leaves_of(executor).call
 
 
 def test_processes_take_part_as_themselves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from behavior_bringup.description import Process, Scalar, load_stack, resolve, s
 from behavior_bringup.environment import machine_kind
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.security.keystore import write_keystore
+from behavior_bringup.security.outsiders import outsiders
 from behavior_bringup.security.policy import Profile
 from behavior_bringup.stack import free_stack
 from behavior_bringup.terminal import say
@@ -53,13 +54,7 @@ def collect(processes: list[Process]) -> dict[str, dict[str, Profile]]:
     Raises:
         BringupError: the graph does not come to rest, or a process is not found in it.
     """
-    from behavior_bringup.security.foreseen import EXECUTOR, leaves_of, outsiders
-
     found = _steady_graph(processes)
-    for process in processes:
-        executor = found[process.name].get(f"/{EXECUTOR}")
-        if executor is not None:
-            executor.add(leaves_of(process))
     return {**found, **outsiders(found)}
 
 

@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processes of a stack use only later, and what those who come from outside use.
+"""Who uses a stack from outside: operators, and those who only look.
 
-The graph of a stack that has just come up shows neither the servers that a tree will call nor the
-clients of an operator.
+The graph of a stack that has just come up shows neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
-from behavior_bringup.description import Process
 from behavior_bringup.security.policy import Profile
-from behavior_ros import load_node_models
 
-__all__ = ["EXECUTOR", "OBSERVER", "OPERATOR", "leaves_of", "outsiders"]
+__all__ = ["OBSERVER", "OPERATOR", "outsiders"]
 
-EXECUTOR = "behavior_executor"
-"""The node that ticks trees."""
 OPERATOR, OBSERVER = "operator", "observer"
 """Enclaves for those who come from outside: who gives orders, and who only looks."""
 
@@ -35,22 +29,6 @@ _PARAMETERS = (
     "change_state",
 )
 """Services of every node, by which it could be made another one."""
-
-
-def leaves_of(process: Process) -> Profile:
-    """What the leaves of trees use that the process ticks: the nodes of its `nodes_file`."""
-    profile = Profile()
-    kinds = {
-        "action": profile.call,
-        "service": profile.request,
-        "publisher": profile.publish,
-        "subscriber": profile.subscribe,
-    }
-    files = (node.parameters.get("nodes_file", "") for node in process.nodes)
-    for file in filter(None, files):
-        for model in load_node_models(Path(file)):
-            kinds[model.kind].add(f"/{model.name.lstrip('/')}")
-    return profile
 
 
 def outsiders(processes: Mapping[str, Mapping[str, Profile]]) -> dict[str, dict[str, Profile]]:
