@@ -82,12 +82,6 @@ def state_name(state: int) -> str:
     return _STATES.get(state, f"state {state}")
 
 
-def constant_name(message: type, code: int) -> str:
-    """Name of a result's code, as its interface calls it: `UNREACHABLE`."""
-    names = (name for name in dir(message) if name.isupper() and getattr(message, name) == code)
-    return next(names, f"code {code}")
-
-
 def mission_code(code: int) -> str:
     """Name of a reason of MissionFeedback."""
     return Code(code).name if code in list(Code) else f"code {code}"

@@ -113,7 +113,7 @@ _DO: dict[str, Callable[[StackClient, float], str]] = {
 
 def _require(result: Any, what: str) -> None:
     if result.code != 0:
-        from behavior_bringup.conversion import constant_name
+        from behavior_ros import code_text
 
-        name = constant_name(type(result), result.code)
+        name = code_text(type(result), result.code)
         raise BringupError(f"{what} did not get there ({name}): {result.message}")

@@ -237,9 +237,9 @@ def _client(stack: str) -> Iterator[SceneClient]:
 
 def _require(result: Any) -> None:
     if result.code != 0:
-        from behavior_bringup.conversion import constant_name
+        from behavior_ros import code_text
 
-        name = constant_name(type(result), result.code)
+        name = code_text(type(result), result.code)
         text = sentence(str(result.message) or f"refused: {name}")
         raise UsageError(text) if name in WRONG_REQUESTS else BringupError(text)
 

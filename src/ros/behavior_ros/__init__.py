@@ -19,6 +19,7 @@ from behavior_ros.entry import run
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
 from behavior_ros.goal_exchange import End, GoalExchange, GoalOutcome
 from behavior_ros.goal_runner import GoalRunner, RemoteGoal
+from behavior_ros.interfaces import code_text
 from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
 from behavior_ros.message_cache import AgeSince, MessageCache
 from behavior_ros.newest_entry import NewestEntry
@@ -69,6 +70,7 @@ __all__ = [
     "WaitTimeout",
     "WorkerActionServer",
     "burst_action_client",
+    "code_text",
     "create_static_transform_broadcaster",
     "create_transform_broadcaster",
     "create_transform_buffer",

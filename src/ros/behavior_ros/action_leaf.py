@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from behavior_ros.goal_exchange import End, GoalOutcome
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import constant_name, inlined, load_interface
+from behavior_ros.interfaces import code_text, inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub, SentGoal
 from behavior_ros.node_models import NodeModel
 from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
@@ -136,8 +136,7 @@ class ActionLeaf(StatefulActionNode):
         )
         if message:
             return str(message)
-        name = constant_name(type(outcome.result), code)
-        cause = f" with code {code}{f' ({name})' if name else ''}" if code else ""
+        cause = f" with {code_text(type(outcome.result), code)}" if code else ""
         return f"action {self.model.name} {outcome.end.value}{cause}"
 
     def _is_late(self) -> bool:

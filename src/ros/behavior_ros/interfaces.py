@@ -167,6 +167,11 @@ def constant_name(message: Any, value: int) -> str | None:
     return None
 
 
+def code_text(message: Any, code: int) -> str:
+    """A result's code in words: the name of its constant; without one `code 7`."""
+    return constant_name(message, code) or f"code {code}"
+
+
 def _definition(package: str, kind: str, name: str) -> list[str]:
     try:
         share = Path(get_package_share_directory(package))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import constant_name, inlined, load_interface
+from behavior_ros.interfaces import code_text, inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
 from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
@@ -83,8 +83,7 @@ class ServiceLeaf(StatefulActionNode):
         code = getattr(response, "code", 0)
         if code == 0 and getattr(response, "success", True):
             return NodeStatus.SUCCESS
-        name = constant_name(type(response), code) if code else None
-        cause = f" with code {code}{f' ({name})' if name else ''}" if code else ""
+        cause = f" with {code_text(type(response), code)}" if code else ""
         message = getattr(response, "message", "")
         return self._fail(message or f"service {self.model.name} refused{cause}")
 

@@ -19,7 +19,7 @@ from behavior_executor.navigation.behavior_call import (
 )
 from behavior_executor.navigation.calls import CallResult
 from behavior_executor.statistics import Metric
-from behavior_ros import ParameterSpec
+from behavior_ros import ParameterSpec, code_text
 from behavior_ros.leaf_hub import LeafHub, SentGoal, leaf_hub
 from behavior_tree import BehaviorTreeFactory
 
@@ -111,7 +111,9 @@ class RemoteBehavior:
         if result is None:
             return CallResult(False, outcome.message)
         success = outcome.succeeded and result.code == 0
-        return CallResult(success, result.message or f"ended with code {result.code}")
+        return CallResult(
+            success, result.message or f"ended with {code_text(type(result), result.code)}"
+        )
 
     def cancel(self) -> None:
         """Cancel it."""

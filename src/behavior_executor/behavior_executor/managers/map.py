@@ -25,6 +25,7 @@ from behavior_ros import (
     End,
     GoalOutcome,
     ParameterSpec,
+    code_text,
     declare,
     seconds,
     to_time,
@@ -229,9 +230,13 @@ def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:
             number, False, f"the map loader answered request {result.request_id} instead"
         )
     success = outcome.succeeded and result.code == LoadTile.Result.SUCCESS
-    text = "" if success else result.message or f"the map loader ended with code {result.code}"
+    text = "" if success else result.message or _ended_with(result)
     kept = result.code in (LoadTile.Result.UNKNOWN_TILE, LoadTile.Result.INVALID_REQUEST)
     return LoadAnswer(number, success, text, seconds(result.acquired), kept=kept)
+
+
+def _ended_with(result: Any) -> str:
+    return f"the map loader ended with {code_text(type(result), result.code)}"
 
 
 def _nothing(_: Any) -> None:
