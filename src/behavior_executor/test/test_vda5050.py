@@ -588,6 +588,16 @@ def test_requests_and_unknown_instant_actions(yard: Yard) -> None:
     assert {"cancelOrder", "work", "pause_order"} <= kinds
 
 
+def test_a_leg_with_a_piece_left_out_is_told(yard: Yard) -> None:
+    yard.order(order(0, 1, 2))
+    yard.step()
+    yard.place, yard.outcome = Place(2.0, 0.0, 0.0, "hall"), (True, "done, but for 3.0 m")
+    yard.step()
+    assert yard.state().last_node_id == "n2"
+    (error,) = yard.state().errors
+    assert (error.error_type, error.error_description) == ("drivingWarning", "done, but for 3.0 m")
+
+
 def test_old_errors_make_room(yard: Yard) -> None:
     for number in range(50):
         yard.take("order", json.dumps({**HEADER, "orderId": "o" * number}))

@@ -193,9 +193,20 @@ class GenerateManeuver(_ActionNode):
 class CompleteAction(_ActionNode):
     """Ends the action with success."""
 
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(
+            OutputPort(
+                "summary", str, description="what of the route was left out; unset: nothing was"
+            )
+        )
+
     def tick(self) -> NodeStatus:
         """End it; FAILURE if there is none, or the map that it wants was refused."""
         if self.core.complete():
+            if self.core.action.text:
+                self.set_output("summary", self.core.action.text)
             return self.result("")
         return self.result(self.core.state.map.refusal or "there is no action")
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from behavior_executor.vda5050.actions import ActionBook, ActionHandler
-from behavior_executor.vda5050.limits import MOST_ACTIONS, MOST_ERRORS, MOST_INSTANT
+from behavior_executor.vda5050.limits import LONGEST_TEXT, MOST_ACTIONS, MOST_ERRORS, MOST_INSTANT
 from behavior_executor.vda5050.messages import (
     Action,
     ActionStatus,
@@ -369,6 +369,15 @@ class Vehicle:
             edge = order.edges[self._reached]
             self._give_up("drivingError", text, edge_id=edge.edge_id)
             return
+        if text not in ("", "done"):  # nodes of it may have been driven around
+            about = references(order_id=order.order_id, node_id=order.nodes[leg.end].node_id)
+            self.report(
+                Error(
+                    error_type="drivingWarning",
+                    error_references=about,
+                    error_description=text[:LONGEST_TEXT],
+                )
+            )
         while self._reached < leg.end:
             self._reach(order, self._reached + 1)
             if self._reached < leg.end:
@@ -395,7 +404,7 @@ class Vehicle:
             Error(
                 error_type=kind,
                 error_references=found,
-                error_description=text,
+                error_description=text[:LONGEST_TEXT],
                 error_level=ErrorLevel.WARNING,
             )
         )
