@@ -92,8 +92,8 @@ class Result:
             tracks = follow(image)
             self.seconds += time.perf_counter() - start
             self.images += 1
-            if image.stamp >= newest:  # one that comes late tells of the past
-                newest = image.stamp
+            if image.taken >= newest:  # one that comes late tells of the past
+                newest = image.taken
                 self.score.add(image.truth, image.visible, tracks)
         self.score.close()
 

@@ -59,13 +59,28 @@ class Detector:
     tells_noise: bool = False
     """Whether the detections carry their covariance."""
     name: str = "camera"
+    doubled: float = 0.0
+    """Probability that what is found is reported twice, ..."""
+    doubles_apart: float = 0.015
+    """[m] ... with this standard deviation between the two along each axis."""
+    mistaken: float = 0.0
+    """Probability that what is found is taken for one of the other classes."""
+    clock_steps: tuple[tuple[float, float], ...] = ()
+    """Times [s] and by how much [s] its clock is set then."""
+
+    def clock(self, time: float) -> float:
+        """What its clock shows at a time [s]."""
+        return time + sum(step for at, step in self.clock_steps if time >= at)
 
 
 @dataclass(frozen=True)
 class Image:
     """What arrives at once, and what was true when it was taken."""
 
+    taken: float
+    """When it was really taken [s]."""
     stamp: float
+    """When it says that it was taken [s]."""
     arrival: float
     detections: list[Detection]
     truth: dict[int, Array]
@@ -96,24 +111,31 @@ class Scenario:
 
 
 def _image(
-    things: list[Thing], detector: Detector, stamp: float, rng: np.random.Generator
+    things: list[Thing], detector: Detector, taken: float, rng: np.random.Generator
 ) -> Image:
-    truth = {index: thing.path(stamp) for index, thing in enumerate(things)}
-    visible = frozenset(index for index in truth if things[index].visible(stamp))
+    truth = {index: thing.path(taken) for index, thing in enumerate(things)}
+    visible = frozenset(index for index in truth if things[index].visible(taken))
     found: list[tuple[str, float, Array]] = []
     for index, position in truth.items():
         shift = detector.noise * rng.standard_normal(3)
         low, high = detector.confidence
         confidence, luck = rng.uniform(low, high), rng.random()
         if index in visible and luck < detector.found:
-            found.append((things[index].class_id, confidence, position + shift))
+            found += _told(
+                things[index].class_id,
+                {thing.class_id for thing in things},
+                confidence,
+                position + shift,
+                detector=detector,
+                rng=rng,
+            )
     low, high = detector.false_confidence
     for _ in range(rng.poisson(detector.false)):
         class_id = things[int(rng.integers(len(things)))].class_id
         found.append((class_id, low + (high - low) * rng.random() ** 2, ROOM * rng.random(3)))
     order = rng.permutation(len(found))
     variance = detector.noise**2 if detector.tells_noise else 0.0
-    count = len(found)
+    count, stamp = len(found), detector.clock(taken)
     made = checked_detections(
         class_ids=[found[i][0] for i in order],
         stamps=[stamp] * count,
@@ -127,7 +149,28 @@ def _image(
     )
     detections = [detection for detection in made if isinstance(detection, Detection)]
     assert len(detections) == count
-    return Image(stamp, stamp + detector.delay, detections, truth, visible, detector.name)
+    arrival = taken + detector.delay
+    return Image(taken, stamp, arrival, detections, truth, visible, detector.name)
+
+
+def _told(
+    class_id: str,
+    classes: set[str],
+    confidence: float,
+    position: Array,
+    *,
+    detector: Detector,
+    rng: np.random.Generator,
+) -> list[tuple[str, float, Array]]:
+    """What a detector says of a thing that it has found: class, confidence and place."""
+    if detector.mistaken and rng.random() < detector.mistaken:
+        others = sorted(classes - {class_id})
+        class_id = others[int(rng.integers(len(others)))]
+    told = [(class_id, confidence, position)]
+    if detector.doubled and rng.random() < detector.doubled:
+        apart = detector.doubles_apart * rng.standard_normal(3)
+        told.append((class_id, 0.9 * confidence, position + apart))
+    return told
 
 
 # ---------------------------------------------------------------------------- paths
@@ -221,6 +264,22 @@ def hidden_things(rng: np.random.Generator) -> list[Thing]:
     return things
 
 
+def long_hidden_things(rng: np.random.Generator) -> list[Thing]:
+    """Resting ones, each hidden for eight seconds."""
+    return [
+        Thing(resting(place), ((at, at + 8.0),))
+        for place, at in zip(_apart(rng, 6, 0.4), rng.uniform(4.0, 6.0, 6), strict=True)
+    ]
+
+
+def things_of_three_classes(rng: np.random.Generator) -> list[Thing]:
+    """As `slow_things`, of three classes in turn."""
+    return [
+        Thing(thing.path, class_id=("cup", "can", "jar")[index % 3])
+        for index, thing in enumerate(slow_things(rng))
+    ]
+
+
 def slow_things(rng: np.random.Generator) -> list[Thing]:
     """Half of them rest, half go in circles at 15 cm/s."""
     places = _apart(rng, 8, 0.7)
@@ -276,6 +335,12 @@ def scenarios() -> Iterator[Scenario]:
     yield Scenario("slow camera, 3 Hz", slow_things, (Detector(rate=3.0),))
     yield Scenario("handled", handled_things)
     yield Scenario("crowd", crowd, (Detector(false=3.0),))
+    yield Scenario("doubled, 50 %", slow_things, (Detector(doubled=0.5),))
+    yield Scenario("wrong class, 20 %", things_of_three_classes, (Detector(mistaken=0.2),))
+    yield Scenario(
+        "clock set by 1 s", slow_things, (Detector(clock_steps=((5.0, 1.0), (9.0, -1.0))),)
+    )
+    yield Scenario("hidden for 8 s", long_hidden_things, duration=18.0)
     yield Scenario(
         "two detectors",
         slow_things,

@@ -11,6 +11,10 @@ because they were pushed or badly seen. Leaving both alone costs as much as a de
 of the gate that only the third explains, and the sum over the image is made least
 (:func:`behavior_scene.assignment.optimal_assignment`).
 
+A sure detection of another class may continue a track too, at a price, where rest or motion
+explains it and sizes agree: detectors mistake one class for another, and no two things are in one
+place.
+
 Two rounds: sure detections with all tracks; then the unsure ones with those confirmed tracks that
 are left, and only where rest or motion explains them. So a thing that is hardly recognised goes on
 being followed, while false detections of a detector with a low threshold neither start tracks nor
@@ -43,6 +47,11 @@ LOG_PLAUSIBLE_DENSITY = math.log(0.5)
 GATE_DEVIATIONS = 3.0
 UNSURE_SQUARED_DISTANCE = 16.3
 """Squared Mahalanobis distance of an unsure detection at most: 99.9 % of the right ones."""
+CLASS_COST = 12.0
+"""Of a detection of another class: that of a detector that is wrong once in twenty times, doubled
+so that a track of the right class is always the better choice."""
+MISTAKEN_RADIUS = 0.1
+"""[m] within which a detection of another class is looked for."""
 SIZE_DEVIATION = 0.3
 """Of the natural logarithm of each edge of the bounding boxes."""
 TURN_DEVIATION = 0.3
@@ -102,6 +111,8 @@ class _Pairs:
     columns: Indices
     distances: Array
     """M [m] to the nearest of prediction and anchor."""
+    mistaken: Mask
+    """M, True: track and detection are of different classes."""
 
 
 def expectations(
@@ -154,7 +165,7 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
         seen: the detections, at the time of the tracks.
         sure: which of the detections count in the first round.
     """
-    pairs = _candidates(there, seen)
+    pairs = _with_mistaken(_candidates(there, seen), there, seen)
     log_density, squared = log_densities(
         there.motion,
         seen.positions,
@@ -169,8 +180,10 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
     worth = 2.0 * (total - _log_jump(gate, gate))
     # Rounding must not exclude what lies at the very edge of the gate.
     near = (pairs.distances <= gate) & (worth >= -1e-9)
-    admissible = near | (total >= LOG_PLAUSIBLE_DENSITY)
-    gain = worth + 2.0 * CUE_LIMIT + 1e-6 - _cue_costs(there, seen, pairs)
+    cues = _cue_costs(there, seen, pairs)
+    explained = (squared <= UNSURE_SQUARED_DISTANCE) & (cues < CUE_LIMIT) & sure[pairs.columns]
+    admissible = (near | (total >= LOG_PLAUSIBLE_DENSITY)) & (~pairs.mistaken | explained)
+    gain = worth + 2.0 * CUE_LIMIT + 1e-6 - cues - np.where(pairs.mistaken, CLASS_COST, 0.0)
     first = np.flatnonzero(admissible & sure[pairs.columns])
     chosen = first[optimal_assignment(pairs.rows[first], pairs.columns[first], gain[first])]
     confirmed = np.array([track.confirmed for track in there.tracks], dtype=bool)
@@ -179,6 +192,7 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
         admissible
         & ~sure[pairs.columns]
         & confirmed[pairs.rows]
+        & ~pairs.mistaken
         & (squared <= UNSURE_SQUARED_DISTANCE)
     )
     more = second[optimal_assignment(pairs.rows[second], pairs.columns[second], gain[second])]
@@ -200,7 +214,7 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     some = np.flatnonzero(code >= 0.0)
     if not some.size:
         nothing = np.zeros(0, dtype=np.intp)
-        return _Pairs(nothing, nothing, np.zeros(0))
+        return _Pairs(nothing, nothing, np.zeros(0), np.zeros(0, dtype=bool))
     code = code[some] * _CLASS_SPACING
     columns_code = np.array([names[d.class_id] for d in seen.detections]) * _CLASS_SPACING
     tree = _tree(np.column_stack([seen.positions, columns_code]))
@@ -215,7 +229,36 @@ def _candidates(there: Expectations, seen: Measurements) -> _Pairs:
     for half in (near["i"] < len(some), near["i"] >= len(some)):  # no pair twice in either
         nearest[keys[half]] = np.minimum(nearest[keys[half]], distances[half])
     rows, columns = np.nonzero(nearest.reshape(-1, count) <= limits[:, None])
-    return _Pairs(rows, columns, nearest[rows * count + columns])
+    return _Pairs(rows, columns, nearest[rows * count + columns], np.zeros(len(rows), dtype=bool))
+
+
+def _with_mistaken(pairs: _Pairs, there: Expectations, seen: Measurements) -> _Pairs:
+    """The pairs, and those of different classes that are near each other.
+
+    A track stands for its class only while its detections mostly say so; see `Track.doubts`.
+    """
+    track_class = np.array([track.object_class.name for track in there.tracks], dtype=object)
+    seen_class = np.array([detection.class_id for detection in seen.detections], dtype=object)
+    if len({*track_class, *seen_class}) < 2:
+        return pairs
+    near = _tree(there.centres).sparse_distance_matrix(
+        _tree(seen.positions), MISTAKEN_RADIUS, output_type="ndarray"
+    )
+    rows, columns, distances = near["i"], near["j"], near["v"]
+    wanted = track_class[rows] != seen_class[columns]
+    wanted &= np.array(
+        [
+            not there.tracks[row].doubts(seen.detections[column].class_id)
+            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        ],
+        dtype=bool,
+    )
+    return _Pairs(
+        np.concatenate([pairs.rows, rows[wanted]]),
+        np.concatenate([pairs.columns, columns[wanted]]),
+        np.concatenate([pairs.distances, distances[wanted]]),
+        np.concatenate([pairs.mistaken, np.ones(int(wanted.sum()), dtype=bool)]),
+    )
 
 
 def _tree(points: Array) -> KDTree:

@@ -46,6 +46,7 @@ class Defect(enum.Enum):
     FROM_THE_FUTURE = "from_the_future"
     FROM_THE_PAST = "from_the_past"
     TOO_MANY = "too_many"
+    DOUBLE = "double"
 
     @property
     def explanation(self) -> str:
@@ -54,6 +55,10 @@ class Defect(enum.Enum):
 
 
 _EXPLANATIONS = {
+    Defect.DOUBLE: (
+        "The detection tells again of a thing that another one of the image tells of: they are no "
+        "further apart than their noise. Let the detector suppress overlapping boxes."
+    ),
     Defect.NOT_FINITE: (
         "A number of the detection is NaN, infinite or missing. Let the detector leave out what it "
         "could not measure, e.g. pixels without depth."

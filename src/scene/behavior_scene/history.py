@@ -30,6 +30,10 @@ class History:
             keep = bisect.bisect_left(self._sightings, (oldest, -math.inf))
             del self._sightings[: min(keep, len(self._sightings) - 1)]
 
+    def shift(self, by: float) -> None:
+        """Count every stamp `by` [s] later."""
+        self._sightings = [(stamp + by, sure) for stamp, sure in self._sightings]
+
     def clear(self) -> None:
         """Forget everything."""
         self._sightings.clear()

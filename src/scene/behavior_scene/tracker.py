@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from behavior_scene.assignment import Indices
 from behavior_scene.association import Expectations, Matches, associate, expectations
 from behavior_scene.detections import Array, Defect, Detection
+from behavior_scene.doubles import Reports, same_thing
 from behavior_scene.library import ObjectClass, ObjectLibrary
 from behavior_scene.measurements import Measurements, measurements
 from behavior_scene.motion_model import Motion, Traits, corrected, newborn
@@ -31,14 +33,22 @@ from behavior_scene.orientation_filter import turned
 from behavior_scene.tracker_parameters import TrackerParameters
 from behavior_scene.tracks import Constants, Track
 
+MAXIMUM_DETECTORS = 100
+"""The newest stamp is remembered for so many detectors, the latest heard of."""
 IMAGE_SPREAD = 0.05
 """[s] detections with stamps no further apart are taken for one image."""
 _Looked = tuple[Detection, ObjectClass, bool]
 """A detection, its class, and whether it is sure enough to start a track."""
 SIZE_GAIN = 0.3
 """Part of the way that a track's size goes towards that of a detection."""
-SET_BACK = 3.0
-"""[s] a detection so much older than all before means that the clock was set back."""
+UNKNOWN_NOISE = 2.0
+"""Times its class's `position_deviation` the noise of a new thing may be."""
+ALONG = 0.2
+"""[m/s] that two tracks of one thing differ by at most."""
+REMEMBERED = 60.0
+"""[s] after which what was forgotten gets its name back no more."""
+MOST_REMEMBERED = 1000
+"""Forgotten tracks whose names are known, the latest ones."""
 
 
 class Tracker:
@@ -54,6 +64,8 @@ class Tracker:
         self._library = library
         self._created: dict[str, int] = defaultdict(int)
         self._time = -np.inf
+        self._heard: dict[str, float] = {}
+        self._gone: dict[str, Track] = {}
 
     def configure(self, changes: Mapping[str, Any]) -> TrackerParameters:
         """Change parameters for the tracks that begin from now on; returns all of them.
@@ -92,6 +104,7 @@ class Tracker:
         for track in self.tracks.values():
             track.expect(detector)
         usable = self._looked_at(detections)
+        self._follow_clock(detector, usable[0][0].stamp if usable else stamp)
         stamps = [detection.stamp for detection, _, _ in usable]
         seen: list[Track] = []
         start = 0
@@ -110,28 +123,57 @@ class Tracker:
             now: current time [s], on the clock of the stamps.
         """
         self._time = max(self._time, now)
-        self.tracks = {name: t for name, t in self.tracks.items() if t.age(self._time)}
+        kept: dict[str, Track] = {}
+        for name, track in self.tracks.items():
+            if track.age(self._time):
+                kept[name] = track
+            elif track.confirmed:
+                self._gone[name] = track
+        self.tracks = kept
+        while len(self._gone) > MOST_REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    def _follow_clock(self, detector: str, stamp: float | None) -> None:
+        """Notice that the clock was set back: each detector stamps its images in order.
+
+        Where it was, everything seen so far counts as that much earlier: the images go on at their
+        pace, and things as they went.
+        """
+        if stamp is None:
+            return
+        before = self._heard.pop(detector, -np.inf)
+        if stamp < before - IMAGE_SPREAD:
+            by = stamp - before
+            for track in (*self.tracks.values(), *self._gone.values()):
+                track.shift(by)
+            self._heard = {name: heard + by for name, heard in self._heard.items()}
+            self._time += by
+        self._heard[detector] = stamp
+        if len(self._heard) > MAXIMUM_DETECTORS:
+            del self._heard[next(iter(self._heard))]
 
     def _update_image(
         self, looked: Sequence[_Looked], expected: Mapping[str, Array]
     ) -> list[Track]:
         image, classes, acceptable = zip(*looked, strict=True)
         stamp = image[-1].stamp
-        if stamp < self._time - SET_BACK:
-            self._rewind(stamp)
         found = measurements(image, classes)
         sure = np.array(acceptable)
         tracks = list(self.tracks.values())
         there = expectations(tracks, stamp, expected)
         matches = associate(there, found, sure)
+        matches = _without_doubles(there, found, classes, matches)
         self._correct(there, found, matches)
         seen = [tracks[row] for row in matches.rows.tolist()]
         left = sure.copy()
         left[matches.columns] = False
-        unsure = len(image) - len(seen) - int(left.sum())
+        unsure = int((~sure).sum()) - int((~sure[matches.columns]).sum())
         if unsure:
             self.defects[Defect.LOW_CONFIDENCE] += unsure
-        seen += self._found_elsewhere(found, classes, np.flatnonzero(left), seen)
+        self._reclassify(seen)
+        fresh = self._no_doubles(found, classes, np.flatnonzero(left), matches.columns, seen)
+        seen += self._found_elsewhere(found, classes, fresh, seen)
+        seen = self._merged(seen)
         doubtful = [track for track in seen if not track.confirmed]
         self.age(stamp)
         same = self._reunited([track for track in doubtful if track.confirmed])
@@ -152,7 +194,8 @@ class Tracker:
         same: dict[str, Track] = {}
         for track in confirmed:
             known, first = track.object_class, track.first
-            lost = [
+            lost = self._remembered(track)
+            lost += [
                 (_distance(other.newest, first), other)
                 for other in self.tracks.values()
                 if other.object_class.name == known.name
@@ -169,7 +212,79 @@ class Tracker:
                 older.take_over(track)
                 same[track.name] = older
                 del self.tracks[track.name]
+                self._gone.pop(older.name, None)
+                self.tracks[older.name] = older
         return same
+
+    def _remembered(self, track: Track) -> list[tuple[float, Track]]:
+        """What was forgotten and may be this new track, with distances [m]: it was there."""
+        oldest = track.first.stamp - REMEMBERED
+        self._gone = {name: t for name, t in self._gone.items() if t.newest.stamp >= oldest}
+        found = [
+            (_distance(other.newest, track.first), other)
+            for other in self._gone.values()
+            if other.object_class.name == track.object_class.name
+        ]
+        return [(distance, t) for distance, t in found if distance <= track.object_class.gate]
+
+    def _reclassify(self, seen: Sequence[Track]) -> None:
+        """Let tracks be of the class that their detections say, where numbers do not count.
+
+        Until it is confirmed, nobody knows a track, and it takes a name of its class; afterwards
+        it keeps its name, being the same thing.
+        """
+        for track in seen:
+            known = self._library.get(track.classes.best)
+            if known is None or known.name == track.object_class.name:
+                continue
+            if known.instances or track.object_class.instances:
+                continue
+            if not track.doubts(known.name):
+                continue
+            before = track.name
+            track.reclassify(before if track.confirmed else self._new_name(known), known)
+            self.tracks = {t.name: t for t in self.tracks.values()}
+
+    def _no_doubles(
+        self,
+        found: Measurements,
+        classes: Sequence[ObjectClass],
+        left: Indices,
+        taken: Indices,
+        seen: Sequence[Track],
+    ) -> Indices:
+        """Those left over that tell of nothing that the image tells of already."""
+        variances = np.trace(found.noise, axis1=1, axis2=2) / 3.0
+        each = _reports(found, classes, variances)
+        # Of what is new nobody knows yet how noisy it is, unless the detector tells.
+        doubtful = np.where(found.told, variances, UNKNOWN_NOISE**2 * variances)
+        for column, track in zip(taken.tolist(), seen, strict=True):
+            doubtful[column] = max(variances[column], track.measured_variance)
+        reports = _as_noisy(_reports(found, classes, doubtful))
+        told, fresh = taken.tolist(), []
+        for i in sorted(left.tolist(), key=lambda i: -found.detections[i].confidence):
+            if told and same_thing(each.of([i]), reports.of(told)).any():
+                self.defects[Defect.DOUBLE] += 1
+            else:
+                told.append(i)
+                fresh.append(i)
+        return np.array(sorted(fresh), dtype=np.intp)
+
+    def _merged(self, seen: Sequence[Track]) -> list[Track]:
+        """Drop new tracks that turn out to follow what an older one follows.
+
+        A double far off may start a track, but its estimate comes near before it is valid.
+        """
+        dropped: set[str] = set()
+        for track in seen:
+            if track.valid or track.object_class.instances:
+                continue
+            older = [t for t in self.tracks.values() if _goes_before(t, track, dropped)]
+            if older and same_thing(_estimates([track]), _estimates(older)).any():
+                dropped.add(track.name)
+        for name in dropped:
+            del self.tracks[name]
+        return [track for track in seen if track.name not in dropped]
 
     def _looked_at(self, detections: Iterable[Detection]) -> list[_Looked]:
         """Those of accepted classes that are not too unsure for anything, by stamp."""
@@ -311,11 +426,52 @@ class Tracker:
         single = object_class.instances == 1
         return object_class.name if single else f"{object_class.name}_{number}"
 
-    def _rewind(self, stamp: float) -> None:
-        self._time = stamp
-        for track in self.tracks.values():
-            if track.time > stamp:
-                track.rewind(stamp)
+
+def _without_doubles(
+    there: Expectations, found: Measurements, classes: Sequence[ObjectClass], matches: Matches
+) -> Matches:
+    """Without those that nothing but a push explains, where another tells of the same place."""
+    steady = ~matches.jumps
+    if steady.all() or not steady.any():
+        return matches
+    variances = np.trace(found.noise, axis1=1, axis2=2) / 3.0
+    learned = there.noise.variance[matches.rows]
+    variances[matches.columns] = np.maximum(variances[matches.columns], learned)
+    reports = _reports(found, classes, variances)
+    others = _as_noisy(reports.of(matches.columns[steady].tolist()))
+    keep = steady.copy()
+    for k in np.flatnonzero(matches.jumps).tolist():
+        keep[k] = not same_thing(reports.of([int(matches.columns[k])]), others).any()
+    return Matches(
+        matches.rows[keep], matches.columns[keep], matches.jumps[keep], matches.log_densities[keep]
+    )
+
+
+def _reports(found: Measurements, classes: Sequence[ObjectClass], variances: Array) -> Reports:
+    turned = np.array([known.compare_orientation for known in classes], dtype=bool)
+    return Reports(found.poses, variances, found.sizes, turned)
+
+
+def _as_noisy(reports: Reports) -> Reports:
+    """With the noise of a double besides their own: it is as noisy as they are."""
+    return replace(reports, variances=2.0 * reports.variances)
+
+
+def _estimates(tracks: Sequence[Track]) -> Reports:
+    """Where tracks are, as if their newest detections had told it."""
+    return Reports(
+        np.array([track.world_T_object for track in tracks]),
+        np.array([track.measured_variance for track in tracks]),
+        np.array([track.size for track in tracks]),
+        np.array([track.object_class.compare_orientation for track in tracks], dtype=bool),
+    )
+
+
+def _goes_before(other: Track, track: Track, dropped: set[str]) -> bool:
+    """Whether an older track goes along with this one."""
+    older = (other.first.stamp, other.name) < (track.first.stamp, track.name)
+    apart = float(np.linalg.norm(other.velocity - track.velocity))
+    return older and other.name not in dropped and apart <= ALONG
 
 
 def _least_turned(tracks: Sequence[Track], poses: Array) -> Array:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from behavior_scene.class_evidence import ClassEvidence
 from behavior_scene.detections import Array, Detection, frozen
 from behavior_scene.history import History
 from behavior_scene.library import ObjectClass
@@ -94,6 +95,8 @@ class Track:
     size: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Edges of the bounding box [m], averaged; zeros: unknown."""
     history: History = field(default_factory=History)
+    classes: ClassEvidence = field(default_factory=ClassEvidence)
+    """What its detections were called."""
     evidence: float = 0.0
     """Logarithm of how much likelier its detections are of one thing than false ones."""
     detectors: set[str] = field(default_factory=set)
@@ -146,12 +149,18 @@ class Track:
         )
         track.detectors.add(first.detector)
         track.history.add(first.stamp, first.confidence)
+        track.classes.add(first.class_id, first.confidence, first.stamp)
         return track
 
     @property
     def confidence(self) -> float:
         """Mean over the history, 0..1."""
         return self.history.mean_confidence
+
+    @property
+    def measured_variance(self) -> float:
+        """[m^2] along an axis, of its newest detection: told by the detector, or learned."""
+        return float(self.motion[-1])
 
     @property
     def acceptance_confidence(self) -> float:
@@ -201,6 +210,30 @@ class Track:
         self.rotation_variance, self.covariance = other.rotation_variance, other.covariance
         self.velocity, self.size = other.velocity, other.size
         self.history, self.detectors = other.history, self.detectors | other.detectors
+        self.classes, self.constants = other.classes, other.constants
+
+    def doubts(self, class_id: str) -> bool:
+        """Whether its detections speak more for this class than for its own."""
+        return self.classes.of(class_id) > self.classes.of(self.object_class.name)
+
+    def reclassify(self, name: str, known: ObjectClass) -> None:
+        """Go on as a thing of another class: what its detections say it is."""
+        self.name, self.object_class = name, known
+        self.constants = Constants.of(known, self.parameters)
+
+    def shift(self, by: float) -> None:
+        """The clock of the stamps was set: count all of them `by` [s] later."""
+        self.time += by
+        self.newest = replace(self.newest, stamp=self.newest.stamp + by)
+        self.first = replace(self.first, stamp=self.first.stamp + by)
+        self.history.shift(by)
+        learned = Noise.unpacked(self.noise[None])
+        (noise,) = replace(learned, stamps=learned.stamps + by).packed()
+        noise.flags.writeable = False
+        self.noise = noise
+        self.classes.shift(by)
+        if self.jump is not None:
+            self.jump = replace(self.jump, stamp=self.jump.stamp + by)
 
     def stable(self, now: float) -> bool:
         """Whether it is seen often and surely enough at `now` [s]."""
@@ -227,15 +260,6 @@ class Track:
         unseen = now - self.newest.stamp
         return self.valid and unseen <= max(rules.coasting_duration, rules.history_duration)
 
-    def rewind(self, stamp: float) -> None:
-        """The clock was set back to `stamp` [s]: stay where it is, with the history gone."""
-        self.history.clear()
-        self.history.add(stamp, self.newest.confidence)
-        self.newest = replace(self.newest, stamp=stamp)
-        self.first = replace(self.first, stamp=min(self.first.stamp, stamp))
-        self.time = stamp
-        self.place(self.world_T_object)
-
     def expect(self, detector: str) -> None:
         """Note that a detector has looked; `see` tells if it has found something."""
         if detector in self.detectors:
@@ -243,6 +267,7 @@ class Track:
 
     def _count(self, detection: Detection) -> None:
         self.history.add(detection.stamp, detection.confidence)
+        self.classes.add(detection.class_id, detection.confidence, detection.stamp)
         if detection.detector in self.detectors:
             self.evidence -= LOG_MISSED
         self.detectors.add(detection.detector)

@@ -200,6 +200,7 @@ def test_defective_detections_are_counted_and_the_rest_is_used():
         Defect.LOW_CONFIDENCE: 1,
         Defect.FROM_THE_FUTURE: 1,
         Defect.FROM_THE_PAST: 1,
+        Defect.DOUBLE: 2,
     }
     scene.update([good] * 6, 1.1, 1.1)
     assert scene.defects[Defect.TOO_MANY] == 2
