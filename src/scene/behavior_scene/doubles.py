@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 
 from behavior_scene.detections import Array
 
@@ -44,6 +46,17 @@ class Reports:
         """Some of them."""
         some = list(rows)
         return Reports(self.poses[some], self.variances[some], self.sizes[some], self.turned[some])
+
+
+def neighbours(reports: Reports, of: Sequence[int]) -> list[list[int]]:
+    """For each of some reports those that are near enough to be looked at, itself among them."""
+    if not len(of):
+        return []
+    noise = math.sqrt(2.0 * SQUARED_DISTANCE * float(reports.variances.max()))
+    reach = max(noise, EDGE_SHARE * float(reports.sizes.max()))
+    places = reports.poses[:, :3, 3]
+    found: Any = KDTree(places).query_ball_point(places[list(of)], reach)
+    return [list(near) for near in found]
 
 
 def same_thing(one: Reports, others: Reports) -> NDArray[np.bool_]:

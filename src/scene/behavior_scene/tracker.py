@@ -24,7 +24,7 @@ import numpy as np
 from behavior_scene.assignment import Indices
 from behavior_scene.association import Expectations, Matches, associate, expectations
 from behavior_scene.detections import Array, Defect, Detection
-from behavior_scene.doubles import Reports, same_thing
+from behavior_scene.doubles import Reports, neighbours, same_thing
 from behavior_scene.library import ObjectClass, ObjectLibrary
 from behavior_scene.measurements import Measurements, measurements
 from behavior_scene.motion_model import Motion, Traits, corrected, newborn
@@ -260,13 +260,20 @@ class Tracker:
         doubtful = np.where(found.told, variances, UNKNOWN_NOISE**2 * variances)
         for column, track in zip(taken.tolist(), seen, strict=True):
             doubtful[column] = max(variances[column], track.measured_variance)
-        reports = _as_noisy(_reports(found, classes, doubtful))
-        told, fresh = taken.tolist(), []
-        for i in sorted(left.tolist(), key=lambda i: -found.detections[i].confidence):
-            if told and same_thing(each.of([i]), reports.of(told)).any():
+        noisy = _as_noisy(_reports(found, classes, doubtful))
+        told, fresh = set(taken.tolist()), []
+        order = sorted(left.tolist(), key=lambda i: -found.detections[i].confidence)
+        for i, near in zip(order, neighbours(noisy, order), strict=True):
+            # Things of different classes may be stacked: those count as told, without doubt.
+            alike = [j for j in near if j in told and classes[j] is classes[i]]
+            others = [j for j in near if j in told and classes[j] is not classes[i]]
+            if (
+                same_thing(each.of([i]), noisy.of(alike)).any()
+                or same_thing(each.of([i]), each.of(others)).any()
+            ):
                 self.defects[Defect.DOUBLE] += 1
             else:
-                told.append(i)
+                told.add(i)
                 fresh.append(i)
         return np.array(sorted(fresh), dtype=np.intp)
 
@@ -275,13 +282,20 @@ class Tracker:
 
         A double far off may start a track, but its estimate comes near before it is valid.
         """
+        tracks = list(self.tracks.values())
+        current = set(map(id, seen))
+        young = [
+            row
+            for row, track in enumerate(tracks)
+            if id(track) in current and not (track.valid or track.object_class.instances)
+        ]
         dropped: set[str] = set()
-        for track in seen:
-            if track.valid or track.object_class.instances:
-                continue
-            older = [t for t in self.tracks.values() if _goes_before(t, track, dropped)]
-            if older and same_thing(_estimates([track]), _estimates(older)).any():
-                dropped.add(track.name)
+        if young:
+            estimates = _estimates(tracks)
+            for row, near in zip(young, neighbours(estimates, young), strict=True):
+                older = [other for other in near if _goes_before(tracks, other, row, dropped)]
+                if same_thing(estimates.of([row]), estimates.of(older)).any():
+                    dropped.add(tracks[row].name)
         for name in dropped:
             del self.tracks[name]
         return [track for track in seen if track.name not in dropped]
@@ -467,9 +481,10 @@ def _estimates(tracks: Sequence[Track]) -> Reports:
     )
 
 
-def _goes_before(other: Track, track: Track, dropped: set[str]) -> bool:
-    """Whether an older track goes along with this one."""
-    older = (other.first.stamp, other.name) < (track.first.stamp, track.name)
+def _goes_before(tracks: Sequence[Track], first: int, row: int, dropped: set[str]) -> bool:
+    """Whether another track is older and goes along with one."""
+    other, track = tracks[first], tracks[row]
+    older = (other.first.stamp, first) < (track.first.stamp, row)
     apart = float(np.linalg.norm(other.velocity - track.velocity))
     return older and other.name not in dropped and apart <= ALONG
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detectors that report things twice or hesitate about their class, clocks that are set, absence."""
+"""Detectors that tell things twice or mistake their class, clocks that are set, long absence."""
 
 import numpy as np
 import pytest
