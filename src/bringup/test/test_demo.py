@@ -1,11 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from behavior_msgs.msg import MissionFeedback
+import io
+from pathlib import Path
+from typing import Any, NoReturn
 
+import pytest
+from behavior_msgs.msg import MissionFeedback
+from rich.console import Console
+
+from behavior_bringup import demo
 from behavior_bringup.demo import rendering_words
+from behavior_bringup.navigation import demo as navigation_demo
+from behavior_bringup.navigation.evidence import Evidence
 from behavior_bringup.storyboard import Storyboard
+from behavior_sim.navigation.config import load_navigation_world
+from behavior_sim.navigation.poses import Pose
+from behavior_sim.navigation.recording import Moment
 from behavior_sim.rendering import Caption, RenderReport
+from behavior_sim.resources import find_navigation_world
 
 
 def test_the_backend_is_named() -> None:
@@ -33,3 +46,27 @@ def test_a_storyboard_tells_each_step_once():
         Caption(1.0, "Pick: reach   tower: blue"),
         Caption(3.0, "Pick: grasp   tower: blue"),
     ]
+
+
+def broken(*_: Any, **__: Any) -> NoReturn:
+    raise RuntimeError("no OpenGL, no font, no room on the disk")
+
+
+def test_a_picture_less_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = tmp_path / "motion.npz"
+    recording.touch()
+    out = io.StringIO()
+    monkeypatch.setattr(demo, "render_recording", broken)
+    demo._render(recording, Storyboard(), Console(file=out, width=200))
+    assert "No pictures: no OpenGL" in out.getvalue()
+
+
+def test_a_picture_less_is_no_failure_of_the_tour_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence = Evidence(load_navigation_world(find_navigation_world("warehouse")))
+    evidence.recording.moments.append(Moment(1.0, Pose(), 0.0))
+    out = io.StringIO()
+    monkeypatch.setattr(navigation_demo, "draw_picture", broken)
+    navigation_demo._draw(evidence, tmp_path, "", True, Console(file=out, width=200))
+    assert "No pictures: no OpenGL" in out.getvalue()
