@@ -75,11 +75,11 @@ def mission_client(name: str) -> Iterator[MissionClient]:
 
 
 def _require_process(state: StackState, node: str) -> None:
-    """Make sure that the process of a node has not ended."""
+    """Make sure that the process of a node has not ended for good."""
+    if not node or state.respawn:
+        return
     for name, process in state.processes.items():
-        if process.running or (node and node not in nodes_of(state, name)):
-            continue
-        if node:
+        if not process.running and node in nodes_of(state, name):
             raise BringupError(
                 f"The process '{name}' of the stack {how_it_ended(process.exit_code)}:"
                 f" 'behavior logs {name}' says why, 'behavior down' and 'behavior up' start anew"

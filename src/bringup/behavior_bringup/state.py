@@ -52,6 +52,8 @@ class StackState:
     arguments: dict[str, Any] = field(default_factory=dict)
     processes: dict[str, ProcessState] = field(default_factory=dict)
     stopping: bool = False
+    respawn: bool = False
+    """Whether processes that end are restarted."""
 
 
 def stack_dir(name: str = DEFAULT_STACK) -> Path:

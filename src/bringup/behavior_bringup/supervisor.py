@@ -92,6 +92,7 @@ class Supervisor:
             world=plan.world,
             log_dir=plan.log_dir,
             arguments=plan.arguments,
+            respawn=plan.respawn,
         )
 
     def run(self) -> None:

@@ -165,6 +165,14 @@ def test_a_process_that_has_ended_is_named_at_once(capsys: pytest.CaptureFixture
     assert "behavior logs executor" in text
 
 
+def test_a_process_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "enter_domain", lambda domain: None)
+    with stack_up(dead="executor") as state:
+        state.respawn = True
+        write_state(stack_dir(), state)
+        assert enter("default", connection.EXECUTOR) == state
+
+
 # -- suggestions and codes -------------------------------------------------------------------------
 
 

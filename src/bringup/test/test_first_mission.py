@@ -18,7 +18,7 @@ FILE = re.compile(r"^`([^`\s]+)`:\s*\Z", re.MULTILINE)
 EXIT_CODE = re.compile(r"#\s*exit code (\d+)\s*$")
 
 pytestmark = [
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not PAGE.exists(), reason="the package is tested without its repository"),
 ]
 

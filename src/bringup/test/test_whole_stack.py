@@ -88,8 +88,8 @@ def test_missions_fail_when_the_skills_die_and_succeed_when_they_are_back(runtim
         assert "already up" in behavior("up").stderr
         assert "stack_blocks" in behavior("mission", "list").stdout
         unknown = behavior("mission", "run", "juggle")
-        assert unknown.returncode == 1
-        assert "no mission 'juggle'" in unknown.stdout
+        assert unknown.returncode == 2
+        assert "No mission 'juggle'" in unknown.stderr
         assert behavior("disturb", "red_block", "--to", "0.4", "-0.1", "0.05").returncode == 0
         assert "stays where it is" in behavior("disturb", "pink_block").stderr
 
