@@ -13,17 +13,22 @@ accepts the share (high - low) / 2.
 
 Sampling is constructive: the tightest constraint is met by construction, the others by rejection.
 The result has the distribution that plain rejection from Haar would give, without its emptiness.
+Where rejection leaves nothing, random orientations are turned until they meet the constraints:
+that finds the single orientation that two exact filters leave, and where it finds none the
+constraints that pull against each other are named.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from behavior_skills.interfaces import Array
 
@@ -43,7 +48,14 @@ BATCH = 3000
 """Rotations drawn at a time."""
 MAX_BATCHES = 12
 """After so many batches without enough rotations there are as many as there are."""
+STARTS = 128
+"""Random orientations that are turned towards the constraints."""
+TURNS = 60
+"""Steps of that."""
 _SLACK = 1e-12
+"""Of a cosine: what rounding may take away."""
+_TOUCH = 1e-7
+"""[rad] by which two bands may miss each other: angles come from cosines."""
 
 
 class NoOrientation(ValueError):
@@ -94,8 +106,8 @@ def axis_filter(axis: str, value: Sequence[object], convention: Convention) -> D
     Raises:
         ValueError: unknown direction, wrong number of angles or an angle out of range.
     """
-    name = f"filter_{axis}_dir: {list(value)}"
-    if len(value) not in (2, 3) or value[0] not in DIRECTIONS:
+    name = f"filter_{axis}_dir: {reprlib.repr(list(value))}"
+    if len(value) not in (2, 3) or str(value[0]) not in DIRECTIONS:
         raise ValueError(
             f"{name} must be [direction, angle] or [direction, angle, angle] with a direction of "
             f"{', '.join(DIRECTIONS)}."
@@ -191,15 +203,24 @@ def contradiction(constraints: Sequence[DirectionConstraint]) -> str | None:
     for first, second in itertools.combinations(constraints, 2):
         near = _reachable(_band(first), _angle_between(first.base, second.base))
         far = _reachable(_band(second), _angle_between(first.tool, second.tool))
-        if max(near[0], far[0]) > min(near[1], far[1]) + 1e-9:
-            return f"{first.name} and {second.name} exclude each other"
+        if max(near[0], far[0]) > min(near[1], far[1]) + _TOUCH:
+            return _exclusion([first, second])
     return None
 
 
 def sample_orientations(
-    count: int, constraints: Sequence[DirectionConstraint], rng: np.random.Generator
+    count: int,
+    constraints: Sequence[DirectionConstraint],
+    rng: np.random.Generator,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[Array, OrientationReport]:
     """Different rotations that all meet the constraints.
+
+    Args:
+        count: how many are wanted.
+        constraints: to be met.
+        rng: where chance comes from.
+        check: called every few milliseconds; what it raises ends the search.
 
     Returns:
         At least 1 and at most `count` rotations, shape (n, 3, 3), and how they were found.
@@ -209,12 +230,14 @@ def sample_orientations(
     """
     problem = contradiction(constraints)
     if problem:
-        raise NoOrientation(f"No orientation of the tool is possible: {problem}. Widen one.")
+        raise _none(problem)
     tightest = min(constraints, key=lambda constraint: constraint.share, default=None)
     others = [constraint for constraint in constraints if constraint is not tightest]
     found: list[Array] = []
+    rare: Array | None = None
     drawn = accepted = 0
     for _ in range(MAX_BATCHES):
+        check()
         size = BATCH if others else count
         batch = random_rotations(size, rng) if tightest is None else _within(tightest, size, rng)
         good = batch[satisfied(batch, others)]
@@ -222,13 +245,71 @@ def sample_orientations(
         found.append(good)
         if accepted >= count:
             break
-    if accepted == 0:
-        names = "; ".join(constraint.name for constraint in constraints)
-        raise NoOrientation(
-            f"None of {drawn} orientations of the tool meets all of: {names}. Widen one of them."
-        )
+        if accepted == 0 and rare is None:
+            rare = _turned_towards(constraints, rng)
+    if accepted == 0 and rare is not None:
+        found = [rare]
     share = (tightest.share if tightest else 1.0) * accepted / drawn
     return np.concatenate(found)[:count], OrientationReport(drawn, accepted, share)
+
+
+def _turned_towards(constraints: Sequence[DirectionConstraint], rng: np.random.Generator) -> Array:
+    """Different rotations that meet the constraints, from random ones; raises `NoOrientation`.
+
+    Levenberg-Marquardt on the angles by which each constraint is missed. Its gradients are unit
+    vectors, so exact constraints are met to rounding, and where nothing meets all, those that
+    still miss at the best rotation are the ones that pull against each other.
+    """
+    rotations = random_rotations(STARTS, rng)
+    misses, slopes = _misses(rotations, constraints)
+    damping = np.full(STARTS, 1e-6)
+    for _ in range(TURNS):
+        normal = np.einsum("nki,nkj->nij", slopes, slopes) + damping[:, None, None] * np.eye(3)
+        step = np.linalg.solve(normal, -np.einsum("nki,nk->ni", slopes, misses)[:, :, None])
+        turned = Rotation.from_rotvec(step[:, :, 0]).as_matrix() @ rotations
+        new_misses, new_slopes = _misses(turned, constraints)
+        better = (new_misses**2).sum(axis=1) < (misses**2).sum(axis=1)
+        rotations = np.where(better[:, None, None], turned, rotations)
+        misses = np.where(better[:, None], new_misses, misses)
+        slopes = np.where(better[:, None, None], new_slopes, slopes)
+        damping = np.clip(np.where(better, 0.2 * damping, 8.0 * damping), 1e-12, 1e6)
+    good = rotations[satisfied(rotations, constraints)]
+    if len(good):
+        rounded = good.reshape(-1, 9).round(3) + 0.0  # no -0.0, which would count as another
+        different: Array = good[np.sort(np.unique(rounded, axis=0, return_index=True)[1])]
+        return different
+    nearest = np.abs(misses[int(np.argmin((misses**2).sum(axis=1)))])
+    least = 1e-3 * nearest.max()
+    apart = [c for c, miss in zip(constraints, nearest, strict=True) if miss > least]
+    raise _none(_exclusion(apart))
+
+
+def _misses(rotations: Array, constraints: Sequence[DirectionConstraint]) -> tuple[Array, Array]:
+    """How far each constraint is missed [rad], (n, k), and what turning changes that, (n, k, 3)."""
+    tools = np.array([constraint.tool for constraint in constraints])
+    bases = np.array([constraint.base for constraint in constraints])
+    bands = np.array([_band(constraint) for constraint in constraints])
+    directions = np.einsum("nij,kj->nki", rotations, tools)
+    normals = np.cross(bases[None], directions)  # turning about it takes them apart
+    sines = np.linalg.norm(normals, axis=2)
+    angles = np.arctan2(sines, np.einsum("nki,ki->nk", directions, bases))
+    # Aimed at a little inside, where there is an inside, so that rounding does not matter.
+    inset = np.minimum(1e-6, 0.25 * (bands[:, 1] - bands[:, 0]))
+    misses = angles - np.clip(angles, bands[:, 0] + inset, bands[:, 1] - inset)
+    slopes = normals / np.maximum(sines, 1e-12)[:, :, None]
+    slopes[misses == 0.0] = 0.0
+    return misses, slopes
+
+
+def _exclusion(constraints: Sequence[DirectionConstraint]) -> str:
+    names = [constraint.name for constraint in constraints]
+    if len(names) == 1:
+        return f"{names[0]} accepts nothing"
+    return f"{', '.join(names[:-1])} and {names[-1]} exclude each other"
+
+
+def _none(problem: str) -> NoOrientation:
+    return NoOrientation(f"No orientation of the tool is possible: {problem}. Widen one.")
 
 
 def _within(constraint: DirectionConstraint, count: int, rng: np.random.Generator) -> Array:
@@ -289,7 +370,9 @@ def _angle_between(first: Sequence[float], second: Sequence[float]) -> float:
 
 def _angle(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 180:
-        raise ValueError(f"{name}: angles are numbers from 0 to 180 degrees, not {value!r}.")
+        raise ValueError(
+            f"{name}: angles are numbers from 0 to 180 degrees, not {reprlib.repr(value)}."
+        )
     return float(value)
 
 

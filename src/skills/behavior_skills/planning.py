@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,7 @@ from behavior_skills.interfaces import (
     ObjectView,
     SkillFailure,
 )
+from behavior_skills.sentences import sentence
 
 GROUND = "ground"
 SMALL_MOVE = 5e-4
@@ -146,8 +148,14 @@ class PlanningWorld:
 
     @contextlib.contextmanager
     def looking_away(self, substrings: Sequence[str]) -> Iterator[None]:
-        """Within the block things whose name contains one of `substrings` are no obstacles."""
-        with self.planner.scene.allowing([(f"*{text}*", "*") for text in substrings]):
+        """Within the block things whose name contains one of `substrings` are no obstacles.
+
+        Things only: the robot's links count however they are called, and so does what it carries.
+        """
+        scene = self.planner.scene
+        names = set(scene.object_names()) - set(scene.attached())
+        ignored = [name for name in names if any(text in name for text in substrings)]
+        with scene.allowing([(glob.escape(name), "*") for name in ignored]):
             yield
 
     def straight_then_free(
@@ -260,12 +268,6 @@ def checked(plan: Plan) -> Plan:
     return plan
 
 
-def sentence(text: str) -> str:
-    """`text` with a capital and a full stop."""
-    text = text.strip() or "no reason given"
-    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
-
-
 def most_telling(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
     """Of the reasons why all candidates failed, the one that came nearest to success.
 
@@ -283,5 +285,5 @@ def most_telling(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
     kept = (Failure.PLANNING_TIMED_OUT, Failure.UNREACHABLE)
     return SkillFailure(
         best.failure if best.failure in kept else Failure.PLANNING_FAILED,
-        f"{what} in any of {len(failures)} ways; the nearest: {best}",
+        f"{what} in any of {len(failures)} ways; the nearest: {sentence(str(best))}",
     )

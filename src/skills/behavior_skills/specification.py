@@ -4,17 +4,41 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+import reprlib
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from behavior_skills.orientations import DirectionConstraint, axis_filter, surprising
+from behavior_skills.sentences import joined
+
+LONGEST_TEXT = 16_384
+"""Characters of a specification's YAML."""
+DEEPEST_TEXT = 20
+"""Lists and mappings in each other: reading takes a time that grows with the square of that."""
+MOST_WARNINGS = 20
+"""Unknown keys that are spoken of."""
+MOST_NAMES = 100
+"""Things and parts that a specification names in one list."""
 
 NotNegative = Annotated[FiniteFloat, Field(ge=0.0)]
 Positive = Annotated[FiniteFloat, Field(gt=0.0)]
+Length = Annotated[FiniteFloat, Field(ge=-10.0, le=10.0)]
+"""[m]"""
+Distance = Annotated[FiniteFloat, Field(ge=0.0, le=2.0)]
+"""[m]"""
 Weights = tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative]
 """Of rotation x y z and translation x y z."""
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+NamePart = Annotated[
+    str, Field(min_length=1, max_length=256, pattern=r"^\s*[^*?\[\]\s][^*?\[\]]*$")
+]
+"""Part of a name, no pattern: the empty one and ``*`` would be part of every name."""
+Filter = Annotated[list[Any], Field(min_length=2, max_length=3)]
+"""Direction and one or two angles [deg]."""
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
 
 
 class SpecificationError(ValueError):
@@ -31,9 +55,9 @@ class SkillSpecification(BaseModel):
     without_effect: ClassVar[dict[str, str]] = {}
     """Keys that exist elsewhere but do nothing, with what to use instead."""
 
-    filter_x_dir: list[Any] | None = None
-    filter_y_dir: list[Any] | None = None
-    filter_z_dir: list[Any] | None = None
+    filter_x_dir: Filter | None = None
+    filter_y_dir: Filter | None = None
+    filter_z_dir: Filter | None = None
     filter_convention: Literal["legacy", "cone"] = "legacy"
     """See `behavior_skills.orientations.axis_filter`."""
 
@@ -49,7 +73,7 @@ class SkillSpecification(BaseModel):
             try:
                 axis_filter(axis, value, self.filter_convention)
             except ValueError as error:
-                problems.append(str(error).rstrip("."))
+                problems.append(str(error))
         return problems
 
     def filter_constraints(self) -> list[DirectionConstraint]:
@@ -58,7 +82,8 @@ class SkillSpecification(BaseModel):
 
     def warnings(self) -> list[str]:
         """What is probably not meant: keys without effect and surprising angles."""
-        found = [self._about_key(key) for key in self.model_extra or {}]
+        unknown = itertools.islice(self.model_extra or {}, MOST_WARNINGS)
+        found = [self._about_key(key) for key in unknown]
         surprises = (
             surprising(axis, value, self.filter_convention) for axis, value in self.filters()
         )
@@ -69,7 +94,8 @@ class SkillSpecification(BaseModel):
             return f"'{key}' has no effect: {self.without_effect[key]}."
         near = difflib.get_close_matches(key, list(type(self).model_fields), 1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
-        return f"'{key}' is not a key of the {self.skill} skill and has no effect.{hint}"
+        shown = reprlib.repr(key)
+        return f"{shown} is not a key of the {self.skill} skill and has no effect.{hint}"
 
 
 Specification = TypeVar("Specification", bound=SkillSpecification)
@@ -78,23 +104,59 @@ Specification = TypeVar("Specification", bound=SkillSpecification)
 def read_specification(kind: type[Specification], text: str) -> Specification:
     """A specification from YAML text; raises `SpecificationError` with everything wrong in it."""
     try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise SpecificationError(f"The specification is not YAML: {error}") from error
-    if not isinstance(values, dict):
-        raise SpecificationError(
-            f"The specification must be a mapping of keys to values, not {values!r}."
-        )
-    try:
-        return kind.model_validate(values)
+        return kind.model_validate(read_mapping(text))
     except ValidationError as error:
         raise SpecificationError(_sentence(error)) from error
+
+
+def read_mapping(text: str) -> dict[str, Any]:
+    """A mapping from YAML text that somebody has sent; raises `SpecificationError`."""
+    if len(text) > LONGEST_TEXT:
+        raise SpecificationError(
+            f"The specification has {len(text)} characters, at most {LONGEST_TEXT} are read."
+        )
+    try:
+        _check_tokens(text)
+        values = yaml.safe_load(text)
+    except SpecificationError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        why = str(error) if str(error) else type(error).__name__
+        raise SpecificationError(joined([f"The specification is not YAML: {why}"])) from error
+    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
+        raise SpecificationError(
+            f"The specification must be a mapping of keys to values, not {reprlib.repr(values)}."
+        )
+    return values
+
+
+def _check_tokens(text: str) -> None:
+    """Refuse what grows when it is read; raises `SpecificationError` or `yaml.YAMLError`."""
+    depth = 0
+    for token in yaml.scan(text):
+        depth += isinstance(token, _BEGINS) - isinstance(token, _ENDS)
+        if depth > DEEPEST_TEXT:
+            raise SpecificationError(
+                f"The specification is nested more than {DEEPEST_TEXT} levels deep."
+            )
+        if isinstance(token, yaml.AliasToken):
+            raise SpecificationError("The specification has YAML aliases (*name); write them out.")
+
+
+_BEGINS = (
+    yaml.FlowSequenceStartToken,
+    yaml.FlowMappingStartToken,
+    yaml.BlockSequenceStartToken,
+    yaml.BlockMappingStartToken,
+)
+_ENDS = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 
 
 def _sentence(error: ValidationError) -> str:
     parts = []
     for problem in error.errors():
         where = ".".join(str(step) for step in problem["loc"])
-        what = problem["msg"].removeprefix("Value error, ")
-        parts.append(f"{where}: {what} (got {problem['input']!r})" if where else what)
-    return "The specification cannot be used: " + "; ".join(parts) + "."
+        what = problem["msg"].removeprefix("Value error, ").rstrip(".")
+        got = reprlib.repr(problem["input"])
+        parts.append(f"{where}: {what} (got {got})" if where else what)
+    return f"The specification cannot be used: {joined(parts)}"

@@ -4,14 +4,24 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import FiniteFloat, PositiveInt, model_validator
+from pydantic import Field, FiniteFloat, model_validator
 from scipy.spatial.transform import Rotation
 
 from behavior_skills.interfaces import Array
-from behavior_skills.specification import NotNegative, Positive, SkillSpecification, Weights
+from behavior_skills.sentences import joined
+from behavior_skills.specification import (
+    MOST_NAMES,
+    Distance,
+    Length,
+    Name,
+    NamePart,
+    Seed,
+    SkillSpecification,
+    Weights,
+)
 
 
 class PickSpecification(SkillSpecification):
@@ -19,12 +29,12 @@ class PickSpecification(SkillSpecification):
 
     skill = "pick"
 
-    objects: list[str] = []
+    objects: Annotated[list[Name], Field(max_length=MOST_NAMES)] = []
     """The first one is picked; empty: the goal's object."""
-    npy_name: str | None = None
+    npy_name: Name | None = None
     """File with annotated grasps in the server's grasp_directory; None: from the shape."""
-    grasp_scale: Positive = 1.0
-    tcp_offset: FiniteFloat = 0.0
+    grasp_scale: Annotated[FiniteFloat, Field(gt=0.0, le=1000.0)] = 1.0
+    tcp_offset: Length = 0.0
     constraints: tuple[Literal["x", "y", "z"], FiniteFloat, FiniteFloat] | None = None
     """Axis of the object, and which share of the grasps' spread along it is kept, 0..1."""
 
@@ -35,24 +45,24 @@ class PickSpecification(SkillSpecification):
 
     pre_grasp_hold_vec_weight: Weights | None = None
     """What is kept on the way to the pre-grasp pose."""
-    pre_grasp_offset: NotNegative = 0.1
-    post_grasp_offset_min: NotNegative = 0.05
-    post_grasp_offset_max: NotNegative = 0.05
+    pre_grasp_offset: Distance = 0.1
+    post_grasp_offset_min: Distance = 0.05
+    post_grasp_offset_max: Distance = 0.05
     """The object is lifted by a random height between the two."""
     return_to_pregrasp: bool = False
     """Go back to the pre-grasp pose instead of lifting."""
-    gripper_change_steps: PositiveInt = 40
+    gripper_change_steps: Annotated[int, Field(ge=1, le=600)] = 40
     """Time for the fingers to close, in steps of 0.1 s."""
     final_gripper_state: Literal[-1, 1] = -1
     """-1: closed; 1: open, the object is approached only and not taken."""
-    ignore_substring: list[str] = []
+    ignore_substring: Annotated[list[NamePart], Field(max_length=MOST_NAMES)] = []
     test_mode: Literal["forward", "ik"] = "forward"
     """Test candidates by whole plans; with ik the best that has joints must have a plan."""
     process_valid: bool = True
     """The grasp counts only if arm and object were never faster than 5 rad/s and 5 m/s."""
-    lift_th: NotNegative = 0.0
+    lift_th: Distance = 0.0
     """The object must be seen to rise by more than this."""
-    seed: int | None = None
+    seed: Seed | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -66,7 +76,7 @@ class PickSpecification(SkillSpecification):
             if abs(norm - 1.0) > 0.01:
                 problems.append(f"fixed_orientation is a quaternion of norm {norm:.3g}, not 1")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise ValueError(joined(problems))
         return self
 
     def fixed_rotation(self) -> Array | None:

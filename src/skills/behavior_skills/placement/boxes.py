@@ -42,6 +42,11 @@ class OrientedBox:
         corners: Array = _CORNERS * self.half_extents @ self.pose[:3, :3].T + self.pose[:3, 3]
         return corners
 
+    @property
+    def upright_axis(self) -> int:
+        """Which of its axes is nearest to the vertical: 0, 1 or 2."""
+        return int(np.argmax(np.abs(self.pose[2, :3])))
+
     def bounds(self) -> tuple[Array, Array]:
         """Least and greatest coordinates in the frame of `pose` [m]."""
         reach = np.abs(self.pose[:3, :3]) @ self.half_extents

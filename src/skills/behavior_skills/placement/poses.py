@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses over, in and beside a container from ratios of its extent (specs/pick_place.md B4).
 
+The ratios count along the container's own axes, not along those of the box around it: where the
+container is turned by 45 degrees, half of that box lies beside it.
+
 Frames: W world, B arm base, E tool, O held object, C container. `W_T_B` maps coordinates in B to
 coordinates in W.
 """
@@ -49,16 +52,14 @@ def sample_placements(
     rng: np.random.Generator,
 ) -> list[Placement]:
     """One placement for each orientation of the tool in the base frame (n, 3, 3)."""
-    low, high = scene.container.bounds()
     ranges = np.array(
         [specification.x_ratio_range, specification.y_ratio_range, specification.z_ratio_range]
     )
     ratios = rng.uniform(ranges[:, 0], ranges[:, 1], (len(rotations), 3))
-    points = low + ratios * (high - low)
     if specification.place_direction == "vertical":
-        pre, place = _vertical(specification, points, float(high[2]))
+        pre, place = _vertical(specification, scene.container, ratios)
     else:
-        pre, place = _horizontal(specification, scene, points)
+        pre, place = _horizontal(specification, scene, _points(scene.container, ratios))
     B_T_W: Array = np.linalg.inv(scene.W_T_B).astype(np.float64)
     O_offset = scene.E_T_O[:3, 3] if specification.position_constraint == "object" else np.zeros(3)
     return [
@@ -76,8 +77,22 @@ def post_place_pose(place: Array, vector: Array) -> Array:
     return pose
 
 
-def _vertical(specification: PlaceSpecification, points: Array, top: float) -> tuple[Array, Array]:
-    pre, place = points.copy(), points.copy()
+def _points(box: OrientedBox, ratios: Array) -> Array:
+    """Points of a box, 0 to 1 along each of its axes."""
+    points: Array = (2.0 * ratios - 1.0) * box.half_extents @ box.pose[:3, :3].T + box.pose[:3, 3]
+    return points
+
+
+def _vertical(
+    specification: PlaceSpecification, box: OrientedBox, ratios: Array
+) -> tuple[Array, Array]:
+    """Points over the container's upper face."""
+    up = box.upright_axis
+    on_top = ratios.copy()
+    on_top[:, up] = 1.0 if box.pose[2, up] > 0.0 else 0.0
+    pre = _points(box, on_top)
+    place = pre.copy()
+    top = box.bounds()[1][2]
     pre[:, 2] = top + specification.pre_place_z_offset
     place[:, 2] = top + specification.place_z_offset
     return pre, place

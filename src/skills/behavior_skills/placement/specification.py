@@ -12,8 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     FiniteFloat,
-    NonNegativeInt,
-    PositiveInt,
     model_validator,
 )
 
@@ -24,10 +22,27 @@ from behavior_skills.orientations import (
     plane_alignment,
 )
 from behavior_skills.placement.success import MODES
-from behavior_skills.specification import Positive, SkillSpecification, Weights
+from behavior_skills.sentences import joined
+from behavior_skills.specification import (
+    MOST_NAMES,
+    Length,
+    Name,
+    NamePart,
+    Positive,
+    Seed,
+    SkillSpecification,
+    Weights,
+)
 
+MOST_CANDIDATES = 200
+"""Placements sampled in one round."""
+MOST_STEPS = 6000
+"""Waiting steps, a minute."""
 Ratio = Annotated[FiniteFloat, Field(ge=-10.0, le=11.0)]
-Axis = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
+Component = Annotated[FiniteFloat, Field(ge=-1e3, le=1e3)]
+Axis = tuple[Component, Component, Component]
+LEAST_SINE = 1e-6
+"""Of the angle between two directions that span a plane."""
 
 
 class PlaceSpecification(SkillSpecification):
@@ -41,11 +56,11 @@ class PlaceSpecification(SkillSpecification):
     }
 
     name: str = "place"
-    objects: Annotated[list[str], Field(min_length=2, max_length=2)]
+    objects: Annotated[list[Name], Field(min_length=2, max_length=2)]
     """Object to place, and container."""
     place_part_prim_path: str | None = None
     """Name of the part of the container that counts instead of the whole; see `parts`."""
-    parts: dict[str, Part] = {}
+    parts: Annotated[dict[Name, Part], Field(max_length=MOST_NAMES)] = {}
     """Parts of the container by name."""
 
     place_direction: Literal["vertical", "horizontal"] = "vertical"
@@ -54,9 +69,10 @@ class PlaceSpecification(SkillSpecification):
     x_ratio_range: tuple[Ratio, Ratio] = (0.4, 0.6)
     y_ratio_range: tuple[Ratio, Ratio] = (0.4, 0.6)
     z_ratio_range: tuple[Ratio, Ratio] = (0.4, 0.6)
-    """Of the container's extent along the world's axes; z for horizontal only."""
-    pre_place_z_offset: FiniteFloat = 0.2
-    place_z_offset: FiniteFloat = 0.1
+    """Along the container's own axes, 0 to 1 from one side to the other. From above (vertical) the
+    axis that is nearest to the vertical counts for nothing."""
+    pre_place_z_offset: Length = 0.2
+    place_z_offset: Length = 0.1
 
     align_place_obj_axis: Axis | None = None
     """In the container's frame."""
@@ -64,10 +80,10 @@ class PlaceSpecification(SkillSpecification):
     """In the container's frame."""
     align_convention: Literal["legacy", "insertion"] = "legacy"
     """See `behavior_skills.placement.poses`."""
-    pre_place_align: FiniteFloat = 0.2
-    pre_place_offset: FiniteFloat = 0.2
-    place_align: FiniteFloat = 0.1
-    place_offset: FiniteFloat = 0.1
+    pre_place_align: Length = 0.2
+    pre_place_offset: Length = 0.2
+    place_align: Length = 0.1
+    place_offset: Length = 0.1
 
     align_pick_obj_axis: Axis | None = None
     """In the held object's frame; with `align_place_obj_axis` and `align_obj_tol` in force."""
@@ -80,25 +96,26 @@ class PlaceSpecification(SkillSpecification):
 
     pre_place_hold_vec_weight: Weights | None = None
     post_place_hold_vec_weight: Weights | None = None
-    hesitate_steps: NonNegativeInt = 0
-    gripper_change_steps: PositiveInt = 10
-    post_place_vector: Axis | None = None
+    hesitate_steps: Annotated[int, Field(ge=0, le=MOST_STEPS)] = 0
+    gripper_change_steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] = 10
+    post_place_vector: tuple[Length, Length, Length] | None = None
     """In the tool frame."""
-    ignore_substring: list[str] = []
+    ignore_substring: Annotated[list[NamePart], Field(max_length=MOST_NAMES)] = []
 
     test_mode: Literal["forward", "ik"] = "forward"
     """Test candidates by whole plans, or by inverse kinematics alone."""
     selection: Literal["dual", "single"] = "dual"
     """Test pre-place and place poses, or place poses alone."""
-    candidates: PositiveInt = 20
-    seed: int | None = None
+    candidates: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)] = 20
+    """In each round, of at most `MOST_CANDIDATES`."""
+    seed: Seed | None = None
     t_eps: Positive = 1e-3
     o_eps: Positive = 5e-3
     """[rad]"""
 
     success_mode: str = "3diou"
     success_th: FiniteFloat = 0.0
-    threshold: FiniteFloat = 0.03
+    threshold: Length = 0.03
     bbox: Literal["obb", "aabb"] = "obb"
 
     @model_validator(mode="after")
@@ -131,10 +148,13 @@ class PlaceSpecification(SkillSpecification):
                 f"({', '.join(self.parts) or 'which is empty'})"
             )
         problems += self.filter_problems()
-        if (self.align_plane_x_axis is None) != (self.align_plane_y_axis is None):
+        plane = (self.align_plane_x_axis, self.align_plane_y_axis)
+        if (plane[0] is None) != (plane[1] is None):
             problems.append("align_plane_x_axis and align_plane_y_axis belong together")
+        elif plane != (None, None) and self._plane_normal() is None:
+            problems.append("align_plane_x_axis and align_plane_y_axis are parallel: no plane")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise ValueError(joined(problems))
         return self
 
     @staticmethod
@@ -146,6 +166,15 @@ class PlaceSpecification(SkillSpecification):
             "align_plane_x_axis",
             "align_plane_y_axis",
         )
+
+    def _plane_normal(self) -> Array | None:
+        """Of the alignment plane in the container's frame; None: there is none."""
+        if self.align_plane_x_axis is None or self.align_plane_y_axis is None:
+            return None
+        x, y = np.asarray(self.align_plane_x_axis), np.asarray(self.align_plane_y_axis)
+        normal: Array = np.cross(x, y)
+        flat = LEAST_SINE * float(np.linalg.norm(x) * np.linalg.norm(y))
+        return normal if float(np.linalg.norm(normal)) > flat else None
 
     def constraints(self, B_R_C: Array, E_R_O: Array) -> list[DirectionConstraint]:
         """What orientations of the tool in the base frame have to meet.
@@ -163,13 +192,8 @@ class PlaceSpecification(SkillSpecification):
         if pick is not None and place is not None and tolerance is not None:
             name = f"align_obj_tol: {tolerance:g}"
             found.append(axis_alignment(E_R_O @ pick, B_R_C @ place, math.radians(tolerance), name))
-        if self.align_plane_x_axis is not None and self.align_plane_y_axis is not None:
-            x, y = self.align_plane_x_axis, self.align_plane_y_axis
-            normal = (
-                x[1] * y[2] - x[2] * y[1],
-                x[2] * y[0] - x[0] * y[2],
-                x[0] * y[1] - x[1] * y[0],
-            )
+        normal = self._plane_normal()
+        if normal is not None:
             axis = E_R_O @ pick if pick is not None else np.array([0.0, 0.0, 1.0])
             found.append(
                 plane_alignment(
@@ -195,7 +219,7 @@ class Part(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    position: Axis = (0.0, 0.0, 0.0)
+    position: tuple[Length, Length, Length] = (0.0, 0.0, 0.0)
     """Of its centre in the container's frame [m]; its axes are the container's."""
     size: tuple[
         Positive,

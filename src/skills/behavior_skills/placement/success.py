@@ -17,6 +17,8 @@ XY_MARGIN = 0.015
 """[m] from the container's sides, mode xybbox."""
 HEIGHT_BELOW_TOOL = 0.4
 """[m] that the object's origin must be below the tool's place pose, mode height."""
+ROUNDING = 1e-9
+"""[m] a thing nearer to a bound than this is not within it."""
 CUP_RISE = 0.05
 """[m] of the object's lowest point above the container's, mode cup."""
 
@@ -45,8 +47,7 @@ def placed(mode: str, state: PlacedState, bbox: str = "obb") -> str | None:
     Args:
         mode: one of `MODES`.
         state: after the place.
-        bbox: `obb` measures volumes on the boxes as they are turned, `aabb` on the
-            axis-aligned boxes around them.
+        bbox: `obb` takes the boxes as they are turned, `aabb` the axis-aligned boxes around them.
 
     Raises:
         ValueError: unknown mode.
@@ -69,18 +70,23 @@ def _overlap_problem(state: PlacedState, bbox: str) -> str | None:
     return f"the overlap (IoU) with the container is {overlap:.3f}, not above {state.success_th:g}"
 
 
-def _inside_problem(state: PlacedState, margin: float) -> str | None:
-    low, high = state.container_box.bounds()
-    for axis, name in enumerate("xy"):
-        value = state.object_origin[axis]
-        least, most = low[axis] + margin, high[axis] - margin
-        if not least < value < most:
-            return f"its {name} is {value:.3f} m, not within {least:.3f} and {most:.3f}"
+def _inside_problem(state: PlacedState, bbox: str, margin: float) -> str | None:
+    """Whether the object's origin is within the container's sides, seen from above."""
+    container = _boxes(state, bbox)[1]
+    upright = container.upright_axis
+    at = container.pose[:3, :3].T @ (state.object_origin - container.pose[:3, 3])
+    for axis in {0, 1, 2} - {upright}:
+        most = container.half_extents[axis] - margin
+        if not abs(at[axis]) < most - ROUNDING:
+            return (
+                f"its centre is {abs(at[axis]):.3f} m from the container's middle along the "
+                f"container's {'xyz'[axis]}, not within {most:.3f}"
+            )
     return None
 
 
 def _xybbox(state: PlacedState, bbox: str) -> str | None:
-    return _inside_problem(state, XY_MARGIN)
+    return _inside_problem(state, bbox, XY_MARGIN)
 
 
 def _height(state: PlacedState, bbox: str) -> str | None:
@@ -104,7 +110,7 @@ def _right(state: PlacedState, bbox: str) -> str | None:
 
 
 def _flower(state: PlacedState, bbox: str) -> str | None:
-    return _inside_problem(state, 0.0) or _overlap_problem(state, bbox)
+    return _inside_problem(state, bbox, 0.0) or _overlap_problem(state, bbox)
 
 
 def _cup(state: PlacedState, bbox: str) -> str | None:

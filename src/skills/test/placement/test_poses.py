@@ -78,6 +78,29 @@ def test_with_the_constraint_object_its_origin_is_at_the_point() -> None:
         assert np.array_equal(found.pre[:3, :3], found.place[:3, :3])
 
 
+@pytest.mark.parametrize("yaw", [0, 30, 45, 90, 200])
+@pytest.mark.parametrize("direction", ["vertical", "horizontal"])
+def test_points_lie_over_the_container_however_it_is_turned(yaw: float, direction: str) -> None:
+    tray = OrientedBox(pose(0.5, 0.1, 0.05, yaw=yaw), np.array([0.2, 0.1, 0.05]))
+    everywhere = {f"{axis}_ratio_range": [0.0, 1.0] for axis in "xyz"}
+    keys = {**everywhere, "place_direction": direction, "align_place_obj_axis": [0, 0, -1]}
+    _, place = sample(spec(**keys), scene(tray), 500)
+    local = (place[:, :3, 3] - tray.pose[:3, 3]) @ tray.pose[:3, :3]
+    assert (np.abs(local[:, :2]) <= [0.2 + 1e-9, 0.1 + 1e-9]).all()
+    assert (np.ptp(local[:, :2], axis=0) > [0.36, 0.18]).all()  # all of it is used
+
+
+def test_a_container_on_its_side_is_sampled_over_its_upper_face() -> None:
+    on_side = np.eye(4)
+    on_side[:3, :3] = Rotation.from_euler("y", 90, degrees=True).as_matrix()
+    crate = OrientedBox(on_side, np.array([0.3, 0.1, 0.2]))  # its own x is upright now
+    everywhere = {f"{axis}_ratio_range": [0.0, 1.0] for axis in "xyz"}
+    _, place = sample(spec(**everywhere), scene(crate), 500)
+    assert np.abs(place[:, 0, 3]).max() == pytest.approx(0.2, abs=0.02)
+    assert np.abs(place[:, 1, 3]).max() == pytest.approx(0.1, abs=0.01)
+    assert np.allclose(place[:, 2, 3], 0.3 + 0.1)
+
+
 SLOT = {
     "place_direction": "horizontal",
     "align_place_obj_axis": [1, 0, 0],

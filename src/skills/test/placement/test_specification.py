@@ -63,6 +63,20 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         ("place_part_prim_path: lid", "'lid' is not in parts"),
         ("filter_z_dir: [down, 20]", "filter_z_dir"),
         ("align_plane_x_axis: [1, 0, 0]", "belong together"),
+        ("{align_plane_x_axis: [1, 2, 3], align_plane_y_axis: [-2, -4, -6]}", "are parallel"),
+        ("candidates: 100000", "less than or equal to 200"),
+        ("hesitate_steps: 1000000000", "less than or equal to 6000"),
+        ("seed: -1", "greater than or equal to 0"),
+        ("seed: 4294967296", "less than 4294967296"),
+        ("place_z_offset: 1.0e+300", "less than or equal to 10"),
+        ("align_place_obj_axis: [1.0e+300, 0, 0]", "less than or equal to 1000"),
+        ("ignore_substring: ['']", "ignore_substring.0"),
+        ("ignore_substring: [' ']", "ignore_substring.0"),
+        ("ignore_substring: ['*']", "ignore_substring.0"),
+        ("ignore_substring: ['a?']", "ignore_substring.0"),
+        ("filter_z_dir: [[1], 20]", "filter_z_dir"),
+        ("filter_z_dir: [downward, true]", "angles are numbers"),
+        ("filter_z_dir: [downward, .nan]", "angles are numbers"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(text: str, why: str) -> None:
@@ -75,6 +89,42 @@ def test_what_does_not_fit_together_is_refused(text: str, why: str) -> None:
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(SpecificationError):
         read_specification(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("objects: [a, b]\nname: " + 17_000 * "x", "at most 16384"),
+        ("{x: &a [1], y: *a}", "aliases"),
+        (16_000 * "[", "nested more than 20"),
+        (8_000 * "- ", "nested more than 20"),
+        ("candidates: " + 5_000 * "9", "not YAML"),
+        ("{1: 2}", "mapping of keys"),
+        ("objects: [" + ", ".join(f"name_{i}" for i in range(1000)) + "]", "at most 2"),
+    ],
+)
+def test_what_is_too_much_is_refused_in_a_few_words(text: str, why: str) -> None:
+    with pytest.raises(SpecificationError) as error:
+        read_specification(text)
+    assert why in str(error.value)
+    assert len(str(error.value)) < 1000
+
+
+def test_reasons_are_one_sentence() -> None:
+    with pytest.raises(SpecificationError) as error:
+        read_specification(
+            "{objects: [a, a], filter_z_dir: [down, 5], filter_x_dir: [upward, 500], "
+            "align_plane_x_axis: [1, 0, 0]}"
+        )
+    message = str(error.value)
+    assert message.count(";") == 3
+    assert not re.search(r"[.;:,]\s*[.;:,]", message.replace("...", ""))
+    assert message.endswith(".")
+    assert not message.endswith("..")
+
+
+def test_many_unknown_keys_are_not_all_spoken_of() -> None:
+    assert len(spec(**{f"key_{i}": 1 for i in range(3000)}).warnings()) == 20
 
 
 def test_keys_without_effect_are_warned_about() -> None:

@@ -64,15 +64,15 @@ YES = [
 NO = [
     ("3diou", state(z=0.1201), "overlap"),
     ("3diou", state(success_th=0.01), "overlap"),
-    ("xybbox", state(x=-0.2 + 0.015), "its x"),
-    ("xybbox", state(y=0.1 - 0.0149), "its y"),
-    ("xybbox", state(container=box((0.03, 0.4, 0.1))), "its x"),
+    ("xybbox", state(x=-0.2 + 0.015), "along the container's x"),
+    ("xybbox", state(y=0.1 - 0.0149), "along the container's y"),
+    ("xybbox", state(container=box((0.03, 0.4, 0.1))), "along the container's x"),
     ("height", state(height=0.2, tool=0.6), "height"),
     ("left", state(x=-0.2 - 0.03), "its x"),
     ("right", state(x=0.2 + 0.03), "its x"),
     ("right", state(x=0.2 + 0.0301, threshold=0.05), "its x"),
     ("flower", state(success_th=0.05), "overlap"),
-    ("flower", state(x=0.2, success_th=0.0), "its x"),
+    ("flower", state(x=0.2, success_th=0.0), "along the container's x"),
     ("cup", state(z=0.07), "lowest point"),
     ("cup", state(z=0.13), "overlap"),
     ("contained", state(x=0.2, success_th=0.5), "50 %"),
@@ -97,6 +97,15 @@ def test_boxes_as_they_are_turned_and_boxes_around_them_differ() -> None:
     scene = PlacedState(plate, BIN, plate.pose[:3, 3], 0.05, 0.6, 0.03, 0.0)
     assert placed("3diou", scene, "aabb") is None
     assert placed("3diou", scene, "obb") is not None
+
+
+@pytest.mark.parametrize("mode", ["xybbox", "flower"])
+def test_beside_a_turned_container_is_not_within_it(mode: str) -> None:
+    tray = box((0.4, 0.2, 0.1), yaw=45)
+    beside = box((0.05, 0.05, 0.05), x=0.14, y=-0.12)  # in the box around the tray, not over it
+    scene = PlacedState(beside, tray, beside.pose[:3, 3], 0.0, 0.6, 0.03, -1.0)
+    assert placed(mode, scene) is not None
+    assert placed(mode, scene, "aabb") is None  # what the boxes around them say
 
 
 def test_an_unknown_mode_is_an_error() -> None:
