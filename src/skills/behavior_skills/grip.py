@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +23,7 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.planning import PlanningWorld
+from behavior_skills.sentences import sentence
 
 LEAST_GAP = 0.002
 """[m] fingers closer than this hold nothing."""
@@ -61,14 +64,20 @@ class Grip:
         Raises:
             SkillFailure: NOT_HELD.
         """
+        tell_scene(self.hand, self.scene)
         objects = self.scene.objects()
         attached = [o for o in objects.values() if o.state is ObjectState.ATTACHED]
+        if not attached and self.hand.held is not None:
+            self.hand.let_go(
+                f"'{self.hand.held.name}' was picked, but the scene has it in the gripper no more."
+            )
         if not attached or (wanted and attached[0].name != wanted):
             holds = f"'{attached[0].name}'" if attached else "nothing"
+            why = "" if attached else f" {self.hand.emptied}"
             raise SkillFailure(
                 Failure.NOT_HELD,
-                f"The gripper holds {holds}, not {repr(wanted) if wanted else 'an object'}. Pick "
-                "the object first.",
+                f"The gripper holds {holds}, not {repr(wanted) if wanted else 'an object'}.{why} "
+                "Pick the object first.",
             )
         thing, state = attached[0], self.arm.state()
         held = self.hand.held
@@ -78,12 +87,12 @@ class Grip:
             pose = np.linalg.inv(base_T_tool) @ thing.base_T_object
             held = self.hand.held = HeldObject(thing.name, pose, state.width)
         if state.width < max(held.width - self.parameters.width_tolerance, LEAST_GAP):
-            self.drop(held)
-            raise SkillFailure(
-                Failure.NOT_HELD,
+            why = (
                 f"The fingers are shut ({1e3 * state.width:.1f} mm): '{held.name}' is not between "
-                "them any more. Pick it again.",
+                "them any more."
             )
+            self.drop(held, why)
+            raise SkillFailure(Failure.NOT_HELD, f"{why} Pick it again.")
         return held, thing
 
     def check(self, held: HeldObject) -> None:
@@ -102,9 +111,9 @@ class Grip:
                 f"'{held.name}' is seen away from the gripper. Pick it again.",
             )
 
-    def drop(self, held: HeldObject) -> None:
+    def drop(self, held: HeldObject, why: str) -> None:
         """The object is lost: the scene follows its detections, shut fingers open."""
-        self.hand.held = None
+        self.hand.let_go(why)
         self.runtime.shield(True)
         try:
             self.scene.detach(held.name)
@@ -139,12 +148,35 @@ class Grip:
                     f"'{held.name}' is still held; see whether the gripper's controller runs.",
                 )
             released_at = self.runtime.now()
-            self.scene.detach(held.name)
-            self.hand.held = None
+            base_T_tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
+            x, y, z = (base_T_tool @ held.tool_T_object)[:3, 3]
+            self.hand.let_go(
+                f"'{held.name}' was let go at x {x:.3f}, y {y:.3f}, z {z:.3f} m in the base frame."
+            )
+            self.hand.untold = held.name
+            with self.after_release():
+                tell_scene(self.hand, self.scene)
         finally:
             self.runtime.shield(False)
         return released_at
 
+    @contextlib.contextmanager
+    def after_release(self) -> Iterator[None]:
+        """Within the block every failure says that the object was let go, and where."""
+        try:
+            yield
+        except SkillFailure as failure:
+            raise SkillFailure(
+                failure.failure, f"{sentence(str(failure))} {self.hand.emptied}"
+            ) from failure
+
     def open_wide(self) -> None:
         """Begin to open the fingers as far as they go."""
         self.gripper.move(self.parameters.max_width, self.parameters.effort)
+
+
+def tell_scene(hand: Hand, scene: SceneView) -> None:
+    """Tell the scene of an object that was let go, if it does not know; raises `SkillFailure`."""
+    if hand.untold:
+        scene.detach(hand.untold)
+        hand.untold = ""

@@ -212,3 +212,19 @@ class Hand:
     """Memory of the gripper that outlives a single goal."""
 
     held: HeldObject | None = None
+    emptied: str = "Nothing has been picked yet."
+    """How the gripper came to hold nothing, as a sentence; of no meaning while it holds something.
+    """
+    untold: str = ""
+    """Object that was let go while the scene could not be told."""
+
+    def let_go(self, how: str) -> None:
+        """It holds nothing any more, for a reason that is a sentence."""
+        self.held, self.emptied = None, how
+
+    @property
+    def text(self) -> str:
+        """What it holds, or that it holds nothing and why, in words."""
+        if self.held is not None:
+            return f"The gripper holds '{self.held.name}'."
+        return f"The gripper holds nothing. {self.emptied}"

@@ -23,13 +23,14 @@ from __future__ import annotations
 import itertools
 import math
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from behavior_motion import check_interrupted
 from behavior_skills.interfaces import Array
 
 Convention = Literal["legacy", "cone"]
@@ -212,15 +213,8 @@ def sample_orientations(
     count: int,
     constraints: Sequence[DirectionConstraint],
     rng: np.random.Generator,
-    check: Callable[[], None] = lambda: None,
 ) -> tuple[Array, OrientationReport]:
     """Different rotations that all meet the constraints.
-
-    Args:
-        count: how many are wanted.
-        constraints: to be met.
-        rng: where chance comes from.
-        check: called every few milliseconds; what it raises ends the search.
 
     Returns:
         At least 1 and at most `count` rotations, shape (n, 3, 3), and how they were found.
@@ -237,7 +231,7 @@ def sample_orientations(
     rare: Array | None = None
     drawn = accepted = 0
     for _ in range(MAX_BATCHES):
-        check()
+        check_interrupted()
         size = BATCH if others else count
         batch = random_rotations(size, rng) if tightest is None else _within(tightest, size, rng)
         good = batch[satisfied(batch, others)]
@@ -264,6 +258,7 @@ def _turned_towards(constraints: Sequence[DirectionConstraint], rng: np.random.G
     misses, slopes = _misses(rotations, constraints)
     damping = np.full(STARTS, 1e-6)
     for _ in range(TURNS):
+        check_interrupted()
         normal = np.einsum("nki,nkj->nij", slopes, slopes) + damping[:, None, None] * np.eye(3)
         step = np.linalg.solve(normal, -np.einsum("nki,nk->ni", slopes, misses)[:, :, None])
         turned = Rotation.from_rotvec(step[:, :, 0]).as_matrix() @ rotations

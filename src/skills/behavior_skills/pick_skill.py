@@ -20,10 +20,11 @@ from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, stillness, wait_for
 from behavior_skills.geometry import distance, levelled, present
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
-from behavior_skills.grasping.candidates import TILT_LIMIT, Grasp, grasps_for, ranked_grasps
+from behavior_skills.grasping.candidates import Grasp, from_above, grasps_for, ranked_grasps
 from behavior_skills.grasping.filters import allowed_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
+from behavior_skills.grip import tell_scene
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -39,11 +40,14 @@ from behavior_skills.interfaces import (
 )
 from behavior_skills.planning import (
     Entry,
+    Final,
+    PlanFailures,
     PlanningWorld,
     Speeds,
     held_orientation,
     most_telling,
 )
+from behavior_skills.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,11 @@ class PickSkill:
                 Failure.INVALID_REQUEST,
                 f"velocity_scaling is {request.velocity_scaling}, give at most 1.",
             )
+        if len(request.grasps) > MOST_GRASPS:
+            raise SkillFailure(
+                Failure.INVALID_REQUEST,
+                f"Give at most {MOST_GRASPS} grasps, not {len(request.grasps)}.",
+            )
         if not all(np.all(np.isfinite(grasp)) for grasp in request.grasps):
             raise SkillFailure(
                 Failure.INVALID_REQUEST,
@@ -194,6 +203,7 @@ class PickSkill:
         self._object()
 
     def _check_free(self) -> None:
+        tell_scene(self.hand, self.scene)
         attached = [
             o.name for o in self.scene.objects().values() if o.state is ObjectState.ATTACHED
         ]
@@ -202,7 +212,8 @@ class PickSkill:
                 Failure.GRIPPER_NOT_FREE,
                 f"The gripper holds '{attached[0]}' already. Place it, or open the gripper, first.",
             )
-        self.hand.held = None
+        if self.hand.held is not None:
+            self.hand.let_go(f"'{self.hand.held.name}' is in the gripper no more.")
 
     def _object(self) -> ObjectView:
         """The wanted object as it is seen now."""
@@ -229,33 +240,42 @@ class PickSkill:
         return thing
 
     def _candidates(self, thing: ObjectView) -> list[Grasp]:
+        """The grasps to try, the best first; raises `SkillFailure` NO_GRASP."""
         given = [Grasp(pose, 0.0) for pose in self.request.grasps] or self._annotated()
         offered = given or grasps_for(thing, self.parameters.max_width)
+        if not offered:
+            raise SkillFailure(
+                Failure.NO_GRASP,
+                f"'{thing.name}' is too thick on every side for the gripper of "
+                f"{self.parameters.max_width} m. Give grasps where it is thinner.",
+            )
         wishes = self._wishes
         offered, fallen = allowed_grasps(offered, thing, wishes)
         if not offered:
             raise SkillFailure(
                 Failure.NO_GRASP,
-                f"No grasp of '{thing.name}' passes the filters: {fallen or 'none fits'}. Widen "
-                "them, or set the object down another way.",
+                f"No grasp of '{thing.name}' passes the filters: {fallen}. Widen them, or set the "
+                "object down another way.",
             )
+        unasked = not given and not wishes.says_from_where() and not self.request.max_tilt
+        if unasked:
+            offered = from_above(thing, offered)
         others = present(self.scene.objects(), without=[thing.name])
         neighbours = [other.base_T_object[:3, 3] for other in others]
-        # Filters say what orientations are wanted; without any the tool comes from above.
-        max_tilt = self.request.max_tilt or (math.pi if wishes.filters() else TILT_LIMIT)
+        max_tilt = self.request.max_tilt or math.pi
         lean = not given and self.request.specification is None
         ranked = ranked_grasps(thing, offered, neighbours, max_tilt, lean=lean)
         if not ranked:
             raise SkillFailure(
                 Failure.NO_GRASP,
                 f"None of {len(offered)} grasps of '{thing.name}' comes from within "
-                f"{math.degrees(max_tilt):.0f} degrees of straight above and fits the gripper of "
-                f"{self.parameters.max_width} m. Allow more tilt, or set the object upright.",
+                f"{math.degrees(max_tilt):.0f} degrees of straight above. Allow more tilt, or set "
+                "the object upright.",
             )
-        return ranked[:LIKELY_GRASPS]
+        return ranked
 
     def _annotated(self) -> list[Grasp]:
-        """Grasps from the file that the specification names, the best first."""
+        """Grasps from the file that the specification names."""
         wishes = self._wishes
         if wishes.npy_name is None:
             return []
@@ -268,7 +288,7 @@ class PickSkill:
             )
         except AnnotationError as error:
             raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
-        return [Grasp(g.object_T_tool, g.width) for g in sorted(grasps, key=lambda g: g.score)]
+        return [Grasp(g.object_T_tool, g.width, score=g.score) for g in grasps]
 
     def _plan(self, thing: ObjectView) -> Entry:
         """A way to the best grasp that can be reached; remembers the grasp."""
@@ -277,18 +297,12 @@ class PickSkill:
         self.world.sync(objects, None)
         q = self.arm.state().q
         failures: list[SkillFailure] = []
+        in_a_row = PlanFailures()
         for grasp in self._candidates(thing):
-            target = level @ grasp.object_T_tool
             try:
-                with self.world.looking_away(self._wishes.ignore_substring):
-                    entry = self.world.straight_then_free(
-                        q,
-                        target,
-                        -target[:3, 2] * self._approach_distance(),
-                        free=self._free_options(q, target),
-                        straight=self._options(self.parameters.speeds.approach),
-                        object_name=thing.name,
-                    )
+                entry = self._way_to(q, level @ grasp.object_T_tool, thing.name, in_a_row)
+            except Final:
+                raise
             except SkillFailure as failure:
                 failures.append(failure)
                 if self._wishes.test_mode == "ik" and failure.failure is Failure.PLANNING_FAILED:
@@ -298,16 +312,34 @@ class PickSkill:
             return entry
         raise most_telling(failures, f"Object '{thing.name}' cannot be grasped")
 
+    def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> Entry:
+        """Free motion and straight approach to a tool pose; raises `SkillFailure`."""
+        robot = self.world.planner.robot
+        offset = -target[:3, 2] * self._approach_distance()
+        kept = held_orientation(
+            robot.forward_kinematics(q), target, self._wishes.pre_grasp_hold_vec_weight
+        )
+        free = dataclasses.replace(self._options(), path_constraints=kept.constraint())
+        with self.world.looking_away(self._wishes.ignore_substring):
+            entry = self.world.straight_then_free(
+                q,
+                target,
+                offset,
+                free=free,
+                straight=self._options(self.parameters.speeds.approach),
+                object_name=name,
+                in_a_row=in_a_row,
+            )
+        trajectory = entry.trajectory
+        problem = kept.problem(robot, trajectory.positions[trajectory.times <= entry.approach_at])
+        if problem:
+            raise SkillFailure(Failure.PLANNING_FAILED, sentence(problem))
+        return entry
+
     def _approach_distance(self) -> float:
         if self.request.specification is None:
             return self.parameters.approach_distance
         return max(self.request.specification.pre_grasp_offset, 1e-3)
-
-    def _free_options(self, q: Array, target: Array) -> PlanOptions:
-        weights = self._wishes.pre_grasp_hold_vec_weight
-        start = self.world.planner.robot.forward_kinematics(q)
-        held = held_orientation(start, target, weights)
-        return dataclasses.replace(self._options(), path_constraints=held)
 
     def _options(self, tool_speed: float | None = None, width: float | None = None) -> PlanOptions:
         speeds = self.parameters.speeds
@@ -473,14 +505,14 @@ class PickSkill:
             self.runtime.shield(False)
 
 
+MOST_GRASPS = 10_000
+"""That a request may hold."""
 CLOSING_STEP = 0.1
 """[s] that one of the specification's closing steps stands for."""
 PLAIN = PickSpecification()
 """What holds without a specification."""
 DEFAULT_LIFT = 0.1
 """[m]"""
-LIKELY_GRASPS = 16
-"""Number of grasps that are tried; those ranked behind them hardly ever do."""
 
 
 class _Moved(Exception):

@@ -2,16 +2,15 @@
 """Place: put the held object down where it is wanted.
 
 select -> reach -> approach -> release -> retreat -> verify. The way above the target and the
-straight way down are one trajectory; the retreat is planned on the way. While the arm moves, grip
-and target are watched: an object that leaves the fingers, or another one that takes the place,
-ends the skill with the arm stopped.
+straight way down are one trajectory, and the way back up is planned with them: an object that the
+hand could not leave is not let go. While the arm moves, grip and target are watched: an object
+that leaves the fingers, or another one that takes the place, ends the skill with the arm stopped.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,7 +40,16 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.pick_skill import Workspace
-from behavior_skills.planning import GROUND, Entry, PlanningWorld, Speeds, most_telling
+from behavior_skills.planning import (
+    GROUND,
+    Entry,
+    Final,
+    PlanFailures,
+    PlanningWorld,
+    Speeds,
+    most_telling,
+)
+from behavior_skills.sentences import sentence
 
 LIKELY_WAYS = 8
 """Number of orientations of the object that are tried."""
@@ -104,7 +112,6 @@ class PlaceSkill:
     hand: Hand
     parameters: PlaceParameters
     request: PlaceRequest
-    _retreat: Trajectory | None = field(default=None, init=False)
     _checked_revision: int = field(default=-1, init=False)
     _grip: Grip = field(init=False)
 
@@ -134,12 +141,13 @@ class PlaceSkill:
         held, thing = self._grip.held(self.request.name)
         goal = self._resting_pose(thing)
         support = self._support(thing)[1]
-        entry = self._plan(held, thing, goal, support)
+        entry, retreat = self._plan(held, thing, goal, support)
         self._carry(held, thing, entry)
         self.runtime.feedback("release", 0.65)
         released_at = self._grip.release(held, self._release_width(held))
-        self._go_up()
-        return self._verify(thing.name, goal, released_at)
+        with self._grip.after_release():
+            self._go_up(retreat)
+            return self._verify(thing.name, goal, released_at)
 
     # ------------------------------------------------------------------ select
 
@@ -214,16 +222,20 @@ class PlaceSkill:
 
     # ------------------------------------------------------------------ plan
 
-    def _plan(self, held: HeldObject, thing: ObjectView, goal: Array, support: str) -> Entry:
+    def _plan(
+        self, held: HeldObject, thing: ObjectView, goal: Array, support: str
+    ) -> tuple[Entry, Trajectory]:
+        """The way to the target and the way back up from it."""
         self.world.sync(self.scene.objects(), held)
         q = self.arm.state().q
         release = raised(goal, self.parameters.release_gap)
         tool_T_object_inv = np.linalg.inv(held.tool_T_object)
         targets = [pose @ tool_T_object_inv for pose in self._orientations(thing, release)]
         failures: list[SkillFailure] = []
+        in_a_row = PlanFailures()
         for target in self._by_effort(q, targets):
             try:
-                return self.world.straight_then_free(
+                entry = self.world.straight_then_free(
                     q,
                     target,
                     np.array([0.0, 0.0, self.parameters.approach_distance]),
@@ -232,11 +244,22 @@ class PlaceSkill:
                         width=self._release_width(held), tool_speed=self.parameters.speeds.approach
                     ),
                     object_name=held.name,
+                    in_a_row=in_a_row,
                     contacts=[support or GROUND],
                 )
+                return entry, self._way_up(entry, held)
+            except Final:
+                raise
             except SkillFailure as failure:
                 failures.append(failure)
         raise most_telling(failures, f"'{held.name}' cannot be brought to the target")
+
+    def _way_up(self, entry: Entry, held: HeldObject) -> Trajectory:
+        speed = 2.5 * self.parameters.speeds.approach
+        options = self._options(width=self._release_width(held), tool_speed=speed)
+        height = self.request.retreat_height or DEFAULT_RETREAT
+        with self.world.let_go(held.name):
+            return self.world.straight_up(entry.q_end, height, held.name, options)
 
     def _by_effort(self, q: Array, targets: list[Array]) -> list[Array]:
         """The likely tool poses, those that take the arm the least time first."""
@@ -277,17 +300,11 @@ class PlaceSkill:
             self._check_target(thing)
 
         try:
-            follow(
-                self.runtime,
-                self.arm,
-                entry.trajectory,
-                watch,
-                self._planner_of_retreat(entry, held),
-            )
+            follow(self.runtime, self.arm, entry.trajectory, watch)
             self._grip.check(held)
         except SkillFailure as failure:
             if failure.failure is Failure.OBJECT_LOST:
-                self._grip.drop(held)
+                self._grip.drop(held, sentence(str(failure)))
             raise
 
     def _check_target(self, thing: ObjectView) -> None:
@@ -306,31 +323,15 @@ class PlaceSkill:
                 f"What was to carry '{thing.name}' is gone: {failure} It is still held.",
             ) from None
 
-    def _planner_of_retreat(self, entry: Entry, held: HeldObject) -> Callable[[], None]:
-        def plan() -> None:
-            self.world.planner.scene.detach_object(held.name, q=entry.q_end)
-            self._retreat = self.world.straight_up(
-                entry.q_end,
-                self.request.retreat_height or DEFAULT_RETREAT,
-                held.name,
-                self._options(
-                    width=self._release_width(held),
-                    tool_speed=2.5 * self.parameters.speeds.approach,
-                ),
-            )
-
-        return plan
-
     # ------------------------------------------------------------------ release, retreat, verify
 
-    def _go_up(self) -> None:
-        assert self._retreat is not None
-        duration = max(self._retreat.duration, 1e-3)
+    def _go_up(self, retreat: Trajectory) -> None:
+        duration = max(retreat.duration, 1e-3)
 
         def watch(elapsed: float) -> None:
             self.runtime.feedback("retreat", 0.7 + 0.2 * min(elapsed / duration, 1.0))
 
-        follow(self.runtime, self.arm, self._retreat, watch)
+        follow(self.runtime, self.arm, retreat, watch)
         self._grip.open_wide()
 
     def _verify(self, name: str, goal: Array, released_at: float) -> Array:

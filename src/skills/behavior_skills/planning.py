@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from behavior_motion import (
     Box,
@@ -20,6 +22,7 @@ from behavior_motion import (
     OrientationConstraint,
     Plan,
     PlanOptions,
+    RobotModel,
     Shape,
     Sphere,
     Trajectory,
@@ -39,7 +42,11 @@ SMALL_MOVE = 5e-4
 """[m] objects that moved less than this are left where they are in the planner's scene."""
 
 HELD_ANGLE = 0.1
-"""[rad] by which the tool's axis may turn on its way with a hold weight of 1."""
+"""[rad] by which the tool may turn about an axis beyond what it must, with a hold weight of 1."""
+MOST_FAILED_PLANS = 5
+"""Plans that may fail in a row."""
+TURN_SLACK = 0.01
+"""[rad] of measured joints and of the planner's own check."""
 
 _FAILURES = {
     ErrorCode.START_STATE_INVALID: Failure.PLANNING_FAILED,
@@ -158,6 +165,12 @@ class PlanningWorld:
         with scene.allowing([(glob.escape(name), "*") for name in ignored]):
             yield
 
+    @contextlib.contextmanager
+    def let_go(self, name: str) -> Iterator[None]:
+        """Within the block what is carried is no obstacle: it stays behind when the hand goes."""
+        with self.planner.scene.allowing([(name, "*")]):
+            yield
+
     def straight_then_free(
         self,
         q_start: Array,
@@ -167,6 +180,7 @@ class PlanningWorld:
         free: PlanOptions,
         straight: PlanOptions,
         object_name: str,
+        in_a_row: PlanFailures,
         contacts: Sequence[str] = (),
     ) -> Entry:
         """Free motion to `offset` beside the target, then a straight line to it.
@@ -181,10 +195,12 @@ class PlanningWorld:
             free: options of the free part.
             straight: options of the straight part.
             object_name: that the hand works on.
+            in_a_row: counts failures of the free part.
             contacts: other objects it may touch in the straight part.
 
         Raises:
             SkillFailure: UNREACHABLE, GOAL_IN_COLLISION, PLANNING_FAILED ...
+            Final: too many failures in a row.
         """
         planner = self.planner
         outside = target.copy()
@@ -202,7 +218,7 @@ class PlanningWorld:
             back = checked(planner.plan_cartesian(found.q, [outside], options=straight))
         assert back.trajectory is not None
         with planner.scene.allowing(self._present_contacts(q_start, free.gripper_width)):
-            reach = checked(
+            reach = in_a_row.checked(
                 planner.plan_to_joints(q_start, back.trajectory.positions[-1], options=free)
             )
         assert reach.trajectory is not None
@@ -243,20 +259,98 @@ class PlanningWorld:
         return [(a, b) for a, b, _ in pairs if a in objects or b in objects]
 
 
-def held_orientation(
-    start: Array, goal: Array, weights: Sequence[float] | None
-) -> OrientationConstraint | None:
-    """How far the tool's axis may turn from that of `start` on the way to `goal`.
+@dataclass(frozen=True, slots=True)
+class HeldOrientation:
+    """How the tool may turn on a way: no further about each of its axes than its weight lets it.
 
-    `weights` are those of rotation x y z and translation x y z. Any weight on a rotation keeps the
-    axis between the two that it must have at the ends, the closer the greater the weight; None:
-    it is free.
+    About an axis without a weight it turns freely. About the others it turns from its orientation
+    at the start to that at the goal and, beyond, by `HELD_ANGLE` over the weight.
     """
-    turning = max(weights[:3]) if weights else 0.0
-    if turning <= 0.0:
-        return None
-    between = float(np.arccos(np.clip(start[:3, 2] @ goal[:3, 2], -1.0, 1.0)))
-    return OrientationConstraint(between + HELD_ANGLE / turning)
+
+    start: Array
+    """Tool pose, 4x4."""
+    goal: Array
+    """Tool pose, 4x4."""
+    weights: tuple[float, float, float]
+    """Of turning about the tool's x, y and z."""
+
+    def allowed(self) -> Array:
+        """Largest turn from the start about each of the tool's axes [rad], shape (3,)."""
+        weights = np.asarray(self.weights, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            slack = np.where(weights > 0.0, HELD_ANGLE / weights, np.inf)
+        allowed: Array = np.abs(_turn(self.start, self.goal)) + slack
+        return allowed
+
+    def constraint(self) -> OrientationConstraint | None:
+        """What the planner is told: the axis about which turning is freest keeps its direction."""
+        if not any(self.weights):
+            return None
+        free = int(np.argmin(self.weights))
+        axis = np.eye(3)[free]
+        between = float(np.arccos(np.clip(self.start[:3, free] @ self.goal[:3, free], -1.0, 1.0)))
+        others = [weight for i, weight in enumerate(self.weights) if i != free]
+        tolerance = min(between + HELD_ANGLE / max(others), math.pi)
+        return OrientationConstraint(tolerance, axis=(axis[0], axis[1], axis[2]))
+
+    def problem(self, robot: RobotModel, path: Array) -> str | None:
+        """Where a path of joint vectors (n, dof) turns the tool too far, in words."""
+        if not any(self.weights):
+            return None
+        allowed = self.allowed()
+        turns = [np.abs(_turn(self.start, robot.forward_kinematics(q))) for q in path]
+        most = np.max(turns, axis=0)
+        over = most - allowed
+        worst = int(np.argmax(over))
+        if over[worst] <= TURN_SLACK:
+            return None
+        return (
+            f"the tool would turn by {math.degrees(most[worst]):.0f} degrees about its "
+            f"{'xyz'[worst]} on the way, its hold weight of {self.weights[worst]:g} allows "
+            f"{math.degrees(allowed[worst]):.0f}"
+        )
+
+
+def held_orientation(start: Array, goal: Array, weights: Sequence[float] | None) -> HeldOrientation:
+    """What six weights, of rotation x y z and translation x y z, ask of the way to `goal`."""
+    x, y, z = (float(weight) for weight in (weights or (0.0, 0.0, 0.0))[:3])
+    return HeldOrientation(start, goal, (x, y, z))
+
+
+def _turn(first: Array, second: Array) -> Array:
+    """Rotation vector from the first to the second orientation in the first's axes [rad]."""
+    turn: Array = Rotation.from_matrix(first[:3, :3].T @ second[:3, :3]).as_rotvec()
+    return turn
+
+
+class Final(SkillFailure):
+    """A failure after which no other candidate is to be tried."""
+
+
+@dataclass(slots=True)
+class PlanFailures:
+    """Searches for a way that failed in a row; the sixth ends the skill.
+
+    Joints that do not exist and straight lines that are blocked need no search and do not count.
+    """
+
+    count: int = 0
+
+    def checked(self, plan: Plan) -> Plan:
+        """As `checked`; raises `Final` when there have been too many failures."""
+        if plan.ok:
+            self.count = 0
+            return plan
+        self.count += 1
+        try:
+            return checked(plan)
+        except SkillFailure as failure:
+            if self.count <= MOST_FAILED_PLANS:
+                raise
+            raise Final(
+                failure.failure,
+                f"Planning failed {self.count} times in a row, the last time: {failure}",
+            ) from failure
 
 
 def checked(plan: Plan) -> Plan:

@@ -3,8 +3,10 @@
 
 select -> reach -> approach -> release -> retreat -> verify, as `PlaceSkill`, but where to put the
 object comes from a `PlaceSpecification`. Each sampled placement is tested from the state that the
-one before it ends in: the place pose from the pre-place joints. Without a placement that can be
-reached, new ones are sampled for a few rounds; then the skill fails and says why.
+one before it ends in: the place pose from the pre-place joints, the way back from the place joints
+with the fingers open, so that an object that the hand could not leave is not let go. Without a
+placement that can be reached, new ones are sampled for a few rounds; then the skill fails and says
+why.
 
 What the planner looks away from is looked away from in `PlanningScene.allowing` blocks only, so it
 is restored however the skill ends.
@@ -19,7 +21,13 @@ from typing import Protocol
 
 import numpy as np
 
-from behavior_motion import IkOptions, OrientationConstraint, PlanOptions, Trajectory
+from behavior_motion import (
+    IkOptions,
+    OrientationConstraint,
+    PlanOptions,
+    Trajectory,
+    check_interrupted,
+)
 from behavior_skills.execution import follow, wait_for
 from behavior_skills.geometry import distance, present
 from behavior_skills.grip import Grip, GripParameters
@@ -50,7 +58,15 @@ from behavior_skills.placement import (
     sample_placements,
     select_placement,
 )
-from behavior_skills.planning import PlanningWorld, Speeds, checked, held_orientation
+from behavior_skills.planning import (
+    Final,
+    PlanFailures,
+    PlanningWorld,
+    Speeds,
+    checked,
+    held_orientation,
+)
+from behavior_skills.sentences import sentence
 
 ROUNDS = 3
 """Times that new placements are sampled."""
@@ -62,6 +78,10 @@ COMMAND_PERIOD = 0.01
 """[s] that one of the specification's waiting steps stands for."""
 CONTAINER_MOVE = 0.02
 """[m] by which a container may move while the object is brought."""
+
+
+SHORTEST_RETREAT = 1e-6
+"""[m]"""
 
 
 class Log(Protocol):
@@ -94,6 +114,8 @@ class Way:
     """To the pre-place pose."""
     approach: Trajectory
     """From there to the place pose."""
+    retreat: Trajectory | None
+    """From there back, with the object left behind; None: the hand stays."""
 
 
 @dataclass(slots=True)
@@ -148,8 +170,11 @@ class SpecifiedPlaceSkill:
         container = self._container(container_name)
         way = self._choose(held, container)
         self._carry(held, container, way)
-        released_at = self._put(held, way)
-        return self._verify(held.name, container_name, way, released_at)
+        self.runtime.feedback("release", 0.65)
+        released_at = self._grip.release(held, self._opening(held))
+        with self._grip.after_release():
+            self._leave(way)
+            return self._verify(held.name, container_name, way, released_at)
 
     # ------------------------------------------------------------------ select
 
@@ -171,22 +196,23 @@ class SpecifiedPlaceSkill:
         constraints = self.specification.constraints(
             container.base_T_object[:3, :3], held.tool_T_object[:3, :3]
         )
-        tried, any_free = 0, False
+        tried, any_free, in_a_row = 0, False, PlanFailures()
+        count = self.specification.candidates
         for _ in range(ROUNDS):
             try:
-                rotations, self.report = sample_orientations(
-                    self.specification.candidates, constraints, rng
-                )
+                rotations, self.report = sample_orientations(count, constraints, rng)
             except NoOrientation as error:
                 raise SkillFailure(Failure.NO_ORIENTATION, str(error)) from error
+            # Filters may leave fewer orientations than that; there are as many points all the same.
+            rotations = np.resize(rotations, (count, 3, 3))
             placements = sample_placements(self.specification, scene, rotations, rng)
             tried += len(placements)
             free = self._free(placements, held, container.name)
             any_free = any_free or bool(free)
-            way = self._reachable_way(held, container.name, free) if free else None
+            way = self._reachable_way(held, container.name, free, in_a_row) if free else None
             if way is not None:
                 return way
-            self.runtime.tick()  # a cancellation is noticed between the rounds
+            self.runtime.tick()  # feedback and cancellation get their turn between the rounds
         if not any_free:
             raise SkillFailure(
                 Failure.OCCUPIED,
@@ -196,8 +222,8 @@ class SpecifiedPlaceSkill:
         raise SkillFailure(
             Failure.UNREACHABLE,
             f"None of {tried} sampled ways to place '{held.name}' at '{container.name}' can be "
-            f"reached; the nearest: {self._why or 'no joints reach it.'} Widen ratios or filters, "
-            "or move the container.",
+            f"reached; the nearest: {sentence(self._why or 'no joints reach it')} Widen ratios or "
+            "filters, or move the container.",
         )
 
     def _free(
@@ -214,6 +240,7 @@ class SpecifiedPlaceSkill:
         ]
         free = []
         for placement in placements:
+            check_interrupted()
             box = OrientedBox(placement.place @ held.tool_T_object, half)
             taken = [name for name, other in others if intersection_volume(box, other) > 0.0]
             self._occupants.update(taken)
@@ -243,7 +270,11 @@ class SpecifiedPlaceSkill:
     # ------------------------------------------------------------------ reachability
 
     def _reachable_way(
-        self, held: HeldObject, container: str, placements: list[Placement]
+        self,
+        held: HeldObject,
+        container: str,
+        placements: list[Placement],
+        in_a_row: PlanFailures,
     ) -> Way | None:
         """The best of the placements, or None; `_why` then tells about one that failed."""
         q = self.arm.state().q
@@ -253,9 +284,12 @@ class SpecifiedPlaceSkill:
             place, _ = self._reach([p.place for p in placements], seeds, held)
             dual = self.specification.selection == "dual" and not placements[0].single
             while (best := select_placement(place, pre if dual else None)) is not None:
-                way = self._plan(held, placements[best], pre_q[best])
-                if way is not None:
-                    return way
+                try:
+                    return self._plan(held, placements[best], pre_q[best], in_a_row)
+                except Final:
+                    raise
+                except SkillFailure as failure:
+                    self._why = str(failure)
                 place.ok[best] = False
         return None
 
@@ -266,6 +300,7 @@ class SpecifiedPlaceSkill:
         planner, found = self.world.planner, []
         options = IkOptions(gripper_width=held.width, attempts=8)
         for pose, seed in zip(poses, seeds, strict=True):
+            check_interrupted()
             answer = planner.inverse_kinematics(pose, seed=seed, options=options)
             if answer.q is None:
                 self._why = answer.message
@@ -285,31 +320,50 @@ class SpecifiedPlaceSkill:
         ok = np.array([q is not None for q in found])
         return Reach(ok, np.array(way), np.array(turn), np.array(travel)), found
 
-    def _plan(self, held: HeldObject, placement: Placement, q_pre: Array | None) -> Way | None:
-        """Whole motions of a placement; with test_mode `ik` a failure of them is final."""
+    def _plan(
+        self,
+        held: HeldObject,
+        placement: Placement,
+        q_pre: Array | None,
+        in_a_row: PlanFailures,
+    ) -> Way:
+        """Whole motions of a placement, the way back included.
+
+        Raises:
+            SkillFailure: there is none of them; `Final` where no other placement may be taken.
+        """
         try:
             q = self.arm.state().q
-            reach = self._reach_motion(held, q, placement.pre, q_pre)
+            reach = self._reach_motion(held, q, placement.pre, q_pre, in_a_row)
             approach = self._approach_motion(held, reach.positions[-1], placement.place)
         except SkillFailure as failure:
             if self.specification.test_mode == "ik":
-                raise
-            self._why = str(failure)
-            return None
-        return Way(placement, reach, approach)
+                raise Final(failure.failure, str(failure)) from failure
+            raise
+        retreat = self._retreat_motion(held, approach.positions[-1], placement.place)
+        return Way(placement, reach, approach, retreat)
 
     def _reach_motion(
-        self, held: HeldObject, q: Array, pose: Array, q_goal: Array | None
+        self,
+        held: HeldObject,
+        q: Array,
+        pose: Array,
+        q_goal: Array | None,
+        in_a_row: PlanFailures,
     ) -> Trajectory:
-        start = self.world.planner.robot.forward_kinematics(q)
-        upright = held_orientation(start, pose, self.specification.pre_place_hold_vec_weight)
-        options = self._options(held.width, upright=upright)
+        robot = self.world.planner.robot
+        start = robot.forward_kinematics(q)
+        kept = held_orientation(start, pose, self.specification.pre_place_hold_vec_weight)
+        options = self._options(held.width, upright=kept.constraint())
         if q_goal is not None:
             plan = self.world.planner.plan_to_joints(q, q_goal, options=options)
         else:
             plan = self.world.planner.plan_to_pose(q, [pose], options=options)
-        trajectory = checked(plan).trajectory
+        trajectory = in_a_row.checked(plan).trajectory
         assert trajectory is not None
+        problem = kept.problem(robot, trajectory.positions)
+        if problem:
+            raise SkillFailure(Failure.PLANNING_FAILED, sentence(problem))
         return trajectory
 
     def _approach_motion(self, held: HeldObject, q: Array, pose: Array) -> Trajectory:
@@ -323,6 +377,31 @@ class SpecifiedPlaceSkill:
         trajectory = checked(plan).trajectory
         assert trajectory is not None
         return trajectory
+
+    def _retreat_motion(self, held: HeldObject, q: Array, pose: Array) -> Trajectory | None:
+        """Back from the place pose by the wanted vector, the fingers open and the object left."""
+        planner, opening = self.world.planner, self._opening(held)
+        vector = np.asarray(self.specification.post_place_vector or (0.0, 0.0, 0.0))
+        with self.world.let_go(held.name):
+            if float(np.linalg.norm(vector)) < SHORTEST_RETREAT:
+                self._check_opening(q, opening)
+                return None
+            options = self._options(opening, speed=2.0 * self.parameters.speeds.approach)
+            back = planner.plan_cartesian(q, [post_place_pose(pose, vector)], options=options)
+            return checked(back).trajectory
+
+    def _check_opening(self, q: Array, opening: float) -> None:
+        """Whether the fingers can open where the object is to be let go; raises `SkillFailure`."""
+        report = self.world.planner.check_state(q, gripper_width=opening)
+        hit = [(a, b) for a, b, depth in report.pairs if depth > CONTACT]
+        if hit:
+            raise SkillFailure(
+                Failure.GOAL_IN_COLLISION,
+                f"The fingers cannot open there: {' and '.join(map(repr, hit[0]))} would overlap.",
+            )
+
+    def _opening(self, held: HeldObject) -> float:
+        return min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
 
     def _options(
         self,
@@ -343,17 +422,10 @@ class SpecifiedPlaceSkill:
         )
 
     @contextlib.contextmanager
-    def _looking_away(
-        self, held: HeldObject, container: str, *, free: bool = False
-    ) -> Iterator[None]:
-        """The planner lets the object touch container and hand, and ignores what is to be ignored.
-
-        With `free` the object counts as let go: the hand may leave it.
-        """
+    def _looking_away(self, held: HeldObject, container: str) -> Iterator[None]:
+        """The planner lets the object touch container and hand, and ignores what it is told to."""
         links = self.world.planner.robot.gripper.touch_links
         pairs = [(held.name, other) for other in (container, *links)]
-        if free:
-            pairs.append((held.name, "*"))
         with (
             self.world.planner.scene.allowing(pairs),
             self.world.looking_away(self.specification.ignore_substring),
@@ -385,7 +457,7 @@ class SpecifiedPlaceSkill:
             self._hesitate(held)
         except SkillFailure as failure:
             if failure.failure is Failure.OBJECT_LOST:
-                self._grip.drop(held)
+                self._grip.drop(held, sentence(str(failure)))
             raise
 
     def _arrive(self, way: Way) -> None:
@@ -440,32 +512,14 @@ class SpecifiedPlaceSkill:
 
     # ------------------------------------------------------------------ release, retreat, verify
 
-    def _put(self, held: HeldObject, way: Way) -> float:
-        """Open, wait as the specification says, and go back; returns when it was let go."""
-        self.runtime.feedback("release", 0.65)
-        opening = min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
-        released_at = self._grip.release(held, opening)
+    def _leave(self, way: Way) -> None:
+        """Wait as the specification says after opening, and go back."""
         waits = max(0, self.specification.gripper_change_steps - 1)
         wait_for(self.runtime, lambda: False, waits * COMMAND_PERIOD)
-        vector = self.specification.post_place_vector
-        if vector is not None:
-            self._retreat(held, post_place_pose(way.placement.place, np.asarray(vector)), opening)
+        if way.retreat is not None:
+            self.runtime.feedback("retreat", 0.75)
+            follow(self.runtime, self.arm, way.retreat)
         self._grip.open_wide()
-        return released_at
-
-    def _retreat(self, held: HeldObject, pose: Array, opening: float) -> None:
-        self.runtime.feedback("retreat", 0.75)
-        scene = self.world.planner.scene
-        q = self.arm.state().q
-        if held.name in scene.attached():
-            scene.detach_object(held.name, q=q)
-        options = self._options(opening, speed=2.0 * self.parameters.speeds.approach)
-        with self._looking_away(held, self.specification.objects[1], free=True):
-            plan = checked(
-                self.world.planner.plan_cartesian(q, [pose], options=options, min_fraction=0.3)
-            )
-        assert plan.trajectory is not None
-        follow(self.runtime, self.arm, plan.trajectory)
 
     def _verify(self, name: str, container: str, way: Way, released_at: float) -> Array:
         self.runtime.feedback("verify", 0.95)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from behavior_motion import interruptible
 from behavior_skills.orientations import (
     DIRECTIONS,
     NoOrientation,
@@ -235,8 +236,8 @@ def test_a_search_can_be_ended() -> None:
     def end() -> None:
         raise Ended
 
-    with pytest.raises(Ended):
-        sample_orientations(20, [], np.random.default_rng(0), end)
+    with pytest.raises(Ended), interruptible(end):
+        sample_orientations(20, [], np.random.default_rng(0))
 
 
 def test_a_narrow_alignment_never_yields_an_unfiltered_orientation() -> None:

@@ -6,8 +6,11 @@ import pytest
 from fakes import EDGE, replaced
 from scipy.spatial.transform import Rotation
 
+from behavior_motion import interruptible
+from behavior_skills.grasping.candidates import grasp_pose
 from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
 from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
+from behavior_skills.planning import Final, PlanFailures
 
 
 def pick(rig, name="blue", parameters=None, **request):
@@ -112,9 +115,97 @@ def test_stale_memory_of_a_held_object_does_not_hinder(block):
     pick(block)
 
 
-def test_no_grasp_of_a_tilted_block(rig):
+def test_no_grasp_of_a_tilted_block_within_the_wanted_tilt(rig):
     rig[0].add("blue", 0.45, -0.3, rotation=Rotation.from_euler("x", 40, True))
-    fails_with(Failure.NO_GRASP, rig)
+    assert "within 20 degrees" in fails_with(Failure.NO_GRASP, rig, max_tilt=math.radians(20))
+
+
+def test_a_tilted_block_is_taken_as_it_lies(rig):
+    rig[0].add("blue", 0.45, -0.3, z=0.06, rotation=Rotation.from_euler("x", 40, True))
+    pick(rig)
+    assert rig[0].held == "blue"
+
+
+def test_a_given_grasp_from_the_side_is_taken(rig):
+    """Nobody has asked for a hand that comes from above."""
+    rig[0].add("blue", 0.5, -0.1, z=0.3)
+    grasp = grasp_pose([1, 0, 0], [0, 1, 0], 0.0)
+    used = pick(rig, grasps=(grasp,))
+    np.testing.assert_array_equal(used, grasp)
+    assert rig[0].held == "blue"
+
+
+def test_too_many_given_grasps_are_the_twenty_most_comfortable(block, monkeypatch):
+    tried = []
+
+    def noted(q, target, offset, **options):
+        tried.append(target)
+        raise SkillFailure(Failure.UNREACHABLE, "No.")
+
+    monkeypatch.setattr(block[1], "straight_then_free", noted)
+    grasps = tuple(grasp_pose([0, 0, -1], [0, 1, 0], 1e-4 * i) for i in range(100))
+    fails_with(Failure.UNREACHABLE, block, grasps=grasps)
+    assert len(tried) == 20
+
+
+@pytest.mark.parametrize("failed_plans", [5, 6])
+def test_the_sixth_failed_plan_in_a_row_ends_the_pick(block, monkeypatch, failed_plans):
+    from behavior_motion import ErrorCode, Plan
+
+    real, calls = block[1].planner.plan_to_joints, []
+
+    def fail(*args, **options):
+        calls.append(1)
+        if len(calls) <= failed_plans:
+            return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
+        return real(*args, **options)
+
+    monkeypatch.setattr(block[1].planner, "plan_to_joints", fail)
+    if failed_plans == 5:
+        pick(block)
+        return
+    message = fails_with(Failure.PLANNING_FAILED, block)
+    assert "Planning failed 6 times in a row, the last time: No path." in message
+    assert len(calls) == 6
+
+
+def test_failed_plans_are_counted_in_a_row():
+    from behavior_motion import ErrorCode, Plan
+
+    failed = Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
+    found = Plan(ErrorCode.SUCCESS, "", np.empty((2, 7)))
+    counted = PlanFailures()
+    for _ in range(5):
+        with pytest.raises(SkillFailure):
+            counted.checked(failed)
+    assert counted.checked(found) is found
+    for _ in range(5):
+        with pytest.raises(SkillFailure) as caught:
+            counted.checked(failed)
+        assert not isinstance(caught.value, Final)
+    with pytest.raises(Final, match="6 times"):
+        counted.checked(failed)
+
+
+def test_cancelled_while_it_chooses(block):
+    """Also where thousands of grasps are offered: within one of them."""
+    world = block[0]
+    looks = []
+
+    def look():
+        looks.append(1)
+        if len(looks) == 50:
+            raise Cancelled
+
+    grasps = tuple(grasp_pose([0, 0, -1], [0, 1, 0], 1e-6 * i) for i in range(5000))
+    with pytest.raises(Cancelled), interruptible(look):
+        pick(block, grasps=grasps)
+    assert world.time == 0.0
+
+
+def test_too_many_given_grasps(block):
+    grasps = (np.eye(4),) * 10_001
+    assert "at most 10000" in fails_with(Failure.INVALID_REQUEST, block, grasps=grasps)
 
 
 def test_no_grasp_of_a_thick_block(rig):

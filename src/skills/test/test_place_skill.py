@@ -121,6 +121,61 @@ def test_not_held(rig):
     fails_with(Failure.NOT_HELD, rig)
 
 
+def test_a_place_where_the_hand_could_not_go_up_again_is_not_taken(holding, monkeypatch):
+    def stuck(*_, **__):
+        raise SkillFailure(Failure.UNREACHABLE, "The arm ends there.")
+
+    monkeypatch.setattr(holding[1], "straight_up", stuck)
+    message = fails_with(Failure.UNREACHABLE, holding, any_yaw=False)
+    assert "The arm ends there." in message
+    assert "release" not in holding[0].phases
+    assert holding[0].held == "blue"
+
+
+def test_a_failure_after_the_release_says_that_it_was_let_go_and_where(holding):
+    world = holding[0]
+    world.when("retreat", lambda: setattr(world, "arm_stuck", True))
+    message = fails_with(Failure.TIMED_OUT, holding)
+    assert "'blue' was let go at x 0.300, y 0.300, z 0.027 m in the base frame." in message
+    world.arm_stuck = False
+    message = fails_with(Failure.NOT_HELD, holding)
+    assert "holds nothing, not 'blue'. 'blue' was let go at x 0.300" in message
+
+
+def test_a_scene_that_was_not_told_of_the_release_is_told_later(holding):
+    world, _, hand = holding
+    detach = world.detach
+
+    def silent(name):
+        raise SkillFailure(Failure.SERVER_LOST, "The scene does not answer.")
+
+    world.detach = silent
+    message = fails_with(Failure.SERVER_LOST, holding)
+    assert "does not answer. 'blue' was let go at" in message
+    assert "was let go" in hand.text
+    world.detach = detach
+    assert "was let go" in fails_with(Failure.NOT_HELD, holding)
+    assert world.attached == {}
+
+
+def test_cancelled_after_the_release_it_knows_what_became_of_the_object(holding):
+    world, _, hand = holding
+    world.cancel_in = "retreat"
+    with pytest.raises(Cancelled):
+        place(holding)
+    assert hand.text.startswith("The gripper holds nothing. 'blue' was let go at x 0.300")
+
+
+def test_why_nothing_is_held(rig):
+    rig[0].add("blue", 0.45, -0.3)
+    assert "Nothing has been picked yet." in fails_with(Failure.NOT_HELD, rig)
+
+
+def test_why_nothing_is_held_any_more(holding):
+    holding[0].detach("blue")  # somebody else told the scene so
+    assert "'blue' was picked, but" in fails_with(Failure.NOT_HELD, holding)
+
+
 def test_another_object_is_held(holding):
     fails_with(Failure.NOT_HELD, holding, name="red")
 

@@ -2,15 +2,18 @@
 """Placing by specification with the real planner and a kinematic arm."""
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
 from fakes import EDGE
 from scipy.spatial.transform import Rotation
 
+from behavior_motion import interruptible
 from behavior_skills.interfaces import Cancelled, Failure, ObjectState, SkillFailure
+from behavior_skills.orientations import random_rotations
 from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill
-from behavior_skills.placement import PlaceSpecification
+from behavior_skills.placement import PlaceSpecification, sample_placements
 from behavior_skills.specified_place_skill import SpecifiedPlaceParameters, SpecifiedPlaceSkill
 
 DOWN = {"filter_z_dir": ["downward", 160]}
@@ -116,21 +119,22 @@ def test_the_object_itself_comes_to_the_sampled_point(holding):
     assert np.allclose(before["pose"][:3, 3], [0.45, 0.25, 0.18], atol=2e-3)
 
 
-def test_the_worlds_axes_count_not_the_bases(holding):
-    """With the world turned by 45 degrees the bin's extent along x and y is another one."""
+@pytest.mark.parametrize("turn", [0, 30, 45])
+def test_points_lie_over_the_container_whatever_way_world_and_base_are_turned(holding, turn):
+    """The container's own sides count, not those of the box around it along some axes."""
     turned = np.eye(4)
-    turned[:3, :3] = Rotation.from_euler("z", 45, degrees=True).as_matrix()
-    straight = skill_for(holding, x_ratio_range=[0, 0], y_ratio_range=[0, 0])
-    other = skill_for(holding, base_T_world=turned, x_ratio_range=[0, 0], y_ratio_range=[0, 0])
-    corners = []
-    for skill in (straight, other):
-        fall(holding)
-        world = holding[0]
-        held, _ = skill._grip.held("blue")
-        world_scene = skill._place_scene(held, world.objects()["bin"])
-        low, _ = world_scene.container.bounds()
-        corners.append((skill.base_T_world[:3, :3] @ low)[:2])
-    assert np.linalg.norm(corners[0] - corners[1]) > 0.03
+    turned[:3, :3] = Rotation.from_euler("z", turn, degrees=True).as_matrix()
+    world = holding[0]
+    world.poses["bin"][:3, :3] = Rotation.from_euler("z", 45, degrees=True).as_matrix()
+    everywhere = {"x_ratio_range": [0, 1], "y_ratio_range": [0, 1]}
+    skill = skill_for(holding, base_T_world=turned, **everywhere)
+    held, _ = skill._grip.held("blue")
+    scene = skill._place_scene(held, world.objects()["bin"])
+    rng = np.random.default_rng(0)
+    found = sample_placements(skill.specification, scene, random_rotations(300, rng), rng)
+    at = np.array([placement.place[:3, 3] for placement in found])
+    local = (at - world.poses["bin"][:3, 3]) @ world.poses["bin"][:3, :3]
+    assert (np.abs(local[:, :2]) <= [0.12 + 1e-9, 0.1 + 1e-9]).all()
 
 
 def test_a_part_of_the_container_is_the_target(holding):
@@ -285,6 +289,46 @@ def test_the_hand_goes_back_by_the_given_vector(holding):
     assert "retreat" in world.phases
 
 
+def test_where_the_hand_could_not_leave_nothing_is_let_go(holding):
+    """The way back, down through the bin and the table, is looked at before the fingers open."""
+    world = holding[0]
+    message = fails_with(Failure.UNREACHABLE, holding, post_place_vector=[0.0, 0.0, 0.3])
+    assert "sampled ways" in message
+    assert "release" not in world.phases
+    assert world.held == "blue"
+    assert world.objects()["blue"].state is ObjectState.ATTACHED
+
+
+def test_of_the_placements_one_is_taken_that_the_hand_can_leave(holding):
+    """A wall beside the bin leaves a way back to the right from some of the places only."""
+    world, planning, _ = holding
+    world.add("wall", 0.45, 0.02, 0.2, size=(0.5, 0.02, 0.4))
+    fall(holding)
+    place(
+        holding,
+        candidates=60,
+        y_ratio_range=[0.0, 1.0],
+        filter_x_dir=["forward", 20],
+        filter_z_dir=["downward", 178],
+        post_place_vector=[0.0, 0.1, 0.0],
+    )
+    end = planning.planner.robot.forward_kinematics(world.q)
+    assert end[1, 3] < 0.25 + 0.1  # gone towards the wall, as far as was asked for
+    assert "retreat" in world.phases
+
+
+def test_a_failure_after_the_release_says_that_it_was_let_go_and_where(holding):
+    world = holding[0]
+    world.when("retreat", lambda: setattr(world, "arm_stuck", True))
+    keys = {"post_place_vector": [0, 0, -0.05], "position_constraint": "object"}
+    keys |= {"x_ratio_range": [0.5, 0.5], "y_ratio_range": [0.5, 0.5], "place_z_offset": 0.1}
+    message = fails_with(Failure.TIMED_OUT, holding, **keys)
+    assert "'blue' was let go at x 0.450, y 0.250, z 0.180 m in the base frame." in message
+    world.arm_stuck = False
+    message = fails_with(Failure.NOT_HELD, holding)
+    assert "holds nothing, not 'blue'. 'blue' was let go at x 0.450" in message
+
+
 def test_without_a_vector_the_hand_stays(holding):
     fall(holding)
     place(holding)
@@ -358,8 +402,46 @@ def test_test_mode_ik_takes_a_failed_plan_as_the_end(holding, monkeypatch):
         return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
 
     monkeypatch.setattr(planner, "plan_to_joints", fail)
-    fails_with(Failure.PLANNING_FAILED, holding, test_mode="ik")
-    assert "no path" in fails_with(Failure.UNREACHABLE, holding, candidates=3).lower()
+    assert fails_with(Failure.PLANNING_FAILED, holding, test_mode="ik") == "No path."
+    message = fails_with(Failure.UNREACHABLE, holding, candidates=1)
+    assert "the nearest: No path. Widen" in message
+
+
+def test_the_sixth_failed_plan_in_a_row_ends_the_place(holding, monkeypatch):
+    from behavior_motion import ErrorCode, Plan
+
+    calls = []
+
+    def fail(*_, **__):
+        calls.append(1)
+        return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
+
+    monkeypatch.setattr(holding[1].planner, "plan_to_joints", fail)
+    message = fails_with(Failure.PLANNING_FAILED, holding)
+    assert message == "Planning failed 6 times in a row, the last time: No path."
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize("others", [0, 3])
+def test_cancelled_within_a_fifth_of_a_second_while_it_chooses(holding, others):
+    """However many candidates: the computation itself looks whether it is to end."""
+    world = holding[0]
+    for i in range(others):  # things that overlaps are measured with
+        world.add(f"red_{i}", 0.45, 0.25, 0.11 + 0.1 * i, size=(0.2, 0.2, 0.1))
+    looks = []
+
+    def look():
+        looks.append(time.thread_time())
+        if looks[-1] - looks[0] > 1.0:
+            raise Cancelled
+
+    begun = time.thread_time()
+    far = {"x_ratio_range": [8, 9]}
+    with interruptible(look), pytest.raises((Cancelled, SkillFailure)):
+        place(holding, position_constraint="object", candidates=200, **far)
+    looks.append(time.thread_time())
+    assert np.diff([begun, *looks]).max() < 0.2
+    assert world.held == "blue"
 
 
 def test_the_single_rule_does_not_ask_for_the_pre_place_pose(holding):

@@ -2,20 +2,23 @@
 """Grasps that somebody has annotated, from files.
 
 Two forms. A NumPy array ``.npy`` with one grasp a row as GraspNet has it (specs/pick_place.md B7):
-score, width, height, depth, rotation (9, row by row), position (3), and columns that are not
-looked at; the rotation's columns are approach, closing direction and their cross product, and a
-lower score is better. Or YAML::
+score, opening of the fingers, height, depth, rotation (9, row by row), position (3), and columns
+that are not looked at; the rotation's columns are approach, closing direction and their cross
+product, and a lower score is better. Or YAML::
 
     grasps:
       - {position: [0, 0, 0.02], orientation: [1, 0, 0, 0], width: 0.04, score: 0.1}
 
-with the pose of the tool in the object's frame (quaternion x y z w).
+with the pose of the tool in the object's frame (quaternion x y z w) and the thickness of the object
+between the fingers. A scale moves the positions; how deep the fingers reach beyond them is the
+gripper's affair and does not grow with the object.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +27,23 @@ import numpy as np
 import yaml
 from scipy.spatial.transform import Rotation
 
+from behavior_motion import check_interrupted
 from behavior_skills.interfaces import Array
+from behavior_skills.sentences import joined
 
 COLUMNS = 16
+MOST_BYTES = 32 * 2**20
+"""Size of a file."""
+MOST_GRASPS = 20_000
+"""Grasps in a file."""
+FARTHEST = 100.0
+"""[m] of a grasp from the object's origin."""
+ROTATION_TOLERANCE = 1e-3
+"""Of the products of a rotation's columns, and of a quaternion's norm."""
 
 
 class AnnotationError(ValueError):
-    """A file of grasps cannot be used; the message names it and says why."""
+    """A file of grasps cannot be used; the message names it and the grasp, and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +66,11 @@ def read_grasps(
     Args:
         directory: that files may be taken from.
         name: of the file in it, without any path.
-        scale: of the object against the one that was annotated; lengths are multiplied by it.
+        scale: of the object against the one that was annotated; positions are multiplied by it.
         tcp_offset: distance of the tool frame before the point that depths count from [m].
 
     Raises:
-        AnnotationError: no such file, or no grasps in it.
+        AnnotationError: no such file, no grasps in it, or one that is none.
     """
     if not directory:
         raise AnnotationError(
@@ -67,62 +80,168 @@ def read_grasps(
     if Path(name).name != name or name in ("", ".", ".."):
         raise AnnotationError(f"'{name}' must be the name of a file in {directory}, not a path.")
     path = Path(directory) / name
+    read = _READERS.get(path.suffix)
+    if read is None:
+        hint = " Save the archive's one array with numpy.save." if path.suffix == ".npz" else ""
+        raise AnnotationError(
+            f"'{name}' is no file of grasps: give one that ends with {', '.join(_READERS)}.{hint}"
+        )
     try:
-        read = _from_array if path.suffix == ".npy" else _from_yaml
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise AnnotationError(f"{path} has {size} bytes, at most {MOST_BYTES} are read.")
         grasps = read(path, scale, tcp_offset)
     except OSError as error:
         raise AnnotationError(f"Grasps cannot be read from {path}: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError, yaml.YAMLError) as error:
-        raise AnnotationError(f"{path} does not hold grasps: {error}.") from error
     if not grasps:
         raise AnnotationError(f"{path} holds no grasps.")
     return [turned for grasp in grasps for turned in (grasp, _rolled(grasp))]
 
 
+# ---------------------------------------------------------------------- arrays
+
+
 def _from_array(path: Path, scale: float, tcp_offset: float) -> list[AnnotatedGrasp]:
-    rows = np.load(path, allow_pickle=False)
-    if rows.ndim != 2 or rows.shape[1] < COLUMNS:
-        raise ValueError(
-            f"rows of at least {COLUMNS} numbers are wanted, its shape is {rows.shape}"
+    rows = _checked_rows(path)
+    rotations = rows[:, 4:13].reshape(-1, 3, 3)
+    approach, closing = rotations[:, :, 0], rotations[:, :, 1]
+    poses = np.tile(np.eye(4), (len(rows), 1, 1))
+    poses[:, :3, :3] = np.stack([np.cross(closing, approach), closing, approach], axis=2)
+    poses[:, :3, 3] = rows[:, 13:16] * scale + approach * (rows[:, 3] - tcp_offset)[:, None]
+    # The opening that was annotated tells how wide to open, not how thick the object is.
+    return [
+        AnnotatedGrasp(pose, 0.0, score)
+        for pose, score in zip(poses, rows[:, 0].tolist(), strict=True)
+    ]
+
+
+def _checked_rows(path: Path) -> Array:
+    """The rows, shape (n, 16), all of them proper grasps; raises `AnnotationError`."""
+    rows = _load(path)
+    if rows.dtype.kind == "c":
+        raise AnnotationError(f"{path} holds complex numbers; save real ones.")
+    if rows.dtype.kind not in "fiu":
+        raise AnnotationError(f"{path} holds {rows.dtype.name}, not numbers.")
+    if rows.ndim != 2 or (len(rows) and rows.shape[1] < COLUMNS):
+        raise AnnotationError(
+            f"{path} must hold rows of at least {COLUMNS} numbers; its shape is {rows.shape}."
         )
+    _check_count(path, len(rows))
+    if not len(rows):
+        return np.empty((0, COLUMNS))
     rows = rows[:, :COLUMNS].astype(np.float64)
-    if not np.all(np.isfinite(rows)):
-        raise ValueError("it holds numbers that are not finite")
-    return [_from_row(row, scale, tcp_offset) for row in rows]
+    columns = rows[:, 4:13].reshape(-1, 3, 3)
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(columns.transpose(0, 2, 1) @ columns - np.eye(3)).max(axis=(1, 2))
+        _check(path, np.isfinite(rows).all(axis=1), "holds numbers that are not finite")
+        _check(path, off <= ROTATION_TOLERANCE, "has a rotation whose columns are not orthonormal")
+    _check(
+        path,
+        np.linalg.det(columns) > 0.0,
+        "has a mirrored rotation (determinant -1); its third column must be the cross product of "
+        "the first two",
+    )
+    _check(path, rows[:, 1] >= 0.0, "has a negative width")
+    _check(path, np.abs(rows[:, [3, 13, 14, 15]]).max(axis=1) <= FARTHEST, "is too far away")
+    return rows
 
 
-def _from_row(row: Array, scale: float, tcp_offset: float) -> AnnotatedGrasp:
-    rotation = row[4:13].reshape(3, 3)
-    if not np.allclose(rotation.T @ rotation, np.eye(3), atol=1e-3):
-        raise ValueError("one of the rotations is none")
-    approach, closing = rotation[:, 0], rotation[:, 1]
-    pose = np.eye(4)
-    pose[:3, :3] = np.column_stack([np.cross(closing, approach), closing, approach])
-    pose[:3, 3] = row[13:16] * scale + approach * (row[3] * scale - tcp_offset)
-    return AnnotatedGrasp(pose, float(row[1] * scale), float(row[0]))
+def _load(path: Path) -> np.ndarray:
+    with path.open("rb") as file:
+        if file.peek(2)[:2] == b"PK":
+            raise AnnotationError(
+                f"{path} is an archive of arrays (.npz); save its one array with numpy.save."
+            )
+        try:
+            return np.lib.format.read_array(file, allow_pickle=False)
+        except (ValueError, EOFError, MemoryError) as error:
+            why = "it is no NumPy array of numbers" if path.stat().st_size else "it is empty"
+            raise AnnotationError(f"{path} does not hold grasps: {why}.") from error
+
+
+def _check(path: Path, good: np.ndarray, problem: str) -> None:
+    """Raise an `AnnotationError` about the first row that is not good."""
+    if not good.all():
+        row = int(np.argmin(good))
+        raise AnnotationError(f"Row {row} of {path} (the first is row 0) {problem}.")
+
+
+def _check_count(path: Path, count: int) -> None:
+    if count > MOST_GRASPS:
+        raise AnnotationError(f"{path} holds {count} grasps, at most {MOST_GRASPS} are read.")
+
+
+# ---------------------------------------------------------------------- YAML
 
 
 def _from_yaml(path: Path, scale: float, tcp_offset: float) -> list[AnnotatedGrasp]:
-    entries = yaml.safe_load(path.read_text(encoding="utf-8"))["grasps"]
-    return [_from_entry(entry, scale, tcp_offset) for entry in entries]
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise AnnotationError(joined([f"{path} is not YAML: {error}"])) from error
+    entries = content.get("grasps") if isinstance(content, dict) else None
+    if not isinstance(entries, list):
+        raise AnnotationError(f"{path} must hold a list under the key grasps.")
+    _check_count(path, len(entries))
+    grasps = []
+    for number, entry in enumerate(entries):
+        check_interrupted()
+        try:
+            grasps.append(_from_entry(entry, scale, tcp_offset))
+        except ValueError as error:
+            raise AnnotationError(
+                joined([f"Grasp {number} of {path} (the first is grasp 0): {error}"])
+            ) from error
+    return grasps
 
 
-def _from_entry(entry: dict[str, Any], scale: float, tcp_offset: float) -> AnnotatedGrasp:
+def _from_entry(entry: Any, scale: float, tcp_offset: float) -> AnnotatedGrasp:
+    if not isinstance(entry, dict):
+        raise ValueError("position and orientation are wanted, by name")
+    position, orientation = _numbers(entry, "position", 3), _numbers(entry, "orientation", 4)
+    norm = math.hypot(*orientation)
+    if abs(norm - 1.0) > 10 * ROTATION_TOLERANCE:
+        raise ValueError(f"orientation is a quaternion of norm {norm:.3g}, not 1")
+    if math.hypot(*position) > FARTHEST:
+        raise ValueError("it is too far away")
+    width, score = _number(entry, "width"), _number(entry, "score")
+    if width < 0.0:
+        raise ValueError(f"width is {width:g}, which is negative")
     pose = np.eye(4)
-    pose[:3, :3] = Rotation.from_quat(_numbers(entry["orientation"], 4)).as_matrix()
-    pose[:3, 3] = np.array(_numbers(entry["position"], 3)) * scale - pose[:3, 2] * tcp_offset
-    width, score = _numbers([entry.get("width", 0.0), entry.get("score", 0.0)], 2)
+    pose[:3, :3] = Rotation.from_quat(orientation).as_matrix()
+    pose[:3, 3] = np.array(position) * scale - pose[:3, 2] * tcp_offset
     return AnnotatedGrasp(pose, width * scale, score)
 
 
-def _numbers(values: Sequence[Any], count: int) -> list[float]:
-    numbers = [float(value) for value in values]
-    if len(numbers) != count or not all(math.isfinite(number) for number in numbers):
-        raise ValueError(f"{count} finite numbers are wanted, not {values}")
-    return numbers
+def _numbers(entry: dict[str, Any], key: str, count: int) -> list[float]:
+    values = entry.get(key)
+    if not isinstance(values, list) or len(values) != count or not all(map(_is_number, values)):
+        shown = reprlib.repr(values)
+        raise ValueError(f"{key} must be a list of {count} finite numbers, not {shown}")
+    return [float(value) for value in values]
+
+
+def _number(entry: dict[str, Any], key: str) -> float:
+    value = entry.get(key, 0.0)
+    if not _is_number(value):
+        raise ValueError(f"{key} must be a finite number, not {reprlib.repr(value)}")
+    return float(value)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value) < 1e300  # also no infinity, no NaN, and no integer that is no float
 
 
 def _rolled(grasp: AnnotatedGrasp) -> AnnotatedGrasp:
     pose = grasp.object_T_tool.copy()
     pose[:3, :2] = -pose[:3, :2]
     return AnnotatedGrasp(pose, grasp.width, grasp.score)
+
+
+_READERS: dict[str, Callable[[Path, float, float], list[AnnotatedGrasp]]] = {
+    ".npy": _from_array,
+    ".yaml": _from_yaml,
+    ".yml": _from_yaml,
+}

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from behavior_motion import check_interrupted
 from behavior_skills.interfaces import Array, ObjectView
 
 NEIGHBOUR_RANGE = 0.25
@@ -28,12 +29,16 @@ DEEPEST = 0.03
 FINGER_MARGIN = 0.008
 """[m] by which the open gripper must be wider than the object."""
 TILT_LIMIT = math.acos(0.9)
-"""[rad] default limit of the approach from straight down (25.84 degrees)."""
+"""[rad] an approach within this of straight down is from above (25.84 degrees)."""
+TILT_PENALTY = 1.0
+"""Posture lost per radian of tilt beyond that."""
+POOL = 20
+"""Grasps that are tried, the best first."""
 YAWS_OF_A_CYLINDER = 8
 LEANS = (math.radians(8.0), math.radians(16.0), math.radians(24.0))
 """[rad] by which a grasp may be turned about the fingers' axis: the pads stay flat on the faces."""
 LEAN_PENALTY = 4.0
-"""Score lost per radian of lean."""
+"""Posture lost per radian of lean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class Grasp:
     """Thickness of the object between the fingers [m]."""
     lean: float = 0.0
     """Angle by which the tool is turned about the fingers' axis from its plain pose [rad]."""
+    score: float = 0.0
+    """As annotated, lower is better; 0 where nobody has annotated it."""
 
 
 def grasp_pose(approach: Sequence[float], fingers: Sequence[float], depth: float) -> Array:
@@ -119,15 +126,17 @@ def neighbour_penalty(fingers: Array, at: Array, neighbours: Iterable[Array]) ->
     return penalty
 
 
-def score(base_T_tool: Array, at: Array, neighbours: Iterable[Array]) -> float:
-    """How good a grasp is; higher is better.
+def posture(base_T_tool: Array, at: Array, neighbours: Iterable[Array]) -> float:
+    """How comfortable a grasp is for the arm; higher is better.
 
     The tool's x axis should point away from the base, which leaves a Panda's last joint near the
     middle of its range, and the fingers should close across the line to the neighbours.
     """
     outward = at / max(float(np.linalg.norm(at)), 1e-9)
     comfort = float(base_T_tool[:3, 0] @ outward)
-    return comfort + neighbour_penalty(base_T_tool[:3, 1], at, neighbours)
+    tilted = max(0.0, tilt_of(base_T_tool) - TILT_LIMIT)
+    crowded = neighbour_penalty(base_T_tool[:3, 1], at, neighbours)
+    return comfort + crowded - TILT_PENALTY * tilted
 
 
 def leaning(grasp: Grasp) -> list[Grasp]:
@@ -141,7 +150,7 @@ def leaning(grasp: Grasp) -> list[Grasp]:
         depth = float(np.linalg.norm(pose[:3, 3]))
         pose[:3, :3] = pose[:3, :3] @ Rotation.from_rotvec([0.0, angle, 0.0]).as_matrix()
         pose[:3, 3] = -pose[:3, 2] * depth
-        grasps.append(Grasp(pose, grasp.width, angle))
+        grasps.append(Grasp(pose, grasp.width, angle, grasp.score))
     return grasps
 
 
@@ -149,14 +158,14 @@ def ranked_grasps(
     thing: ObjectView,
     grasps: Iterable[Grasp],
     neighbours: Iterable[Array],
-    max_tilt: float = TILT_LIMIT,
+    max_tilt: float = math.pi,
     *,
     lean: bool = False,
 ) -> list[Grasp]:
-    """The grasps whose approach is within `max_tilt` [rad] of straight down, the best first.
+    """The `POOL` best grasps whose approach is within `max_tilt` [rad] of straight down.
 
-    With `lean`, the grasps that pass are also offered leaning to both sides, behind the plain ones
-    of like score.
+    The score decides, among those of equal score the posture. With `lean`, the grasps that pass are
+    also offered leaning to both sides, behind the plain ones of like posture.
     """
     pose = thing.base_T_object
     centres = list(neighbours)
@@ -164,12 +173,24 @@ def ranked_grasps(
     def tilted_too_much(grasp: Grasp) -> bool:
         return tilt_of(pose @ grasp.object_T_tool) > max_tilt + 1e-9
 
-    def value(grasp: Grasp) -> float:
-        plain = score(pose @ grasp.object_T_tool, pose[:3, 3], centres)
-        return plain - LEAN_PENALTY * abs(grasp.lean)
+    def badness(grasp: Grasp) -> tuple[float, float]:
+        check_interrupted()
+        plain = posture(pose @ grasp.object_T_tool, pose[:3, 3], centres)
+        return (grasp.score, LEAN_PENALTY * abs(grasp.lean) - plain)
 
     usable = [grasp for grasp in grasps if not tilted_too_much(grasp)]
     if lean:
         turned = [other for grasp in usable for other in leaning(grasp)]
         usable += [grasp for grasp in turned if not tilted_too_much(grasp)]
-    return sorted(usable, key=lambda grasp: -value(grasp))
+    return sorted(usable, key=badness)[:POOL]
+
+
+def from_above(thing: ObjectView, grasps: Sequence[Grasp]) -> list[Grasp]:
+    """Those of the grasps that come from above; all where none does.
+
+    For grasps that nobody has chosen: what stands on an object, or right beside it, is safe from a
+    hand that comes from above.
+    """
+    pose = thing.base_T_object
+    above = [grasp for grasp in grasps if tilt_of(pose @ grasp.object_T_tool) <= TILT_LIMIT + 1e-9]
+    return above or list(grasps)

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from behavior_motion import check_interrupted
 from behavior_skills.grasping.candidates import Grasp
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import Array, ObjectView
@@ -26,43 +26,39 @@ def allowed_grasps(
     """
     fixed = specification.fixed_rotation()
     turned = [_turned(grasp, thing, fixed) for grasp in grasps] if fixed is not None else grasps
-    fallen: Counter[str] = Counter()
-    kept = []
-    for grasp, within in zip(turned, _within_share(turned, specification), strict=True):
-        reason = (
-            "constraints" if not within else _problem(grasp, thing.base_T_object, specification)
-        )
-        if reason is None:
-            kept.append(grasp)
-        else:
-            fallen[reason] += 1
-    return kept, ", ".join(f"{count} by {reason}" for reason, count in fallen.items())
+    poses = np.array([grasp.object_T_tool for grasp in turned]).reshape(-1, 4, 4)
+    left, fallen = np.ones(len(turned), dtype=bool), []
+    for name, good in _judgements(poses, thing.base_T_object, specification):
+        check_interrupted()
+        fell = int(np.count_nonzero(left & ~good))
+        if fell:
+            fallen.append(f"{fell} by {name}")
+        left &= good
+    kept = [grasp for grasp, good in zip(turned, left, strict=True) if good]
+    return kept, ", ".join(fallen)
 
 
-def _problem(grasp: Grasp, base_T_object: Array, specification: PickSpecification) -> str | None:
-    base_T_tool = base_T_object @ grasp.object_T_tool
+def _judgements(
+    poses: Array, base_T_object: Array, specification: PickSpecification
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Name of each filter and which of the grasps pass it."""
+    if specification.constraints is not None and len(poses):
+        axis, low, high = specification.constraints
+        at = poses[:, AXES[axis], 3]
+        share = (at - at.min()) / max(float(np.ptp(at)), 1e-9)
+        yield "constraints", (low <= share) & (share <= high)
+    tools = base_T_object @ poses
     for constraint in specification.filter_constraints():
-        if not satisfied(base_T_tool[None, :3, :3], [constraint])[0]:
-            return constraint.name
-    side = base_T_tool[1, 3] - base_T_object[1, 3]
-    if specification.direction_to_obj == "right" and side > 0.0:
-        return "direction_to_obj: right"
-    if specification.direction_to_obj == "left" and side <= 0.0:
-        return "direction_to_obj: left"
-    return None
-
-
-def _within_share(grasps: Sequence[Grasp], specification: PickSpecification) -> list[bool]:
-    """Whether each grasp's position lies in the wanted share of their spread along an axis."""
-    if specification.constraints is None or not grasps:
-        return [True] * len(grasps)
-    axis, low, high = specification.constraints
-    at = np.array([grasp.object_T_tool[AXES[axis], 3] for grasp in grasps])
-    share = (at - at.min()) / max(float(np.ptp(at)), 1e-9)
-    return [bool(low <= value <= high) for value in share]
+        yield constraint.name, satisfied(tools[:, :3, :3], [constraint])
+    side = tools[:, 1, 3] - base_T_object[1, 3]
+    if specification.direction_to_obj == "right":
+        yield "direction_to_obj: right", side <= 0.0
+    if specification.direction_to_obj == "left":
+        yield "direction_to_obj: left", side > 0.0
 
 
 def _turned(grasp: Grasp, thing: ObjectView, base_R_tool: Array) -> Grasp:
     pose = grasp.object_T_tool.copy()
     pose[:3, :3] = thing.base_T_object[:3, :3].T @ base_R_tool
-    return Grasp(pose, 0.0, grasp.lean)  # from another side it may be of another thickness
+    # From another side the object may be of another thickness.
+    return Grasp(pose, 0.0, grasp.lean, grasp.score)

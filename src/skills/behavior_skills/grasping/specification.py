@@ -79,6 +79,10 @@ class PickSpecification(SkillSpecification):
             raise ValueError(joined(problems))
         return self
 
+    def says_from_where(self) -> bool:
+        """Whether it names the side that the tool is to come from."""
+        return bool(self.filters()) or self.fixed_orientation is not None
+
     def fixed_rotation(self) -> Array | None:
         """`fixed_orientation` as a matrix, 3x3."""
         if self.fixed_orientation is None:

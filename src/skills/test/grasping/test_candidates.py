@@ -3,12 +3,16 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from behavior_skills.grasping.candidates import (
+    POOL,
     TILT_LIMIT,
+    Grasp,
+    from_above,
+    grasp_pose,
     grasps_for,
     leaning,
     neighbour_penalty,
@@ -28,8 +32,8 @@ def block(at=(0.5, 0.0, EDGE / 2), rotation=None, size=(EDGE,) * 3, shape="box")
     return ObjectView("block", ObjectState.TRACKED, pose, shape, size, 0.0)
 
 
-def ranked(thing, neighbours=(), **kwargs):
-    return ranked_grasps(thing, grasps_for(thing, 0.08), neighbours, **kwargs)
+def ranked(thing, neighbours=(), max_tilt=TILT_LIMIT, **kwargs):
+    return ranked_grasps(thing, grasps_for(thing, 0.08), neighbours, max_tilt, **kwargs)
 
 
 def test_a_cube_has_24_distinct_proper_grasps():
@@ -119,3 +123,43 @@ def test_upright_cylinder_is_taken_from_above_and_a_lying_one_across():
 def test_ball_is_taken_from_above():
     ball = block(shape="sphere", size=(0.03,))
     assert len(ranked(ball)) == 4
+
+
+def test_without_a_limit_every_side_is_offered_those_from_above_first():
+    thing = block()
+    tilts = [
+        tilt_of(thing.base_T_object @ grasp.object_T_tool)
+        for grasp in ranked(thing, max_tilt=math.pi)
+    ]
+    assert len(tilts) == POOL
+    assert tilts[0] == pytest.approx(0.0, abs=1e-6)
+    assert any(tilt > math.radians(80) for tilt in tilts)
+
+
+def test_of_grasps_that_nobody_chose_those_from_above_count_where_there_are_any():
+    assert len(from_above(block(), grasps_for(block(), 0.08))) == 4
+    tilted = block(rotation=Rotation.from_euler("x", 45, True))
+    assert len(from_above(tilted, grasps_for(tilted, 0.08))) == 24
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_the_pool_is_the_best_by_score_and_posture_breaks_ties(seed):
+    rng = np.random.default_rng(seed)
+    thing = block()
+    poses = [grasp.object_T_tool for grasp in grasps_for(thing, 0.08)]
+    scores = rng.integers(0, 8, 60).astype(float)
+    offered = [Grasp(poses[i % 24], 0.0, score=value) for i, value in enumerate(scores)]
+    pool = ranked_grasps(thing, offered, [])
+    assert [grasp.score for grasp in pool] == sorted(scores)[:POOL]
+    plain = [Grasp(grasp.object_T_tool, 0.0) for grasp in pool if grasp.score == pool[0].score]
+    alone = ranked_grasps(thing, plain, [])
+    for first, again in zip(pool, alone, strict=False):
+        assert np.array_equal(first.object_T_tool, again.object_T_tool)
+
+
+def test_the_best_score_comes_first_however_uncomfortable():
+    thing = block()
+    good = [Grasp(grasp.object_T_tool, 0.0, score=1.0) for grasp in ranked(thing, lean=True)] * 3
+    from_below = Grasp(grasp_pose([0, 0, 1], [0, 1, 0], 0.0), 0.0, score=0.5)
+    assert ranked_grasps(thing, [*good, from_below], [])[0] is from_below

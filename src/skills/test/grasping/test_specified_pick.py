@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
@@ -260,7 +261,8 @@ def test_annotated_grasps_scale_with_the_object(table, annotated):
     grasp = pick(
         table, parameters=annotated, npy_name="block.npy", grasp_scale=0.97, tcp_offset=-0.002
     )
-    assert np.allclose(grasp[:3, 3], [0, 0, 0.97 * 0.01 - 0.002])
+    # The position is scaled, the gripper's depth beyond it is not.
+    assert np.allclose(grasp[:3, 3], [0, 0, 0.97 * 0.02 - 0.01 - 0.002])
 
 
 def test_annotations_as_yaml(table, annotated):
@@ -268,20 +270,135 @@ def test_annotations_as_yaml(table, annotated):
     assert np.allclose(grasp[:3, 3], [0, 0, 0.004])
 
 
+def test_a_tilted_fixed_orientation_is_what_was_asked_for(table):
+    """45 degrees from straight down."""
+    half = math.radians(180 - 45) / 2
+    at = {}
+    table[0].add("blue", 0.45, -0.2, z=0.2)
+    table[0].when("grasp", lambda: at.update(tool=tool(table)))
+    # The tool's z 45 degrees forward of straight down.
+    pick(table, grasps=(_above(),), fixed_orientation=[math.cos(half), 0, math.sin(half), 0])
+    assert np.allclose(at["tool"][:3, 2], [math.sqrt(0.5), 0, -math.sqrt(0.5)], atol=2e-3)
+
+
+def test_of_many_annotated_grasps_the_best_is_tried_first(table, annotated):
+    """Also where 40 others are more comfortable for the arm."""
+    rows = np.repeat(np.load(f"{annotated.grasp_directory}/block.npy")[1:], 41, axis=0)
+    rows[:, 0] = 0.5
+    best = rows[20]
+    best[0], best[15] = 0.1, 0.021
+    turned = np.column_stack([[0, 0, -1], [-1, 0, 0], [0, 1, 0]])  # closes along the object's x
+    best[4:13] = turned.ravel()
+    np.save(f"{annotated.grasp_directory}/many.npy", rows)
+    grasp = pick(table, parameters=annotated, npy_name="many.npy")
+    assert grasp[2, 3] == pytest.approx(0.011)
+
+
+def save(folder, change=None, rows=3, dtype=np.float64):
+    """A file of proper grasps, one of which is changed."""
+    row = np.zeros(17, dtype=dtype)
+    row[[0, 1, 3]] = 0.2, 0.0515, 0.01
+    row[4:13] = np.column_stack([[0, 0, -1], [0, 1, 0], [1, 0, 0]]).ravel()
+    table = np.stack([row] * rows)
+    if change is not None:
+        change(table[1])
+    np.save(folder / "bad.npy", table)
+
+
+def _set(index, value):
+    return lambda row: row.__setitem__(index, value)
+
+
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("change", "why"),
     [
-        ("none.npy", "No such file"),
-        ("../block.npy", "not a path"),
-        ("bad.yaml", "3 finite numbers"),
-        ("empty.yaml", "no grasps"),
-        ("flat.npy", "at least 16"),
-        ("pickled.npy", "does not hold grasps"),
+        (_set(0, np.nan), "Row 1 of .*bad.npy .* not finite"),
+        (_set(15, np.inf), "Row 1 of .*bad.npy .* not finite"),
+        (_set(1, -0.01), "Row 1 of .*bad.npy .* negative width"),
+        (_set(4, 0.9), "Row 1 of .*bad.npy .* not orthonormal"),
+        (_set(slice(4, 13), np.diag([1.0, 1, -1]).ravel()), "Row 1 of .*bad.npy .* mirrored"),
+        (_set(13, 1e200), "Row 1 of .*bad.npy .* too far away"),
     ],
 )
-def test_annotations_that_cannot_be_used(table, annotated, name, why):
-    message = fails_with(Failure.INVALID_REQUEST, table, parameters=annotated, npy_name=name)
+def test_a_row_that_is_no_grasp_is_named(tmp_path, change, why):
+    save(tmp_path, change)
+    with pytest.raises(AnnotationError, match=why) as caught:
+        read_grasps(str(tmp_path), "bad.npy", scale=1.0, tcp_offset=0.0)
+    assert str(caught.value).endswith(".")
+    assert "\n" not in str(caught.value)
+
+
+def write(folder, name, content):
+    path = folder / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif name.endswith("npz"):
+        np.savez(path, grasps=content)
+    else:
+        with path.open("wb") as file:
+            np.save(file, content)
+
+
+GOOD = "{position: [0, 0, 0], orientation: [1, 0, 0, 0]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.npz", np.zeros((2, 17)), "'a.npz' is no file of grasps"),
+        ("a.npy", b"", "it is empty"),
+        ("a.npy", b"PK\x03\x04nonsense", "a.npy"),
+        ("a.npy", b"\x93NUMPY\x01\x00", "no NumPy array"),
+        ("a.npy", np.zeros((0, 17)), "holds no grasps"),
+        ("a.npy", np.zeros(0), "its shape is"),
+        ("a.npy", np.zeros((2, 4, 4)), "its shape is"),
+        ("a.npy", np.zeros((2, 17), dtype=complex), "complex numbers"),
+        ("a.npy", np.array([["a"] * 17]), "not numbers"),
+        ("a.npy", np.zeros((20_001, 17)), "at most 20000"),
+        ("a.txt", b"", "ends with .npy, .yaml, .yml"),
+        ("a.yaml", b"grasps: {", "is not YAML"),
+        ("a.yaml", b"\xff\xfe\x00", "is not YAML"),
+        ("a.yaml", b"5", "list under the key grasps"),
+        ("a.yaml", f"grasps: [{GOOD}, 5]".encode(), "Grasp 1 of"),
+        ("a.yaml", f"grasps: [{GOOD}, {GOOD.replace('1,', '2,')}]".encode(), "norm 2"),
+        ("a.yaml", f"grasps: [{GOOD.replace('1,', '0,')}]".encode(), "norm 0"),
+        ("a.yaml", f"grasps: [{GOOD[:-1]}, width: -1}}]".encode(), "width is -1"),
+        ("a.yaml", f"grasps: [{GOOD[:-1]}, score: .nan}}]".encode(), "score must be"),
+        ("a.yaml", f"grasps: [{GOOD[:-1]}, score: 1{400 * '0'}}}]".encode(), "score must be"),
+        ("none.npy", None, "No such file"),
+        ("../block.npy", None, "not a path"),
+    ],
+)
+def test_files_that_hold_no_grasps_are_told_in_a_sentence(tmp_path, name, content, why):
+    if content is not None:
+        write(tmp_path, name, content)
+    with pytest.raises(AnnotationError) as caught:
+        read_grasps(str(tmp_path), name, scale=1.0, tcp_offset=0.0)
+    message = str(caught.value)
     assert why in message
+    assert name.removeprefix("../") in message
+    assert message.endswith(".")
+    assert ".." not in message.replace("../", "").replace("...", "")
+
+
+def test_an_archive_under_another_name(tmp_path):
+    np.savez(tmp_path / "a.npz", grasps=np.zeros((2, 17)))
+    (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    with pytest.raises(AnnotationError, match="archive of arrays"):
+        read_grasps(str(tmp_path), "a.npy", scale=1.0, tcp_offset=0.0)
+
+
+def test_the_annotated_opening_is_not_the_objects_thickness(table, annotated):
+    rows = np.load(f"{annotated.grasp_directory}/block.npy")
+    rows[:, 1] = 0.08
+    np.save(f"{annotated.grasp_directory}/wide.npy", rows)
+    pick(table, parameters=annotated, npy_name="wide.npy")
+    assert table[0].held == "blue"
+
+
+def test_a_file_that_cannot_be_used_is_an_invalid_request(table, annotated):
+    message = fails_with(Failure.INVALID_REQUEST, table, parameters=annotated, npy_name="bad.yaml")
+    assert "position must be a list of 3 finite numbers" in message
 
 
 def test_annotations_without_a_folder(table):
