@@ -339,13 +339,11 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 kind.Result(), Failure.INVALID_REQUEST, sentence(error.message)
             )
         except Cancelled:
-            held = self._hand.held
-            holds = f"The gripper holds '{held.name}'." if held else "The gripper holds nothing."
             phase = runtime.phase or "the beginning"
             result = conversion.fail(
                 kind.Result(),
                 Failure.CANCELED,
-                f"Cancelled in {phase}: the arm stands. {holds}",
+                f"Cancelled in {phase}: the arm stands. {self._hand.text}",
             )
         finally:
             if needs_arm:

@@ -18,7 +18,7 @@ import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, stillness, wait_for
-from behavior_skills.geometry import distance, levelled, present
+from behavior_skills.geometry import distance, levelled, present, translated
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.candidates import Grasp, from_above, grasps_for, ranked_grasps
 from behavior_skills.grasping.filters import allowed_grasps
@@ -146,6 +146,8 @@ class PickSkill:
             Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
         """
         self._validate()
+        self._check_free()
+        self._object()
         self.runtime.feedback("select", 0.0)
         self.gripper.move(self.parameters.max_width, self.parameters.effort)
         for attempt in range(self.parameters.replans + 1):
@@ -165,6 +167,23 @@ class PickSkill:
             self._settle(held)
             raise
         return self._grasp.object_T_tool
+
+    def sample(self) -> list[tuple[Array, Array, Grasp]]:
+        """Ways to grasp the object, the best first, without moving and without asking the planner.
+
+        Returns:
+            Tool poses before the straight approach and at the grasp, base_T_tool, and the grasp.
+
+        Raises:
+            SkillFailure: INVALID_REQUEST, UNKNOWN_OBJECT, OUT_OF_WORKSPACE or NO_GRASP.
+        """
+        self._validate()
+        thing = self._object()
+        level, ways = levelled(thing.base_T_object), []
+        for grasp in self._candidates(thing):
+            target = level @ grasp.object_T_tool
+            ways.append((translated(target, self._offset(target)), target, grasp))
+        return ways
 
     @property
     def _wishes(self) -> PickSpecification:
@@ -199,8 +218,6 @@ class PickSkill:
                 Failure.INVALID_REQUEST,
                 "One of the grasps holds NaN or a quaternion of norm 0; give proper poses.",
             )
-        self._check_free()
-        self._object()
 
     def _check_free(self) -> None:
         tell_scene(self.hand, self.scene)
@@ -315,7 +332,6 @@ class PickSkill:
     def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> Entry:
         """Free motion and straight approach to a tool pose; raises `SkillFailure`."""
         robot = self.world.planner.robot
-        offset = -target[:3, 2] * self._approach_distance()
         kept = held_orientation(
             robot.forward_kinematics(q), target, self._wishes.pre_grasp_hold_vec_weight
         )
@@ -324,7 +340,7 @@ class PickSkill:
             entry = self.world.straight_then_free(
                 q,
                 target,
-                offset,
+                self._offset(target),
                 free=free,
                 straight=self._options(self.parameters.speeds.approach),
                 object_name=name,
@@ -335,6 +351,10 @@ class PickSkill:
         if problem:
             raise SkillFailure(Failure.PLANNING_FAILED, sentence(problem))
         return entry
+
+    def _offset(self, target: Array) -> Array:
+        """From the grasp to where the straight approach begins, in the base frame [m]."""
+        return -target[:3, 2] * self._approach_distance()
 
     def _approach_distance(self) -> float:
         if self.request.specification is None:

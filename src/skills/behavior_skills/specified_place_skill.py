@@ -15,6 +15,7 @@ is restored however the skill ends.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -22,7 +23,6 @@ from typing import Protocol
 import numpy as np
 
 from behavior_motion import (
-    IkOptions,
     OrientationConstraint,
     PlanOptions,
     Trajectory,
@@ -51,7 +51,6 @@ from behavior_skills.placement import (
     Placement,
     PlaceScene,
     PlaceSpecification,
-    Reach,
     intersection_volume,
     placed,
     post_place_pose,
@@ -66,6 +65,7 @@ from behavior_skills.planning import (
     checked,
     held_orientation,
 )
+from behavior_skills.reaching import angle_between, reach_of
 from behavior_skills.sentences import sentence
 
 ROUNDS = 3
@@ -174,7 +174,7 @@ class SpecifiedPlaceSkill:
         released_at = self._grip.release(held, self._opening(held))
         with self._grip.after_release():
             self._leave(way)
-            return self._verify(held.name, container_name, way, released_at)
+            return self._verify(way, released_at)
 
     # ------------------------------------------------------------------ select
 
@@ -189,16 +189,55 @@ class SpecifiedPlaceSkill:
             )
         return thing
 
+    def sample(self) -> list[Placement]:
+        """Places that are free, for one round, without moving and without asking for joints.
+
+        Raises:
+            SkillFailure: NOT_HELD, UNKNOWN_OBJECT, NO_ORIENTATION or OCCUPIED.
+        """
+        name, container_name = self.specification.objects
+        held, _ = self._grip.held(name)
+        rounds = self._rounds(held, self._container(container_name))
+        free = next(rounds)
+        if not free:
+            raise self._occupied(self.specification.candidates)
+        return free
+
     def _choose(self, held: HeldObject, container: ObjectView) -> Way:
         self.world.sync(self.scene.objects(), held)
+        any_free, in_a_row = False, PlanFailures()
+        for free in itertools.islice(self._rounds(held, container), ROUNDS):
+            any_free = any_free or bool(free)
+            way = self._reachable_way(held, container.name, free, in_a_row) if free else None
+            if way is not None:
+                return way
+            self.runtime.tick()  # feedback and cancellation get their turn between the rounds
+        tried = ROUNDS * self.specification.candidates
+        if not any_free:
+            raise self._occupied(tried)
+        raise SkillFailure(
+            Failure.UNREACHABLE,
+            f"None of {tried} sampled ways to place '{held.name}' at '{container.name}' can be "
+            f"reached; the nearest: {sentence(self._why or 'no joints reach it')} Widen ratios or "
+            "filters, or move the container.",
+        )
+
+    def _occupied(self, tried: int) -> SkillFailure:
+        return SkillFailure(
+            Failure.OCCUPIED,
+            f"Every one of {tried} sampled places at '{self.specification.objects[1]}' is taken by "
+            f"{', '.join(sorted(self._occupants))}. Clear the container, or widen the ratios.",
+        )
+
+    def _rounds(self, held: HeldObject, container: ObjectView) -> Iterator[list[Placement]]:
+        """Sampled placements that nothing stands in the way of, round after round."""
         rng = np.random.default_rng(self.specification.seed)
         scene = self._place_scene(held, container)
         constraints = self.specification.constraints(
             container.base_T_object[:3, :3], held.tool_T_object[:3, :3]
         )
-        tried, any_free, in_a_row = 0, False, PlanFailures()
         count = self.specification.candidates
-        for _ in range(ROUNDS):
+        while True:
             try:
                 rotations, self.report = sample_orientations(count, constraints, rng)
             except NoOrientation as error:
@@ -206,25 +245,7 @@ class SpecifiedPlaceSkill:
             # Filters may leave fewer orientations than that; there are as many points all the same.
             rotations = np.resize(rotations, (count, 3, 3))
             placements = sample_placements(self.specification, scene, rotations, rng)
-            tried += len(placements)
-            free = self._free(placements, held, container.name)
-            any_free = any_free or bool(free)
-            way = self._reachable_way(held, container.name, free, in_a_row) if free else None
-            if way is not None:
-                return way
-            self.runtime.tick()  # feedback and cancellation get their turn between the rounds
-        if not any_free:
-            raise SkillFailure(
-                Failure.OCCUPIED,
-                f"Every one of {tried} sampled places at '{container.name}' is taken by "
-                f"{', '.join(sorted(self._occupants))}. Clear the container, or widen the ratios.",
-            )
-        raise SkillFailure(
-            Failure.UNREACHABLE,
-            f"None of {tried} sampled ways to place '{held.name}' at '{container.name}' can be "
-            f"reached; the nearest: {sentence(self._why or 'no joints reach it')} Widen ratios or "
-            "filters, or move the container.",
-        )
+            yield self._free(placements, held, container.name)
 
     def _free(
         self, placements: list[Placement], held: HeldObject, container: str
@@ -279,9 +300,11 @@ class SpecifiedPlaceSkill:
         """The best of the placements, or None; `_why` then tells about one that failed."""
         q = self.arm.state().q
         with self._looking_away(held, container):
-            pre, pre_q = self._reach([p.pre for p in placements], [q] * len(placements), held)
+            before, at = [p.pre for p in placements], [p.place for p in placements]
+            pre, pre_q, why_not = reach_of(self.world, before, [q] * len(before), held.width)
             seeds = [q if found is None else found for found in pre_q]
-            place, _ = self._reach([p.place for p in placements], seeds, held)
+            place, _, why_not_there = reach_of(self.world, at, seeds, held.width)
+            self._why = why_not_there or why_not or self._why
             dual = self.specification.selection == "dual" and not placements[0].single
             while (best := select_placement(place, pre if dual else None)) is not None:
                 try:
@@ -292,33 +315,6 @@ class SpecifiedPlaceSkill:
                     self._why = str(failure)
                 place.ok[best] = False
         return None
-
-    def _reach(
-        self, poses: list[Array], seeds: list[Array], held: HeldObject
-    ) -> tuple[Reach, list[Array | None]]:
-        """Inverse kinematics of all poses, each from its own seed."""
-        planner, found = self.world.planner, []
-        options = IkOptions(gripper_width=held.width, attempts=8)
-        for pose, seed in zip(poses, seeds, strict=True):
-            check_interrupted()
-            answer = planner.inverse_kinematics(pose, seed=seed, options=options)
-            if answer.q is None:
-                self._why = answer.message
-            found.append(answer.q)
-        turn = [
-            0.0 if q is None else _angle(planner.robot.forward_kinematics(q), pose)
-            for q, pose in zip(found, poses, strict=True)
-        ]
-        way = [
-            0.0 if q is None else distance(planner.robot.forward_kinematics(q), pose)
-            for q, pose in zip(found, poses, strict=True)
-        ]
-        travel = [
-            0.0 if q is None else float(np.abs(q - seed).sum())
-            for q, seed in zip(found, seeds, strict=True)
-        ]
-        ok = np.array([q is not None for q in found])
-        return Reach(ok, np.array(way), np.array(turn), np.array(travel)), found
 
     def _plan(
         self,
@@ -470,7 +466,7 @@ class SpecifiedPlaceSkill:
 
         def off() -> tuple[float, float]:
             tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
-            return distance(tool, wanted), _angle(tool, wanted)
+            return distance(tool, wanted), angle_between(tool, wanted)
 
         def there() -> bool:
             way_left, turn_left = off()
@@ -521,45 +517,66 @@ class SpecifiedPlaceSkill:
             follow(self.runtime, self.arm, way.retreat)
         self._grip.open_wide()
 
-    def _verify(self, name: str, container: str, way: Way, released_at: float) -> Array:
+    def _verify(self, way: Way, released_at: float) -> Array:
         self.runtime.feedback("verify", 0.95)
-        settled = released_at + self.parameters.settle_time
-        problem: str | None = f"'{name}' has not been seen since it was let go"
+        settled, height = released_at + self.parameters.settle_time, way.placement.place[2, 3]
+        return self._await_placed(height, settled, self.parameters.verify_timeout)
+
+    def check_placed(self, tool_height: float, patience: float) -> Array:
+        """Wait until the object is seen to be placed, by the specification's success mode.
+
+        Args:
+            tool_height: of the tool in the base frame where the object was let go [m].
+            patience: [s]
+
+        Returns:
+            Where it rests: base_T_object, 4x4.
+
+        Raises:
+            SkillFailure: UNKNOWN_OBJECT or NOT_PLACED.
+        """
+        name = self.specification.objects[0]
+        if name not in self.scene.objects():
+            raise SkillFailure(
+                Failure.UNKNOWN_OBJECT, f"'{name}' is not in the scene. See that it is detected."
+            )
+        self._container(self.specification.objects[1])
+        return self._await_placed(tool_height, self.runtime.now(), patience)
+
+    def _await_placed(self, tool_height: float, since: float, patience: float) -> Array:
+        name, container = self.specification.objects
+        problem: str | None = f"'{name}' has not been seen since then"
 
         def is_placed() -> bool:
             nonlocal problem
             thing = self.scene.objects().get(name)
-            if thing is None or thing.last_seen < settled:
+            if thing is None or thing.last_seen < since:
                 return False
-            problem = placed(
-                self.specification.success_mode,
-                self._placed_state(thing, self._container(container), way),
-                self.specification.bbox,
-            )
+            if thing.state is ObjectState.ATTACHED:
+                problem = "it is in the gripper"
+                return False
+            state = self._placed_state(thing, self._container(container), tool_height)
+            problem = placed(self.specification.success_mode, state, self.specification.bbox)
             return problem is None
 
-        if not wait_for(self.runtime, is_placed, self.parameters.verify_timeout):
+        if not wait_for(self.runtime, is_placed, patience):
             raise SkillFailure(
                 Failure.NOT_PLACED,
-                f"'{name}' was let go, but by success_mode {self.specification.success_mode} it "
-                f"is not placed: {problem}. Pick it and place it again.",
+                f"By success_mode {self.specification.success_mode} '{name}' is not placed: "
+                f"{sentence(problem or '')} Pick it and place it again.",
             )
         return self.scene.objects()[name].base_T_object
 
-    def _placed_state(self, thing: ObjectView, container: ObjectView, way: Way) -> PlacedState:
+    def _placed_state(
+        self, thing: ObjectView, container: ObjectView, tool_height: float
+    ) -> PlacedState:
         pose = np.linalg.inv(self.base_T_world) @ thing.base_T_object
         return PlacedState(
             object_box=OrientedBox(pose, thing.half_extents),
             container_box=self._target_box(container),
             object_origin=pose[:3, 3],
             object_height_in_base=float(thing.base_T_object[2, 3]),
-            tool_height_in_base=float(way.placement.place[2, 3]),
+            tool_height_in_base=float(tool_height),
             threshold=self.specification.threshold,
             success_th=self.specification.success_th,
         )
-
-
-def _angle(first: Array, second: Array) -> float:
-    """Between two orientations [rad]."""
-    cosine = (np.trace(first[:3, :3].T @ second[:3, :3]) - 1.0) / 2.0
-    return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
