@@ -47,10 +47,11 @@ from behavior_skills.move_arm_skill import MoveArmSkill
 from behavior_skills.pick_skill import PickParameters, PickSkill, Workspace
 from behavior_skills.place_skill import PlaceParameters, PlaceSkill
 from behavior_skills.placement import PlaceSpecification
-from behavior_skills.planning import PlanningWorld, Speeds, sentence
+from behavior_skills.planning import PlanningWorld, Speeds
 from behavior_skills.robot_file import default_robot_file
 from behavior_skills.scene_client import SceneClient, SceneTopic
 from behavior_skills.screw_skill import ScrewParameters, ScrewSkill
+from behavior_skills.sentences import sentence
 from behavior_skills.specified_place_skill import (
     SpecifiedPlaceParameters,
     SpecifiedPlaceSkill,

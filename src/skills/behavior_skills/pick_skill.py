@@ -19,6 +19,7 @@ import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, stillness, wait_for
 from behavior_skills.geometry import distance, levelled, present, translated
+from behavior_skills.goal_checks import planning_budget
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.candidates import Grasp, from_above, grasps_for, ranked_grasps
 from behavior_skills.grasping.filters import allowed_grasps
@@ -152,7 +153,8 @@ class PickSkill:
         self.gripper.move(self.parameters.max_width, self.parameters.effort)
         for attempt in range(self.parameters.replans + 1):
             thing = self._object()
-            entry = self._plan(thing)
+            with planning_budget():
+                entry = self._plan(thing)
             if self._reach(thing, entry, last=attempt == self.parameters.replans):
                 break
         assert self._grasp is not None

@@ -25,6 +25,7 @@ from behavior_skills.geometry import (
     raised,
     support_height,
 )
+from behavior_skills.goal_checks import planning_budget
 from behavior_skills.grasping.candidates import tilt_of
 from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
@@ -141,7 +142,8 @@ class PlaceSkill:
         held, thing = self._grip.held(self.request.name)
         goal = self._resting_pose(thing)
         support = self._support(thing)[1]
-        entry, retreat = self._plan(held, thing, goal, support)
+        with planning_budget():
+            entry, retreat = self._plan(held, thing, goal, support)
         self._carry(held, thing, entry)
         self.runtime.feedback("release", 0.65)
         released_at = self._grip.release(held, self._release_width(held))

@@ -30,6 +30,7 @@ from behavior_motion import (
 )
 from behavior_skills.execution import follow, wait_for
 from behavior_skills.geometry import distance, present
+from behavior_skills.goal_checks import planning_budget
 from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
     Arm,
@@ -168,7 +169,8 @@ class SpecifiedPlaceSkill:
         name, container_name = self.specification.objects
         held, _ = self._grip.held(name)
         container = self._container(container_name)
-        way = self._choose(held, container)
+        with planning_budget():
+            way = self._choose(held, container)
         self._carry(held, container, way)
         self.runtime.feedback("release", 0.65)
         released_at = self._grip.release(held, self._opening(held))

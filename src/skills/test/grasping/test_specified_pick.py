@@ -2,6 +2,7 @@
 """A pick with a specification: every key changes what is done."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -399,6 +400,12 @@ def test_the_annotated_opening_is_not_the_objects_thickness(table, annotated):
 def test_a_file_that_cannot_be_used_is_an_invalid_request(table, annotated):
     message = fails_with(Failure.INVALID_REQUEST, table, parameters=annotated, npy_name="bad.yaml")
     assert "position must be a list of 3 finite numbers" in message
+
+
+def test_the_grasps_that_come_with_the_stacks(table):
+    folder = Path(__file__).parents[4] / "config" / "grasps"
+    pick(table, parameters=PickParameters(grasp_directory=str(folder)), npy_name="block.yaml")
+    assert table[0].held == "blue"
 
 
 def test_annotations_without_a_folder(table):
