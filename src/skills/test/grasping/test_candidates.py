@@ -47,6 +47,7 @@ def test_a_cube_has_24_distinct_proper_grasps():
 
 @pytest.mark.parametrize(("degrees", "count"), [(0, 4), (20, 4), (25.8, 4), (25.9, 0), (30, 0)])
 @given(direction=st.floats(0, 2 * math.pi))
+@settings(deadline=None)
 def test_tilted_block_offers_grasps_up_to_the_limit(degrees, count, direction):
     axis = np.array([math.cos(direction), math.sin(direction), 0.0])
     # Tilted about a horizontal axis that lies along one of the block's edges.
@@ -74,6 +75,7 @@ def test_neighbour_penalty_turns_the_fingers_away():
 
 
 @given(st.floats(-math.pi, math.pi), st.floats(0.3, 0.7), st.floats(-0.4, 0.4))
+@settings(deadline=None)
 def test_best_grasp_points_the_tool_outward_and_down(yaw, x, y):
     thing = block(at=(x, y, EDGE / 2), rotation=Rotation.from_euler("z", yaw))
     tool = thing.base_T_object @ ranked(thing)[0].object_T_tool
