@@ -12,6 +12,7 @@ Every call blocks until its answer or its timeout, and spins the client's own no
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,12 +20,10 @@ from types import TracebackType
 from typing import Any
 
 import rclpy
-from action_msgs.msg import GoalStatus
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback, MissionRecord
 from behavior_msgs.srv import ListMissionRecords, ListMissions
 from diagnostic_msgs.msg import KeyValue
-from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -32,8 +31,12 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from behavior_executor.missions import Code, Policy
+from behavior_ros import QOS_REQUESTS, End, GoalExchange, GoalOutcome, burst_action_client
+from behavior_ros.leaf_hub import SentGoal
 from behavior_ros.local_transport import match_transport
+from behavior_ros.server_watch import ServerWatch
 
+ACTION = "/mission/execute"
 FeedbackCallback = Callable[[MissionFeedback], None]
 
 
@@ -67,13 +70,6 @@ class MissionOutcome:
         return self.code == Code.SUCCESS
 
 
-@dataclass
-class _Heard:
-    """When the executor was last heard of [s] wall time."""
-
-    at: float
-
-
 class MissionClient:
     """A client of one executor."""
 
@@ -89,8 +85,8 @@ class MissionClient:
         Args:
             node_name: name of the node.
             context: rclpy context; None: the default one.
-            silence_limit: [s] wall time without any feedback after which the executor counts as
-                gone; it reports several times a second.
+            silence_limit: [s] wall time without any sign of life after which the executor counts
+                as gone; it is asked for one now and then.
         """
         if context is None and not rclpy.ok():
             match_transport()
@@ -101,10 +97,10 @@ class MissionClient:
         )
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self._node)
-        self._action = ActionClient(self._node, ExecuteMission, "/mission/execute")
-        self._list = self._node.create_client(ListMissions, "/mission/list")
-        self._history = self._node.create_client(ListMissionRecords, "/mission/history")
-        self._cancel = self._node.create_client(Trigger, "/mission/cancel")
+        self._action = burst_action_client(self._node, ExecuteMission, ACTION)
+        self._list = self._client(ListMissions, "/mission/list")
+        self._history = self._client(ListMissionRecords, "/mission/history")
+        self._cancel = self._client(Trigger, "/mission/cancel")
 
     def __enter__(self) -> MissionClient:
         return self
@@ -122,6 +118,9 @@ class MissionClient:
         self._action.destroy()
         self._executor.shutdown(timeout_sec=1.0)
         self._node.destroy_node()
+
+    def _client(self, kind: Any, name: str) -> Any:
+        return self._node.create_client(kind, name, qos_profile=QOS_REQUESTS)
 
     def wait_for_executor(self, timeout: float = 10.0) -> None:
         """Wait until an executor takes missions.
@@ -229,56 +228,43 @@ class MissionClient:
             KeyboardInterrupt: as it came, after the mission was cancelled.
         """
         self.wait_for_executor()
-        heard = _Heard(time.monotonic())
-
-        def receive(message: Any) -> None:
-            heard.at = time.monotonic()
-            if on_feedback is not None:
-                on_feedback(message.feedback.feedback)
-
-        goal = ExecuteMission.Goal(mission=mission)
-        handle = self._wait(self._action.send_goal_async(goal, feedback_callback=receive), 10.0)
-        if not handle.accepted:
-            raise MissionClientError("the executor rejected the goal: it is shutting down")
-        result = handle.get_result_async()
+        watch = ServerWatch(self._node, self._action, ACTION, self._silence_limit)
+        exchange = GoalExchange(
+            self._action,
+            ExecuteMission.Goal(mission=mission),
+            on_feedback=lambda told: on_feedback(told.feedback) if on_feedback else None,
+        )
+        sent = SentGoal(ACTION, exchange, watch)
         try:
-            finished = self._spin_until(result, timeout, heard)
+            outcome = self._spin_until_end(sent, timeout)
         except KeyboardInterrupt:
-            self._cancel_goal(handle, result)
+            self._cancel_goal(sent)
             raise
-        if not finished:
-            self._cancel_goal(handle, result)
+        if outcome is None:
+            self._cancel_goal(sent)
             return MissionOutcome(
                 Code.TIMED_OUT, f"not finished after {timeout:g} s; cancelled", float(timeout or 0)
             )
-        response = result.result()
-        if response.status == GoalStatus.STATUS_UNKNOWN:
+        if outcome.end is End.REJECTED:
+            raise MissionClientError("the executor rejected the goal: it is shutting down")
+        if outcome.end is End.LOST:
             raise MissionClientError(
-                "the executor was restarted; what became of the mission says /mission/history"
+                f"{outcome.message}; what became of the mission say its log and /mission/history"
             )
-        return MissionOutcome(
-            int(response.result.code), str(response.result.message), response.result.duration
-        )
+        result = outcome.result
+        return MissionOutcome(int(result.code), str(result.message), result.duration)
 
-    def _spin_until(self, future: Future, timeout: float | None, heard: _Heard) -> bool:
-        """Spin until the future is done (True) or the timeout is over (False)."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not future.done():
-            now = time.monotonic()
-            if deadline is not None and now > deadline:
-                return False
-            if now - heard.at > self._silence_limit:
-                raise MissionClientError(
-                    f"the executor has been silent for {self._silence_limit:g} s in mid-mission; "
-                    "its log says why"
-                )
+    def _spin_until_end(self, sent: SentGoal, timeout: float | None) -> GoalOutcome | None:
+        """Spin until the goal has ended; None: the timeout was over before."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while (outcome := sent.poll()) is None and time.monotonic() <= deadline:
             self._executor.spin_once(timeout_sec=0.1)
-        return True
+        return outcome
 
-    def _cancel_goal(self, handle: Any, result: Future) -> None:
+    def _cancel_goal(self, sent: SentGoal) -> None:
         """Cancel, and give the executor a moment to end the mission."""
-        handle.cancel_goal_async()
-        self._executor.spin_until_future_complete(result, timeout_sec=3.0)
+        sent.exchange.cancel()
+        self._spin_until_end(sent, 3.0)
 
     def _call(self, client: Any, request: Any, timeout: float) -> Any:
         self.wait_for_executor(timeout)

@@ -155,6 +155,10 @@ class ExecutorCore:
         """What the running tree does now; empty when none runs."""
         return self._run.activity() if self._run is not None else Activity()
 
+    def find(self, action_id: str) -> Mission | None:
+        """The mission of this identifier that runs, waits or is held."""
+        return self.queue.find(action_id) or self.held.get(action_id)
+
     def submit(self, request: MissionRequest) -> Mission:
         """Accept a mission, or carry out a request that acts on another one.
 

@@ -89,6 +89,31 @@ def progress_of(
     )
 
 
+def refusal(action_id: str, name: str, code: Code, text: str, state: State) -> Progress:
+    """The answer to a request that is refused.
+
+    Args:
+        action_id: as the request gave it; it may be the one of another mission.
+        name: likewise.
+        code: why.
+        text: why, in plain words.
+        state: FAILED, or the state of the mission that has this identifier: it is not touched.
+    """
+    return Progress(
+        action_id=action_id,
+        name=name,
+        state=state,
+        code=code,
+        text=text,
+        progress=-1.0,
+        elapsed=0.0,
+        active_path="",
+        skill="",
+        phase="",
+        detail="",
+    )
+
+
 def _share(mission: Mission, part: float) -> float:
     """Progress of the mission, 0..1, from the one of its present part, -1 if unknown."""
     if mission.state is State.FINISHED:

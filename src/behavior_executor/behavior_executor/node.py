@@ -5,8 +5,8 @@ Interfaces: topic ``/mission/action``, action ``/mission/execute``, services ``/
 ``/mission/history``, ``/mission/cancel`` and ``/behavior/reload``; publishes ``/mission/feedback``,
 ``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
 
-A mission that is refused ends at once, with the reason in its result or feedback; the goal of the
-action itself is always accepted, since the rejection of a goal has no room for a reason.
+Every request is answered: a mission that is refused ends at once, with the reason in its result or
+its feedback, and so does a request that acts on another mission.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
-from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
 from behavior_msgs.srv import ListMissionRecords, ListMissions
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -39,14 +38,15 @@ from behavior_executor.conversion import (
 )
 from behavior_executor.core import ExecutorCore, Settings
 from behavior_executor.executor_parameters import executor_parameters
-from behavior_executor.feedback import FeedbackGate, Progress, progress_of
+from behavior_executor.feedback import FeedbackGate, Progress, progress_of, refusal
 from behavior_executor.journal import RestartPolicy
 from behavior_executor.manager import BehaviorManager, load_manager_class
 from behavior_executor.manager_node import NavigationManager
+from behavior_executor.mission_goals import MissionGoals
 from behavior_executor.mission_log import open_log
 from behavior_executor.mission_queue import MissionQueue
+from behavior_executor.mission_topic import MissionTopic
 from behavior_executor.missions import (
-    CONTROL_KINDS,
     FINAL_STATES,
     Code,
     Mission,
@@ -62,19 +62,23 @@ from behavior_executor.tree_shop import TreeShop
 from behavior_ros import (
     ERROR,
     OK,
-    QOS_COMMAND,
     QOS_EVENT_LOG,
     QOS_LATCHED,
+    QOS_REQUESTS,
     WARN,
     DiagnosticsPublisher,
     declare_all,
     run,
 )
 from behavior_ros.closing import register_closable
+from behavior_ros.limits import LONGEST_NAME
 from behavior_tree import BehaviorTreeError
+from behavior_tree.shown_text import reason_text, visible
 
 STANDSTILL = 2.0
 """[s] wall time without a tick after which the node's clock counts as standing still."""
+REPORTED_AT_ONCE = 20
+"""Waiting missions whose state is repeated at a time, ten times a second."""
 FAREWELL = 0.2
 """[s] wall time that the last result gets to reach its client when the node is closed."""
 
@@ -116,7 +120,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             if name
         ]
         self._gates: dict[str, FeedbackGate] = {}
-        self._goals: dict[str, tuple[Any, Future]] = {}
+        self._goals: MissionGoals | None = None
+        self._to_report: deque[Mission] = deque()
         self._last_goal = -math.inf
         self._active = self._closing = False
         self._ticking: list[Timer] = []
@@ -243,10 +248,12 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         """Undo `_configure`."""
         if not hasattr(self, "core"):
             return
-        self._server.destroy()
+        assert self._goals is not None
+        self._goals.destroy()
+        self._goals = None
         for service in self._mission_services:
             self.destroy_service(service)
-        self.destroy_subscription(self._actions)
+        self._topic.destroy()
         for publisher in (self._feedback, self._status, self._xml, self._metrics):
             self.destroy_publisher(publisher)
         for monitor in self._monitors:
@@ -264,29 +271,24 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
 
     def _make_interfaces(self) -> None:
-        self._feedback = self.create_publisher(MissionFeedback, "/mission/feedback", QOS_EVENT_LOG)
+        self._feedback = self.create_publisher(MissionFeedback, "/mission/feedback", QOS_REQUESTS)
         self._status = self.create_publisher(TreeStatus, "/behavior/tree_status", QOS_EVENT_LOG)
         self._xml = self.create_publisher(String, "/behavior/tree_xml", QOS_LATCHED)
         self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
-        self._actions = self.create_subscription(
-            MissionAction, "/mission/action", self._on_action, QOS_COMMAND
-        )
+        self._topic = MissionTopic(self, take=self._on_action, refuse=self._refuse)
         # While a service waits for the journal, its group keeps others from running.
         alone = ReentrantCallbackGroup()
         self._mission_services = [
-            self.create_service(ListMissions, "/mission/list", self._on_list),
-            self.create_service(ListMissionRecords, "/mission/history", self._on_history),
-            self.create_service(Trigger, "/mission/cancel", self._on_cancel, callback_group=alone),
-            self.create_service(Trigger, "/behavior/reload", self._on_reload),
+            self.create_service(kind, name, answer, qos_profile=QOS_REQUESTS, callback_group=group)
+            for kind, name, answer, group in (
+                (ListMissions, "/mission/list", self._on_list, None),
+                (ListMissionRecords, "/mission/history", self._on_history, None),
+                (Trigger, "/mission/cancel", self._on_cancel, alone),
+                (Trigger, "/behavior/reload", self._on_reload, None),
+            )
         ]
-        self._server = ActionServer(
-            self,
-            ExecuteMission,
-            "/mission/execute",
-            self._execute,
-            goal_callback=self._on_goal,
-            cancel_callback=self._on_cancel_goal,
-            result_timeout=60,
+        self._goals = MissionGoals(
+            self, submit=self._submit, cancel=self.core.cancel, when_kept=self._log.when_kept
         )
 
     # -- shutdown --------------------------------------------------------------------------------
@@ -295,11 +297,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         """Halt the tree and end all missions."""
         if not self._closing:
             self._closing = True
+            if self._goals is not None:
+                self._goals.begin_close()
             self._stop()
 
     def closed(self) -> bool:
         """Whether the results of all missions have been given, and had a moment to get out."""
-        if self._goals:
+        if self._goals is not None and self._goals.open:
             self._last_goal = time.monotonic()
         return time.monotonic() - self._last_goal > FAREWELL
 
@@ -327,9 +331,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.get_logger().info(text)
         else:
             self.get_logger().warning(text)
-        _, ended = self._goals.get(mission.action_id, (None, None))
-        if ended is not None and not ended.done():
-            ended.set_result(mission)
+        if self._goals is not None:
+            self._goals.end(mission, mission.elapsed(self._now()))
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         """Publish the tree's XML."""
@@ -350,7 +353,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def problem(self, text: str) -> None:
         """Log it."""
-        self.get_logger().warning(text)
+        self.get_logger().warning(reason_text(text))
 
     # -- requests --------------------------------------------------------------------------------
 
@@ -358,60 +361,26 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         try:
             self._submit(request_from(message))
         except MissionError as error:
-            self.get_logger().warning(f"mission '{message.name}' refused: {error}")
-            if message.type not in CONTROL_KINDS and not self._is_known(message.action_id):
-                self._publish(self._refusal(message, error))
+            self._refuse(message, str(error), error.code)
+
+    def _refuse(self, message: MissionAction, text: str, code: Code = Code.INVALID_REQUEST) -> None:
+        """Tell on the topic why a request that came by the topic is refused."""
+        action_id, name = visible(message.action_id, LONGEST_NAME), visible(message.name)
+        self.get_logger().warning(f"mission '{name}' refused: {text}")
+        known = self.core.find(message.action_id)
+        progress = refusal(
+            action_id, name, code, text, State.FAILED if known is None else known.state
+        )
+        if known is None:
+            self._publish(progress)
+        else:
+            self._log.when_kept(known, lambda: self._publish(progress))
 
     def _submit(self, request: MissionRequest) -> Mission:
         if not self._active:
             text = "the executor is not active: activate it by its lifecycle services"
             raise MissionError(Code.BUSY, text)
         return self.core.submit(request)
-
-    def _on_goal(self, goal: ExecuteMission.Goal) -> GoalResponse:
-        return GoalResponse.REJECT if self._closing else GoalResponse.ACCEPT
-
-    async def _execute(self, handle: Any) -> ExecuteMission.Result:
-        """Take the mission of a goal, and give its result when it has ended."""
-        message = handle.request.mission
-        try:
-            request = request_from(message)
-            mission = self._submit(request)
-        except MissionError as error:
-            self.get_logger().warning(f"mission '{message.name}' refused: {error}")
-            handle.abort()
-            return ExecuteMission.Result(code=int(error.code), message=str(error))
-        if request.kind in CONTROL_KINDS:
-            done = f"mission '{mission.action_id}' is {mission.state.name}"
-            await self._kept(mission)
-            handle.succeed()
-            return ExecuteMission.Result(message=done)
-        if not mission.is_final:
-            ended = Future()
-            self._goals[mission.action_id] = (handle, ended)
-            try:
-                if handle.is_cancel_requested:
-                    self.core.cancel(mission.action_id)
-                await ended
-            finally:
-                del self._goals[mission.action_id]
-        if mission.state is State.FINISHED:
-            handle.succeed()
-        elif mission.state is State.CANCELED and handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        return ExecuteMission.Result(
-            code=int(mission.code),
-            message=mission.text,
-            duration=mission.elapsed(self._now()),
-        )
-
-    def _on_cancel_goal(self, handle: Any) -> CancelResponse:
-        for action_id, (goal_handle, ended) in list(self._goals.items()):
-            if goal_handle.goal_id == handle.goal_id and not ended.done():
-                self.core.cancel(action_id)
-        return CancelResponse.ACCEPT
 
     def _kept(self, mission: Mission) -> Future:
         """Is done when everything about a mission is on disk."""
@@ -485,7 +454,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         """Publish what is new, or what was last told of long enough ago."""
         gate = self._gates.setdefault(progress.action_id, FeedbackGate())
         if gate.lets_through(progress, time.monotonic()):
-            self._publish(progress)
+            message = self._publish(progress)
+            if self._goals is not None:
+                self._goals.publish(message)
 
     def _described(self) -> Report:
         """What the managers tell of the running mission."""
@@ -494,20 +465,24 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             manager.describe(report)
         return report
 
-    def _publish(self, progress: Progress) -> None:
+    def _publish(self, progress: Progress) -> MissionFeedback:
         message = feedback_message(progress)
         message.header.stamp = self.get_clock().now().to_msg()
         self._feedback.publish(message)
-        handle, _ = self._goals.get(progress.action_id, (None, None))
-        if handle is not None and handle.is_active:
-            handle.publish_feedback(ExecuteMission.Feedback(feedback=message))
+        return message
 
     def _report(self) -> None:
         """Keep clients informed while nothing happens, be the node's clock standing still."""
         self.core.settle()
         running = self.core.queue.running
-        for mission in ([running] if running is not None else []) + self.core.queue.waiting:
-            self._tell(mission)
+        if running is not None:
+            self._tell(running)
+        # Of those that wait a few each time: thousands of them must not delay a tick.
+        self._to_report = self._to_report or deque(self.core.queue.waiting)
+        for _ in range(min(REPORTED_AT_ONCE, len(self._to_report))):
+            mission = self._to_report.popleft()
+            if mission.state is State.WAITING:
+                self._tell(mission)
 
     def _settle(self) -> None:
         """Deal with what the journal has written."""
@@ -529,7 +504,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             tick_median_ms=1e3 * ticks.median,
             tick_p99_ms=1e3 * ticks.p99,
             tick_max_ms=1e3 * ticks.maximum,
-            waiting=len(self.core.queue.waiting),
+            waiting=self.core.queue.waiting_count,
         )
 
     def _health(self) -> tuple[bytes, str]:
@@ -543,25 +518,6 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         if problems:
             return WARN, "; ".join([what, *problems])
         return OK, what
-
-    def _refusal(self, message: MissionAction, error: MissionError) -> Progress:
-        return Progress(
-            action_id=message.action_id,
-            name=message.name,
-            state=State.FAILED,
-            code=error.code,
-            text=str(error),
-            progress=-1.0,
-            elapsed=0.0,
-            active_path="",
-            skill="",
-            phase="",
-            detail="",
-        )
-
-    def _is_known(self, action_id: str) -> bool:
-        missions = [self.core.queue.running, *self.core.queue.waiting]
-        return any(mission is not None and mission.action_id == action_id for mission in missions)
 
     def _now(self) -> float:
         """Node time [s]."""

@@ -27,7 +27,7 @@ from rclpy.task import Future
 
 from behavior_ros.qos import QOS_REQUESTS
 
-LISTED = 1.0
+LISTED = 0.1
 """[s] node time for which the status topic lists a goal that has ended."""
 RESULT_KEPT = 900.0
 """[s] wall time for which a result can be asked for after its goal has ended."""
