@@ -2,7 +2,8 @@
 """Tree leaf of an action.
 
 A tick does one of four things, none of which waits: send the goal once the server is there and no
-earlier goal of this action is closing; hand on feedback; hand on the end; look whether the server
+earlier goal of this action is closing, and once more where it went to a server that was dead
+already; hand on feedback; hand on the end; look whether the server
 is still there. A halt lets go of the goal: what arrives for it later concerns this leaf no more.
 """
 
@@ -105,6 +106,10 @@ class ActionLeaf(StatefulActionNode):
     def _end(self, outcome: GoalOutcome) -> NodeStatus:
         if outcome.end is End.REJECTED and self._resend:
             self._let_go()
+            return NodeStatus.RUNNING
+        if outcome.end is End.LOST and self._sent is not None and self._sent.never_arrived:
+            self._let_go()
+            self._searched = self.hub.wall()
             return NodeStatus.RUNNING
         if outcome.result is None:
             return self._fail(f"action {self.model.name}: {outcome.message}")

@@ -61,6 +61,14 @@ _ENDS = {
 }
 
 
+def _refused(response: Any) -> bool:
+    """Tell whether a server would not cancel a goal; rclpy's then cancels none without an error."""
+    if response is None or response.return_code == CancelGoal.Response.ERROR_REJECTED:
+        return True
+    none = CancelGoal.Response.ERROR_NONE
+    return response.return_code == none and not response.goals_canceling
+
+
 class GoalExchange:
     """One goal.
 
@@ -128,10 +136,8 @@ class GoalExchange:
 
     def _cancel_answered(self, future: Any) -> None:
         self.signs_of_life += 1
-        response = future.result()
-        refused = response is None or response.return_code == CancelGoal.Response.ERROR_REJECTED
         # After a refusal cancel() may be tried again; otherwise one request is enough.
-        self._cancel_pending = not refused
+        self._cancel_pending = not _refused(future.result())
 
     def _answered(self, future: Any) -> None:
         self.signs_of_life += 1

@@ -9,6 +9,7 @@ the worker waits in its own :class:`GoalContext`.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,8 @@ from behavior_ros.server_watch import ServerWatch
 
 _CANCEL_GRACE = 2.0
 """[s] wall time for which a cancelled goal's end is awaited."""
+_ASK_AGAIN = 0.2
+"""[s] wall time between two requests to cancel a goal."""
 
 
 class RemoteGoal:
@@ -87,8 +90,10 @@ class RemoteGoal:
         """Cancel, and wait a moment for the goal's end although the context is cancelled."""
         ended = threading.Event()
         self._ended.add_done_callback(lambda _: ended.set())
+        deadline = time.monotonic() + _CANCEL_GRACE
         self.cancel()
-        ended.wait(_CANCEL_GRACE)
+        while not ended.wait(_ASK_AGAIN) and time.monotonic() < deadline:
+            self.cancel()  # in case that it was refused
 
 
 class GoalRunner:

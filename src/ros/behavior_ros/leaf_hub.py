@@ -2,9 +2,9 @@
 """What the leaves of one node share: clients, clocks, and goals that are still closing.
 
 A halted leaf is idle at once, its goal is not: the server may need a second to stop the robot. Such
-a goal stays here until it ended. A new goal for the same action waits for it; a goal that a server
-rejected while others were closing is sent again when they have closed, since one robot has one arm
-however many actions move it.
+a goal stays here until it ended, and a server that refuses to cancel it is asked again. A new goal
+for the same action waits for it; a goal that a server rejected while others were closing is sent
+again when they have closed, since one robot has one arm however many actions move it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from behavior_ros.burst_action_client import burst_action_client
@@ -22,6 +23,9 @@ from behavior_ros.message_cache import MessageCache
 from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
 from behavior_ros.server_watch import ServerWatch
 
+_ASK_AGAIN = 0.2
+"""[s] wall time between two requests to cancel a goal."""
+
 
 class SentGoal:
     """A goal with its server under watch."""
@@ -30,6 +34,14 @@ class SentGoal:
         self.action = action
         self.exchange = exchange
         self._watch = watch
+
+    @property
+    def never_arrived(self) -> bool:
+        """Whether it was lost with a server that never acknowledged it, and another one is there.
+
+        A killed server haunts the graph for a while: what is sent to it then is lost.
+        """
+        return self._watch.restarted and not self.exchange.accepted
 
     def poll(self) -> GoalOutcome | None:
         """Return how the goal ended, None while it runs; notices a lost server."""
@@ -60,6 +72,9 @@ class LeafHub:
         """Tell of a result whether its effect can be seen here, by the name of the barrier."""
         self._running: list[SentGoal] = []
         self._closing: list[SentGoal] = []
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._asking = node.create_timer(_ASK_AGAIN, self._ask_again, clock=steady)
+        self._asking.cancel()
         register_closable(node, self)
 
     def now(self) -> float:
@@ -136,6 +151,14 @@ class LeafHub:
         if sent.exchange.outcome is None:
             sent.exchange.cancel()
             self._closing.append(sent)
+            self._asking.reset()
+
+    def _ask_again(self) -> None:
+        """Cancel once more what a server would not cancel, until nothing is closing."""
+        if not self.closing():
+            self._asking.cancel()
+        for sent in self._closing:
+            sent.exchange.cancel()
 
     def closing(self, action: str | None = None) -> bool:
         """Tell whether a goal of an action (None: of any) is still closing."""

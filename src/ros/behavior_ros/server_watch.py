@@ -53,6 +53,8 @@ class ServerWatch:
         self._node = node
         self._client = client
         self._name = name
+        self.restarted = False
+        """Whether another server than the one of the moment of sending has come up."""
         self._timeout = timeout
         self._clock = clock
         self._heard = self._looked = clock()
@@ -79,7 +81,12 @@ class ServerWatch:
         self._looked = now
         servers = self._servers()
         if self._identities and (servers - self._identities or not self._identities & servers):
-            what = "was restarted and forgot the goal" if servers else "is gone"
+            self.restarted = bool(servers)
+            what = "is gone"
+            if servers:
+                what = "was restarted " + (
+                    "and forgot the goal" if accepted else "before it had acknowledged the goal"
+                )
             return f"server lost: the server of {self._name} {what}"
         self._identities = self._identities or servers
         if self._question is not None and self._question.done():

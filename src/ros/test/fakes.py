@@ -39,7 +39,9 @@ class FakeServer:
 
     def answer_cancel(self, code):
         if self.cancels and not self.cancels[-1].done():
-            self.cancels[-1].set_result(SimpleNamespace(return_code=code))
+            self.cancels[-1].set_result(
+                SimpleNamespace(return_code=code, goals_canceling=[] if code else ["goal"])
+            )
 
     def finish(self, status, result=None):
         if self.answer.done() and self.answer.result().accepted and not self.result.done():

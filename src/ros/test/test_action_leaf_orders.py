@@ -45,8 +45,9 @@ class PuppetHub(LeafHub):
     def __init__(self):
         self.client = PuppetClient()
         self.node_time = self.wall_time = 0.0
-        self.lost = None
+        self.lost, self.restarted = None, False
         self._running, self._closing = [], []
+        self._asking = SimpleNamespace(reset=lambda: None, cancel=lambda: None)
 
     def now(self):
         return self.node_time
@@ -58,7 +59,9 @@ class PuppetHub(LeafHub):
         return self.client
 
     def send(self, client, action, goal, *, server_timeout, on_feedback, on_end):
-        watch = SimpleNamespace(look=lambda signs, accepted: self.lost, close=lambda: None)
+        watch = SimpleNamespace(
+            look=lambda signs, accepted: self.lost, close=lambda: None, restarted=self.restarted
+        )
         exchange = GoalExchange(client, goal, on_feedback=on_feedback, on_end=on_end)
         sent = SentGoal(action, exchange, watch)
         self._running.append(sent)
@@ -116,9 +119,13 @@ class LeafMachine(RuleBasedStateMachine):
     def server(self, up):
         self.hub.client.up = up
 
-    @rule(lost=st.sampled_from([None, None, "server lost: gone"]))
-    def losing(self, lost):
-        self.hub.lost = lost
+    @rule(lost=st.sampled_from([None, None, "server lost: gone"]), restarted=st.booleans())
+    def losing(self, lost, restarted):
+        self.hub.lost, self.hub.restarted = lost, restarted
+
+    @rule()
+    def ask_again(self):
+        self.hub._ask_again()
 
     @precondition(lambda self: self.goals())
     @rule(data=st.data(), event=st.sampled_from(["accept", "reject", "feedback"]))
@@ -189,6 +196,51 @@ def test_success_takes_status_and_code(status, code, expected):
     machine.goals()[0].finish(status, Pick.Result(code=code))
     machine.tick()
     assert machine.leaf.status is expected
+
+
+def test_a_goal_that_went_to_a_dead_server_is_sent_to_the_next_one():
+    machine = LeafMachine()
+    machine.hub.restarted, machine.hub.lost = True, "server lost: restarted"
+    machine.tick()
+    machine.tick()
+    assert machine.leaf.status is NodeStatus.RUNNING
+    machine.hub.lost = None
+    machine.tick()
+    assert len(machine.goals()) == 2
+    machine.goals()[1].accept()
+    machine.goals()[1].finish(GoalStatus.STATUS_SUCCEEDED, Pick.Result())
+    machine.tick()
+    assert machine.leaf.status is NodeStatus.SUCCESS
+    machine.goals()[0].accept()
+    assert len(machine.goals()[0].cancels) == 1, "should it have arrived after all, it is cancelled"
+
+
+def test_an_accepted_goal_is_not_sent_again():
+    machine = LeafMachine()
+    machine.hub.restarted = True
+    machine.tick()
+    machine.goals()[0].accept()
+    machine.hub.lost = "server lost: restarted"
+    machine.tick()
+    assert machine.leaf.status is NodeStatus.FAILURE
+    assert len(machine.goals()) == 1
+
+
+def test_a_refused_cancel_is_asked_again_while_the_goal_runs():
+    machine = LeafMachine()
+    machine.tick()
+    goal = machine.goals()[0]
+    goal.accept()
+    machine.halt()
+    for number in range(1, 4):
+        assert len(goal.cancels) == number
+        goal.answer_cancel(REFUSED)
+        machine.hub._ask_again()
+    goal.answer_cancel(ACCEPTED)
+    machine.hub._ask_again()
+    assert len(goal.cancels) == 4
+    goal.finish(GoalStatus.STATUS_CANCELED, Pick.Result())
+    assert machine.hub.closed()
 
 
 LeafMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

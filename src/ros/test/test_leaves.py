@@ -439,6 +439,53 @@ class TestActionLeaf:
         assert (status, "server lost" in reason) == (FAILURE, True)
         assert time.monotonic() - begin < 2.0
 
+    def test_server_that_would_not_cancel_is_asked_again(self, tree, spinner2):
+        """The second mission does not wait for ever behind the first one's goal."""
+        answers = [CancelResponse.REJECT, CancelResponse.REJECT, CancelResponse.ACCEPT]
+        node = spinner2.node("stubborn")
+
+        async def execute(handle):
+            while not handle.is_cancel_requested:
+                await sleep_a_little(spinner2)
+            handle.canceled()
+            return Pick.Result()
+
+        server = spinner2.do(
+            lambda: ActionServer(
+                node, Pick, "/pick", execute, cancel_callback=lambda handle: answers.pop(0)
+            )
+        )
+        leaf = tree.make("Pick")
+        tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._sent.exchange.accepted))
+        tree.halt(leaf)
+        until(lambda: not answers, what="three requests to cancel, though nothing is ticked")
+        until(lambda: not tree.spinner.do(tree.hub.closing))
+        spinner2.do(server.destroy)
+
+    def test_goal_sent_to_a_ghost_reaches_the_restarted_server(self, tree, start):
+        leaf = tree.make("KilledPick")
+
+        def tick_until_accepted():
+            """Until the server is there every failure tells of its absence."""
+            deadline, reasons = time.monotonic() + 30.0, set()
+            leaf._sent = None
+            while not tree.spinner.do(lambda: leaf._sent and leaf._sent.exchange.accepted):
+                if tree.tick(leaf) is FAILURE:
+                    reasons.add(leaf.failure_reason())
+                assert time.monotonic() < deadline, reasons
+                time.sleep(0.01)
+            assert all("has not answered for" in r or "no server" in r for r in reasons), reasons
+
+        process = start("--node", "hosted_nodes:Serving")
+        tick_until_accepted()
+        process.wait_for("working")
+        process.process.kill()
+        assert tree.run(leaf)[0] is FAILURE
+        other = start("--node", "hosted_nodes:Serving")
+        tick_until_accepted()
+        other.wait_for("working")
+        tree.halt(leaf)
+
     def test_silent_server_that_answers_questions_is_not_lost(self, tree, servers):
         servers.serve(linger)
         leaf = tree.make("Pick")
