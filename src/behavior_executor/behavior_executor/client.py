@@ -168,11 +168,19 @@ class MissionClient:
         Raises:
             MissionClientError: no answer within ``timeout`` seconds of wall time, or no journal.
         """
-        request = ListMissionRecords.Request(unfinished_only=unfinished_only, limit=limit)
-        answer = self._call(self._history, request, timeout)
-        if answer.code:
-            raise MissionClientError(str(answer.message))
-        return tuple(answer.records)
+        found: dict[tuple[str, int, int], MissionRecord] = {}  # a page may begin with known ones
+        more, skip = True, 0
+        while more and not 0 < limit <= len(found):
+            request = ListMissionRecords.Request(
+                unfinished_only=unfinished_only, skip=skip, limit=max(0, limit - len(found))
+            )
+            answer = self._call(self._history, request, timeout)
+            if answer.code:
+                raise MissionClientError(str(answer.message))
+            for record in answer.records:
+                found[record.action_id, record.accepted.sec, record.accepted.nanosec] = record
+            more, skip = answer.more, skip + len(answer.records)
+        return tuple(found.values())
 
     def run(
         self,

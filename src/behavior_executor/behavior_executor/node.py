@@ -79,6 +79,8 @@ STANDSTILL = 2.0
 """[s] wall time without a tick after which the node's clock counts as standing still."""
 REPORTED_AT_ONCE = 20
 """Waiting missions whose state is repeated at a time, ten times a second."""
+MOST_RECORDS = 100
+"""Of the journal, in one answer."""
 FAREWELL = 0.2
 """[s] wall time that the last result gets to reach its client when the node is closed."""
 
@@ -426,10 +428,12 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     def _on_history(
         self, request: ListMissionRecords.Request, answer: ListMissionRecords.Response
     ) -> ListMissionRecords.Response:
+        limit = min(request.limit or MOST_RECORDS, MOST_RECORDS)
         missions = self._log.journal.records(
-            unfinished_only=request.unfinished_only, limit=request.limit
+            unfinished_only=request.unfinished_only, skip=request.skip, limit=limit + 1
         )
-        answer.records = [record_message(mission) for mission in missions]
+        answer.records = [record_message(mission) for mission in missions[:limit]]
+        answer.more = len(missions) > limit
         answer.message = self._log.problem
         return answer
 
