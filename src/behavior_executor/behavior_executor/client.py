@@ -163,24 +163,22 @@ class MissionClient:
     def history(
         self, *, unfinished_only: bool = False, limit: int = 0, timeout: float = 10.0
     ) -> tuple[MissionRecord, ...]:
-        """What the executor's journal holds, the newest first; ``limit`` 0: all.
+        """What the executor's journal holds, the newest first.
+
+        Args:
+            unfinished_only: leave out what has ended.
+            limit: at most so many; 0: as many as one answer holds, which is 200.
+            timeout: [s] wall time.
+
 
         Raises:
             MissionClientError: no answer within ``timeout`` seconds of wall time, or no journal.
         """
-        found: dict[tuple[str, int, int], MissionRecord] = {}  # a page may begin with known ones
-        more, skip = True, 0
-        while more and not 0 < limit <= len(found):
-            request = ListMissionRecords.Request(
-                unfinished_only=unfinished_only, skip=skip, limit=max(0, limit - len(found))
-            )
-            answer = self._call(self._history, request, timeout)
-            if answer.code:
-                raise MissionClientError(str(answer.message))
-            for record in answer.records:
-                found[record.action_id, record.accepted.sec, record.accepted.nanosec] = record
-            more, skip = answer.more, skip + len(answer.records)
-        return tuple(found.values())
+        request = ListMissionRecords.Request(unfinished_only=unfinished_only, limit=limit)
+        answer = self._call(self._history, request, timeout)
+        if answer.code:
+            raise MissionClientError(str(answer.message))
+        return tuple(answer.records)
 
     def run(
         self,

@@ -159,10 +159,8 @@ class MissionJournal:
             missions, key=lambda item: (item[1].state is State.WAITING, -item[1].request.priority)
         )
 
-    def records(
-        self, *, unfinished_only: bool = False, skip: int = 0, limit: int = 0
-    ) -> list[Mission]:
-        """Missions, the newest first, without the first `skip` ones; `limit` 0: all."""
+    def records(self, *, unfinished_only: bool = False, limit: int = 0) -> list[Mission]:
+        """Missions, the newest first; 0: all."""
         with self._guard:
             numbers = sorted(self._open if unfinished_only else self._rows, reverse=True)
             rows = [

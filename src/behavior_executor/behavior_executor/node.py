@@ -79,7 +79,7 @@ STANDSTILL = 2.0
 """[s] wall time without a tick after which the node's clock counts as standing still."""
 REPORTED_AT_ONCE = 20
 """Waiting missions whose state is repeated at a time, ten times a second."""
-MOST_RECORDS = 100
+MOST_RECORDS = 200
 """Of the journal, in one answer."""
 FAREWELL = 0.2
 """[s] wall time that the last result gets to reach its client when the node is closed."""
@@ -430,11 +430,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     ) -> ListMissionRecords.Response:
         limit = min(request.limit or MOST_RECORDS, MOST_RECORDS)
         missions = self._log.journal.records(
-            unfinished_only=request.unfinished_only, skip=request.skip, limit=limit + 1
+            unfinished_only=request.unfinished_only, limit=limit + 1
         )
         answer.records = [record_message(mission) for mission in missions[:limit]]
-        answer.more = len(missions) > limit
-        answer.message = self._log.problem
+        told = [self._log.problem]
+        if len(missions) > limit and limit < (request.limit or len(missions)):
+            told.append(f"these are the newest {limit}, as many as one answer holds")
+        answer.message = "; ".join(text for text in told if text)
         return answer
 
     # -- reports ---------------------------------------------------------------------------------

@@ -21,14 +21,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 
-from behavior_executor.client import MissionClient
 from behavior_executor.missions import Code, Kind, Policy, State
 from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_run import TreeRun
 from behavior_ros import QOS_EVENT_LOG, QOS_REQUESTS, burst_action_client
 
 CAPACITY = 20
-REQUESTS = 300
+REQUESTS = 80
 TREE = """<!-- {0} -->
 <root BTCPP_format="4"><BehaviorTree ID="{0}">{1}</BehaviorTree></root>
 """
@@ -102,16 +101,16 @@ def outside(spinner: Spinner, tmp_path: Path) -> Iterator[Outside]:
 
 
 def codes(outside: Outside, futures: dict) -> Counter:
-    until(lambda: all(f.done() for f in futures.values()), 60.0, "acknowledgements")
+    until(lambda: all(f.done() for f in futures.values()), 100.0, "acknowledgements")
     results = {k: outside.spinner.do(f.result().get_result_async) for k, f in futures.items()}
-    until(lambda: all(f.done() for f in results.values()), 60.0, "results")
+    until(lambda: all(f.done() for f in results.values()), 100.0, "results")
     found = {key: Code(future.result().result.code) for key, future in results.items()}
     done = {key for key, code in found.items() if code is Code.SUCCESS}
     assert outside.executed.runs == Counter(dict.fromkeys(done, 1)), "run once, or not at all"
     return Counter(found.values())
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 def test_every_goal_of_a_burst_is_answered_and_run_once_at_most(outside: Outside) -> None:
     names = [f"g{number}" for number in range(REQUESTS)]
 
@@ -126,7 +125,7 @@ def test_every_goal_of_a_burst_is_answered_and_run_once_at_most(outside: Outside
     assert ends[Code.SUCCESS] > CAPACITY
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 def test_every_message_of_a_burst_is_answered(outside: Outside) -> None:
     names = [f"m{number}" for number in range(REQUESTS)]
 
@@ -141,7 +140,7 @@ def test_every_message_of_a_burst_is_answered(outside: Outside) -> None:
     def ended() -> dict[str, int]:
         return {m.action_id: m.code for m in list(outside.feedback) if m.state >= State.FINISHED}
 
-    until(lambda: len(ended()) == REQUESTS, 60.0, "an end of each")
+    until(lambda: len(ended()) == REQUESTS, 100.0, "an end of each")
     done = [name for name, code in ended().items() if code == Code.SUCCESS]
     assert outside.executed.runs == Counter(done)
     assert set(ended().values()) <= {Code.SUCCESS, Code.BUSY}
@@ -149,7 +148,7 @@ def test_every_message_of_a_burst_is_answered(outside: Outside) -> None:
     assert f"{CAPACITY} missions wait" in busy.text
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(100)
 def test_refused_requests_on_the_topic_are_answered(outside: Outside) -> None:
     def publish(action_id: str, kind: Kind, name: str = "", **fields: object) -> None:
         outside.topic.publish(MissionAction(action_id=action_id, type=kind, name=name, **fields))
@@ -174,8 +173,14 @@ def test_refused_requests_on_the_topic_are_answered(outside: Outside) -> None:
     assert outside.executed.core.queue.running.action_id == "a"
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(100)
 def test_hostile_requests_are_answered_shortly_and_do_no_harm(outside: Outside) -> None:
+
+    def logged() -> list[Log]:
+        outside.topic.publish(MissionAction(action_id="hello", type=int(Kind.CANCEL)))
+        return outside.log
+
+    until(logged, what="the log")
     huge = "x" * 1_200_000
     poses = [PoseStamped()] * 5_000
     for action_id, fields, words in (
@@ -208,37 +213,20 @@ def test_hostile_requests_are_answered_shortly_and_do_no_harm(outside: Outside) 
     until(lambda: (State.FINISHED, Code.SUCCESS, "done") in outside.answers("after"))
 
 
-@pytest.mark.timeout(60)
-def test_history_comes_in_pages(outside: Outside) -> None:
-    names = [f"h{number}" for number in range(8)]
-    for name in names:
-        outside.topic.publish(MissionAction(action_id=name, name="quick", policy=int(Policy.QUEUE)))
-        until(lambda name=name: any(a[0] is State.FINISHED for a in outside.answers(name)))
-
-    def asked(**fields: int) -> ListMissionRecords.Response:
-        future = outside.spinner.do(
-            outside.history.call_async, ListMissionRecords.Request(**fields)
-        )
-        until(future.done)
-        return future.result()
-
-    everything = asked(limit=2**32 - 1)
-    assert [record.action_id for record in everything.records] == names[::-1]
-    assert not everything.more
-    page = asked(skip=2, limit=3)
-    assert [record.action_id for record in page.records] == ["h5", "h4", "h3"]
-    assert page.more
-    assert not asked(skip=100).records
-
-
-@pytest.mark.timeout(60)
-def test_client_reads_all_pages_of_the_history(
-    outside: Outside, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.timeout(100)
+def test_history_is_bounded(outside: Outside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("behavior_executor.node.MOST_RECORDS", 3)
-    for number in range(8):
-        outside.topic.publish(MissionAction(action_id=f"h{number}", name="quick"))
-        until(lambda n=number: any(a[0] is State.FINISHED for a in outside.answers(f"h{n}")))
-    with MissionClient() as client:
-        assert [r.action_id for r in client.history()] == [f"h{n}" for n in range(7, -1, -1)]
-        assert [r.action_id for r in client.history(limit=4)] == ["h7", "h6", "h5", "h4"]
+    for name in "abcde":
+        outside.topic.publish(MissionAction(action_id=name, name="quick"))
+        until(lambda name=name: any(a[0] is State.FINISHED for a in outside.answers(name)))
+    for limit, names, words in (
+        (2**32 - 1, "edc", "the newest 3"),
+        (0, "edc", "the newest 3"),
+        (2, "ed", ""),
+    ):
+        request = ListMissionRecords.Request(limit=limit)
+        future = outside.spinner.do(outside.history.call_async, request)
+        until(future.done)
+        assert [record.action_id for record in future.result().records] == list(names)
+        assert words in future.result().message
+        assert bool(words) == bool(future.result().message)

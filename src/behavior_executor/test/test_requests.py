@@ -7,7 +7,7 @@ import pytest
 from behavior_msgs.msg import MissionAction, MissionStep
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nav_msgs.msg import Path
 
@@ -204,6 +204,7 @@ PARTS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(PARTS, st.lists(PARTS, max_size=2))
 def test_requests_survive_the_journal(request_: MissionRequest, steps: list) -> None:
     whole = MissionRequest(
