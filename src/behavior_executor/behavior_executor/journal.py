@@ -163,9 +163,7 @@ class MissionJournal:
         """Missions, the newest first; 0: all."""
         with self._guard:
             numbers = sorted(self._open if unfinished_only else self._rows, reverse=True)
-            rows = [
-                self._rows[number] for number in numbers[skip : skip + limit if limit else None]
-            ]
+            rows = [self._rows[number] for number in numbers[: limit or None]]
         return [row.mission() for row in rows]
 
     def close(self) -> None:
