@@ -17,6 +17,7 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 
 from behavior_ros.rotations import Matrix, quaternion_to_rotation, rotation_to_quaternion
 
+_SECONDS = 2**31
 _NANOSECONDS = 1_000_000_000
 
 
@@ -71,6 +72,8 @@ def to_nanoseconds(stamp: TimeMsg | DurationMsg | Any) -> int:
 def _split(value: float) -> tuple[int, int]:
     if not math.isfinite(value):
         raise ValueError(f"{value} s is no time: give a finite number of seconds")
+    if not -_SECONDS <= value < _SECONDS:
+        raise ValueError(f"{value:g} s is no time: messages hold less than {_SECONDS} s")
     return divmod(round(value * _NANOSECONDS), _NANOSECONDS)
 
 

@@ -21,7 +21,6 @@ array of texts             texts separated by ``;``
 from __future__ import annotations
 
 import difflib
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,8 @@ from typing import Any
 
 from behavior_ros.conversions import to_duration, to_time
 from behavior_ros.interfaces import load_message
+from behavior_ros.limits import MOST_TEXT
+from behavior_ros.sent_text import read_json, shown
 
 _FLOATS = ("float", "double", "float32", "float64")
 _TEXTS = re.compile(r"w?string(<\d+>)?")
@@ -57,18 +58,21 @@ def fit(value: Any, type_text: str) -> Any:
     if type_text == "boolean":
         if isinstance(value, bool) or value in (0, 1):
             return bool(value)
-        raise ValueError(f"{value!r} is neither true nor false")
+        raise ValueError(f"{shown(value)} is neither true nor false")
     if type_text == "octet":
         return bytes([_fit_integer(value, "uint8")]) if not isinstance(value, bytes) else value
     if _integer_range(type_text) is not None:
         return _fit_integer(value, type_text)
     if type_text in _FLOATS:
         if isinstance(value, bool) or not hasattr(value, "__float__"):
-            raise ValueError(f"{value!r} is no number")
-        return float(value)
+            raise ValueError(f"{shown(value)} is no number")
+        try:
+            return float(value)
+        except OverflowError:
+            raise ValueError("the whole number is too large for a number field") from None
     if _TEXTS.fullmatch(type_text):
         if not isinstance(value, str):
-            raise ValueError(f"{value!r} is no text")
+            raise ValueError(f"{shown(value)} is no text")
         return value
     return _fit_message(value, type_text)
 
@@ -79,7 +83,7 @@ def _fit_array(
     if isinstance(value, str) and _TEXTS.fullmatch(item):
         value = value.split(";") if value else []
     if isinstance(value, (str, Mapping)) or not hasattr(value, "__iter__"):
-        raise ValueError(f"{value!r} is no array ({type_text})")
+        raise ValueError(f"{shown(value)} is no array ({type_text})")
     values = [fit(entry, item) for entry in value]
     if size is not None and len(values) != size:
         raise ValueError(f"{len(values)} values where {type_text} takes {size}")
@@ -101,10 +105,10 @@ def _fit_integer(value: Any, type_text: str) -> int:
     assert span is not None
     whole = isinstance(value, float) and value.is_integer()
     if isinstance(value, bool) or not (whole or hasattr(value, "__index__")):
-        raise ValueError(f"{value!r} is no integer")
+        raise ValueError(f"{shown(value)} is no integer")
     number = int(value)
     if not span[0] <= number <= span[1]:
-        raise ValueError(f"{number} does not fit {type_text}: give {span[0]} to {span[1]}")
+        raise ValueError(f"{shown(number)} does not fit {type_text}: give {span[0]} to {span[1]}")
     return number
 
 
@@ -130,7 +134,7 @@ def message_from_mapping(message: Any, values: Mapping[str, Any]) -> Any:
     for name, value in values.items():
         if name not in types:
             near = difflib.get_close_matches(name, types, n=1) or list(types)
-            raise ValueError(f"{message.__name__} has no field {name!r}: {', '.join(near)}")
+            raise ValueError(f"{message.__name__} has no field {shown(name)}: {', '.join(near)}")
         try:
             setattr(made, name, fit(value, types[name]))
         except ValueError as error:
@@ -144,11 +148,12 @@ def message_from_text(message: Any, text: str) -> Any:
     Raises:
         ValueError: if the text stands for none
     """
+    _check_length(text)
     text = text.strip()
     if text.startswith("json:"):
-        values = json.loads(text.removeprefix("json:"))
+        values = read_json(text.removeprefix("json:"), "the JSON")
         if not isinstance(values, dict):
-            raise ValueError(f"{text!r} is no JSON object")
+            raise ValueError(f"{shown(text)} is no JSON object")
         return message_from_mapping(message, values)
     form = _TEXT_FORMS.get(_type_text(message))
     if form is None:
@@ -158,13 +163,19 @@ def message_from_text(message: Any, text: str) -> Any:
 
 
 def messages_from_text(message: Any, text: str) -> list[Any]:
-    """Return the messages of an array's text."""
+    """Return the messages of an array's text; raises ValueError as `message_from_text`."""
+    _check_length(text)
     if text.startswith("json:"):
-        values = json.loads(text.removeprefix("json:"))
+        values = read_json(text.removeprefix("json:"), "the JSON")
         if not isinstance(values, list):
-            raise ValueError(f"{text!r} is no JSON array")
-        return [message_from_mapping(message, value) for value in values]
+            raise ValueError(f"{shown(text)} is no JSON array")
+        return [_fit_message(value, _type_text(message)) for value in values]
     return [message_from_text(message, part) for part in text.split("|") if part.strip()]
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MOST_TEXT:
+        raise ValueError(f"the text has {len(text)} characters: at most {MOST_TEXT} are read")
 
 
 def plain(value: Any) -> Any:
@@ -178,13 +189,13 @@ def _type_text(message: Any) -> str:
 
 def _numbers(parts: Sequence[str], names: Sequence[str], what: str) -> list[float]:
     if len(parts) != len(names):
-        raise ValueError(f"{what} takes {';'.join(names)}, not {';'.join(parts)!r}")
+        raise ValueError(f"{what} takes {';'.join(names)}, not {shown(';'.join(parts))}")
     try:
         values = [float(part) for part in parts]
     except ValueError:
-        raise ValueError(f"{what} takes the numbers {';'.join(names)}: {parts}") from None
+        raise ValueError(f"{what} takes the numbers {';'.join(names)}: {shown(parts)}") from None
     if not all(math.isfinite(value) for value in values):
-        raise ValueError(f"{what} takes finite numbers, not {';'.join(parts)!r}")
+        raise ValueError(f"{what} takes finite numbers, not {shown(';'.join(parts))}")
     return values
 
 
@@ -204,7 +215,7 @@ def _quaternion(message: Any, parts: Sequence[str]) -> Any:
 def _pose(message: Any, parts: Sequence[str]) -> Any:
     made = message()
     if len(parts) not in (3, 7):
-        raise ValueError(f"a pose is x;y;z or x;y;z;qx;qy;qz;qw, not {';'.join(parts)!r}")
+        raise ValueError(f"a pose is x;y;z or x;y;z;qx;qy;qz;qw, not {shown(';'.join(parts))}")
     made.position = _point(type(made.position), parts[:3])
     if len(parts) == 7:
         made.orientation = _quaternion(type(made.orientation), parts[3:])
