@@ -8,7 +8,7 @@ cursor, forge a second line of a log or turn the writing direction round.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 LONGEST_REASON = 2_000
 """[characters] of a text that tells somebody why; longer ones are shortened."""
@@ -46,6 +46,14 @@ def listed(problems: Sequence[str]) -> str:
     """Problems in one sentence; of many the first ones."""
     more = len(problems) - MOST_PROBLEMS
     return "; ".join([*problems[:MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])])
+
+
+def named(names: Iterable[str], most: int = 20) -> str:
+    """Names as a list in a sentence, in order; of many the first ones."""
+    ordered = sorted(names)
+    shown = [f"'{visible(name)}'" for name in ordered[:most]]
+    more = [f"and {len(ordered) - most} more"] if len(ordered) > most else []
+    return f"[{', '.join([*shown, *more])}]"
 
 
 def _written_out(match: re.Match[str]) -> str:

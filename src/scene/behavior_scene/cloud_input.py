@@ -32,6 +32,7 @@ from behavior_scene.points_in_shape import (
 )
 from behavior_scene.question_conversion import cloud_from
 from behavior_scene.questions import PlacedCloud
+from behavior_tree.shown_text import visible
 
 PARAMETERS = [
     ParameterSpec(
@@ -45,6 +46,8 @@ PARAMETERS = [
         read_only=True,
     ),
 ]
+MOST_FIELDS = 64
+"""Fields of a point."""
 _LOOK = 0.05
 """[s] between two looks for transforms that came after their cloud."""
 _PATIENCE = 0.5
@@ -135,10 +138,15 @@ class CloudInput:
 
     def _on_cloud(self, message: PointCloud2) -> None:
         try:
+            if len(message.fields) > MOST_FIELDS:
+                raise MalformedCloudError(
+                    CloudDefect.BAD_FIELDS,
+                    f"{len(message.fields)} fields: at most {MOST_FIELDS} are read",
+                )
             cloud = cloud_from(message)
             self._check_stamp(cloud.stamp)
         except MalformedCloudError as error:
-            self._refuse(error.defect, f"from frame '{message.header.frame_id}': {error}")
+            self._refuse(error.defect, f"from frame '{visible(message.header.frame_id)}': {error}")
             return
         self._pending.append(cloud)
         self._place()
@@ -174,8 +182,8 @@ class CloudInput:
             cloud = self._pending.popleft()
             self._refuse(
                 CloudDefect.UNKNOWN_FRAME,
-                f"the pose of frame '{cloud.frame}' in '{self._host.frame}' at the cloud's time is"
-                " not on /tf; see that the camera's transform is published",
+                f"the pose of frame '{visible(cloud.frame)}' in '{self._host.frame}' at the"
+                " cloud's time is not on /tf; see that the camera's transform is published",
             )
 
     def _refuse(self, defect: CloudDefect, text: str) -> None:

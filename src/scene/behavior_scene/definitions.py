@@ -16,8 +16,8 @@ import graphlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import yaml
-
+from behavior_ros.limits import LONGEST_NAME
+from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene import derived
 from behavior_scene.derived import DerivedObject
 from behavior_scene.selection import DetectedObject
@@ -55,25 +55,27 @@ def read_definitions(text: str, source: str = "definition") -> dict[str, Definit
         DefinitionError: see there.
     """
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise DefinitionError(f"{source} is no valid YAML: {error}") from error
+        data = read_yaml(text, source)
+    except SentTextError as error:
+        raise DefinitionError(str(error)) from error
     if data is None:
         return {}
     if not isinstance(data, Mapping):
-        raise DefinitionError(f"{source}: write a mapping from names to objects, not {data!r}")
+        raise DefinitionError(f"{source}: write a mapping from names to objects, not {shown(data)}")
     return definitions_from(data.get("objects", data), source)
 
 
 def definitions_from(data: Any, source: str) -> dict[str, Definition]:
     """Definitions from parsed YAML; raises `DefinitionError`."""
     if not isinstance(data, Mapping):
-        raise DefinitionError(f"{source}: write a mapping from names to objects, not {data!r}")
+        raise DefinitionError(f"{source}: write a mapping from names to objects, not {shown(data)}")
     found: dict[str, Definition] = {}
     problems = []
     for name, entry in data.items():
         try:
-            found[_checked_name(name, source)] = _definition(entry, f"{source}: object {name!r}")
+            found[_checked_name(name, source)] = _definition(
+                entry, f"{source}: object {shown(name)}"
+            )
         except ValueError as error:
             problems.append(str(error))
     if problems:
@@ -116,17 +118,22 @@ def dependents(definitions: Mapping[str, Definition], names: Iterable[str]) -> s
 def _checked_name(name: Any, source: str) -> str:
     if not isinstance(name, str) or not name or name.startswith("/") or name != name.strip():
         raise ValueError(
-            f"{source}: {name!r} cannot be the name of a frame: write a text without a slash or "
-            "space at its ends"
+            f"{source}: {shown(name)} cannot be the name of a frame: write a text without a "
+            "slash or space at its ends"
+        )
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise ValueError(
+            f"{source}: {shown(name)} cannot be the name of a frame: write at most {LONGEST_NAME} "
+            "characters that can be printed"
         )
     return name
 
 
 def _definition(entry: Any, where: str) -> Definition:
     if not isinstance(entry, Mapping):
-        raise ValueError(f"{where}: write a mapping of keys and values, not {entry!r}")
+        raise ValueError(f"{where}: write a mapping of keys and values, not {shown(entry)}")
     kind = entry.get("kind", "detected")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"{where}: kind {kind!r} is unknown; choose from {', '.join(KINDS)}")
+        raise ValueError(f"{where}: kind {shown(kind)} is unknown; choose from {', '.join(KINDS)}")
     definition: Definition = validated(KINDS[kind], entry, where)
     return definition

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from functools import partial
 
+from rclpy.serialization import deserialize_message
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_SENSOR, ParameterSpec, declare_all, seconds
 from behavior_scene import conversion
+from behavior_scene.detections import Defect
 from behavior_scene.host import SceneHost
 
+MOST_BYTES = 2**20
+"""[bytes] of one message: four times what the most detections that are looked at take."""
 PARAMETERS = [
     ParameterSpec(
         "detection_topics",
@@ -28,11 +32,20 @@ class DetectionInput:
         self._host = host
         for topic in declare_all(host.node, PARAMETERS)["detection_topics"]:
             host.node.create_subscription(
-                Detection3DArray, topic, partial(self._on_detections, topic), QOS_SENSOR
+                Detection3DArray, topic, partial(self._on_detections, topic), QOS_SENSOR, raw=True
             )
 
-    def _on_detections(self, topic: str, message: Detection3DArray) -> None:
+    def _on_detections(self, topic: str, data: bytes) -> None:
         scene = self._host.scene
+        if len(data) > MOST_BYTES:
+            text = f"{len(data)} bytes on {topic}: at most {MOST_BYTES} are read"
+            scene.intake.count(Defect.TOO_MANY, text)
+            return
+        try:
+            message = deserialize_message(data, Detection3DArray)
+        except RuntimeError:
+            scene.intake.count(Defect.NO_CLASS, f"a message on {topic} that cannot be read")
+            return
         used = scene.update(
             conversion.detections_from(
                 message,

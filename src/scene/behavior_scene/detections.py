@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from behavior_ros.limits import LONGEST_NAME
+
 Array = NDArray[np.float64]
 
 QUATERNION_NORM_TOLERANCE = 0.01
@@ -80,8 +82,8 @@ _EXPLANATIONS = {
     ),
     Defect.BAD_POINTS: "The points of the detection are not N x 3 numbers [m].",
     Defect.NO_CLASS: (
-        "The detection has no hypothesis, or one without a name. Fill in "
-        "results[].hypothesis.class_id."
+        "The detection has no hypothesis, or one without a name of at most "
+        f"{LONGEST_NAME} printable characters. Fill in results[].hypothesis.class_id."
     ),
     Defect.UNKNOWN_CLASS: (
         "The class is not in the object library. Add it there, set accept_unlisted: true in the "
@@ -134,6 +136,10 @@ class Detection:
     """Nx3, read-only: the points of the cloud that belong to it, in the world frame [m]."""
     mask_pixels: int = 0
     """Size of its mask in the image [pixels]; 0: unknown."""
+
+
+def _is_name(class_id: str) -> bool:
+    return 0 < len(class_id) <= LONGEST_NAME and class_id.isprintable()
 
 
 def frozen(matrix: NDArray[Any]) -> Array:
@@ -231,7 +237,7 @@ def checked_detections(
         poses[:] = world_T_frame @ _pose_matrices(position, quaternion / norm[:, None])
         turned = _rotated(covariance, world_T_frame[:, :3, :3])
         checks = (
-            (Defect.NO_CLASS, np.array([not name for name in class_ids], dtype=bool)),
+            (Defect.NO_CLASS, np.array([not _is_name(name) for name in class_ids], dtype=bool)),
             (Defect.NOT_FINITE, ~np.isfinite(numbers).all(axis=1)),
             (Defect.UNKNOWN_FRAME, ~np.isfinite(world_T_frame).all(axis=(1, 2))),
             (Defect.TOO_FAR, ~(np.abs(poses[:, :3, 3]).max(axis=1, initial=0.0) <= FARTHEST)),

@@ -12,6 +12,7 @@ Values that are mappings are sent as YAML text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,11 @@ import yaml
 from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+
+from behavior_ros.sent_text import SentTextError, read_yaml, shown
+from behavior_scene.request_checks import MOST_NAMES
+
+_NODE_NAME = re.compile(r"/?[A-Za-z_]\w{0,99}(/[A-Za-z_]\w{0,99}){0,3}/?", re.ASCII)
 
 
 class DetectorDefinitionError(ValueError):
@@ -33,23 +39,32 @@ def wanted_parameters(text: str, known: Sequence[str]) -> dict[str, dict[str, An
         known: nodes that `exclusive` disables where they are not named.
     """
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise DetectorDefinitionError(f"definition is no valid YAML: {error}") from error
+        data = read_yaml(text, "definition")
+    except SentTextError as error:
+        raise DetectorDefinitionError(str(error)) from error
     if not isinstance(data, Mapping) or not data:
         raise DetectorDefinitionError(
-            f"definition: write a mapping from detector nodes to parameters, not {data!r}"
+            f"definition: write a mapping from detector nodes to parameters, not {shown(data)}"
         )
     rest = {key: value for key, value in data.items() if key != "exclusive"}
     nodes = rest.pop("detectors") if set(rest) == {"detectors"} else rest
     found: dict[str, dict[str, Any]] = {}
     if data.get("exclusive", False):
         found = {name: {"enabled": False} for name in known}
+    if not isinstance(nodes or {}, Mapping) or len(nodes or {}) > MOST_NAMES:
+        raise DetectorDefinitionError(
+            f"definition: detectors: write a mapping from at most {MOST_NAMES} nodes to parameters"
+        )
     for name, parameters in (nodes or {}).items():
         if not isinstance(name, str) or not isinstance(parameters, Mapping) or not parameters:
             raise DetectorDefinitionError(
-                f"definition: detector {name!r}: write a mapping from parameters to values, such "
-                f"as {{enabled: true}}, not {parameters!r}"
+                f"definition: detector {shown(name)}: write a mapping from parameters to "
+                f"values, such as {{enabled: true}}, not {shown(parameters)}"
+            )
+        if not _NODE_NAME.fullmatch(name):
+            raise DetectorDefinitionError(
+                f"definition: {shown(name)} cannot be the name of a node: write letters, digits, "
+                "underscores, and slashes between them"
             )
         found[name.strip("/")] = {str(key): value for key, value in parameters.items()}
     if not found:
@@ -121,6 +136,7 @@ def _request(name: str, values: Mapping[str, Any]) -> SetParameters.Request:
             parameters.append(Parameter(key, value=plain).to_parameter_msg())
         except (TypeError, ValueError, AssertionError) as error:
             raise DetectorDefinitionError(
-                f"definition: detector {name!r}: {key}: {value!r} is no value of a parameter"
+                f"definition: detector {name!r}: {shown(key)}: {shown(value)} is no value of a "
+                "parameter"
             ) from error
     return SetParameters.Request(parameters=parameters)

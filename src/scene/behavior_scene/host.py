@@ -36,6 +36,7 @@ from behavior_scene.scene import Scene, SceneParameters
 from behavior_scene.scene_view import PointsProvider
 from behavior_scene.shown_shapes import ShownShapes
 from behavior_scene.tracks import Track
+from behavior_tree.shown_text import named, reason_text, visible
 
 _DEFAULTS = SceneParameters()
 REVISIONS_PER_SECOND = 2**16
@@ -74,6 +75,8 @@ PARAMETERS = [
     ParameterSpec("idle_period", 0.5, "[s] publish at least this often", range=(0.05, 10.0)),
 ]
 
+LONGEST_LOGGED = 10_000
+"""[characters] of one entry of the log."""
 MeanColor = Callable[[Array, tuple[float, float, float]], Hsv | None]
 """Of the points in a box, by its pose in the fixed frame and its edges [m]; None: not known."""
 Then = Callable[[Any, Exception | None], None]
@@ -190,13 +193,16 @@ class SceneHost:
 
     def unknown_object(self, name: str) -> str:
         """What to say when there is no object of this name."""
-        known = sorted(self.snapshot().objects)
-        return f"Object '{name}' is not in the scene. Known are {known}; see that it is in view."
+        known = named(self.snapshot().objects)
+        return (
+            f"Object '{visible(name)}' is not in the scene. Known are {known}; see that it is in "
+            "view."
+        )
 
     def unknown_link(self, link: str) -> str:
         """What to say when the pose of a link is not known."""
         return (
-            f"The pose of link '{link}' in '{self.frame}' is not known. Give a frame "
+            f"The pose of link '{visible(link)}' in '{self.frame}' is not known. Give a frame "
             "that is on /tf and see that the robot_state_publisher runs."
         )
 
@@ -216,13 +222,14 @@ class SceneHost:
             definitions_from(library.objects, path)
             return library
         except (LibraryError, DefinitionError) as error:
-            self._log_error(f"{error} Going on without it: every class is accepted.")
+            self.log_error(f"{error} Going on without it: every class is accepted.")
             return ObjectLibrary()
 
     def _log(self, text: str) -> None:
         logger: Any = self.node.get_logger()
-        logger.info(text)
+        logger.info(reason_text(text))
 
-    def _log_error(self, text: str) -> None:
+    def log_error(self, text: str) -> None:
+        """Log an error; characters that move a cursor are written out."""
         logger: Any = self.node.get_logger()
-        logger.error(text)
+        logger.error(visible(text, LONGEST_LOGGED, lines=True))

@@ -16,14 +16,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import yaml
 from behavior_msgs.action import ManageScene
 from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.task import Future
 
-from behavior_ros import ParameterSpec, declare_all, pose_to_matrix, seconds
+from behavior_ros import QOS_REQUESTS, ParameterSpec, declare_all, pose_to_matrix, seconds
 from behavior_ros.closing import register_closable
+from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.conversion import object_message
 from behavior_scene.definitions import DefinitionError
 from behavior_scene.detections import Array
@@ -42,9 +42,11 @@ from behavior_scene.operations import (
     SetUp,
     wanted_definitions,
 )
+from behavior_scene.request_checks import MOST_OPEN, MOST_PENDING, manage_problem
 from behavior_scene.saved_objects import SavedObject
 from behavior_scene.scene import UnknownLinkError, UnknownObjectError
 from behavior_scene.tracker_parameters import TrackerParameterError
+from behavior_tree.shown_text import named, reason_text
 
 Goal = ManageScene.Goal
 Result = ManageScene.Result
@@ -137,6 +139,10 @@ class ManageServer:
             "/scene/manage",
             self._execute,
             cancel_callback=self._on_cancel,
+            goal_service_qos_profile=QOS_REQUESTS,
+            result_service_qos_profile=QOS_REQUESTS,
+            cancel_service_qos_profile=QOS_REQUESTS,
+            feedback_pub_qos_profile=QOS_REQUESTS,
             result_timeout=60,
         )
         self._timer = host.node.create_timer(LOOK, self._look)
@@ -159,14 +165,11 @@ class ManageServer:
         goal, result = handle.request, Result()
         operation: Operation | None = None
         try:
-            if not 0.0 <= goal.timeout < math.inf:
-                raise RefusalError(
-                    Result.INVALID_REQUEST, f"timeout {goal.timeout:g} s; give 0 or more"
-                )
+            self._check(goal)
             operation = self._begin(goal)
             result.code, result.message = await self._wait(handle, operation)
         except RefusalError as refusal:
-            result.code, result.message = refusal.code, str(refusal)
+            result.code, result.message = refusal.code, reason_text(str(refusal))
         finally:
             if isinstance(operation, DetectorConfiguration):
                 operation.close()
@@ -182,6 +185,19 @@ class ManageServer:
             handle.abort()
         return result
 
+    def _check(self, goal: Any) -> None:
+        """Refuse what is too large, or too much; raises `RefusalError`."""
+        problem = manage_problem(goal)
+        waiting = [entry.operation for entry in self._open if not entry.done.done()]
+        pending = sum(len(operation.pending) for operation in waiting)
+        if not problem and (len(waiting) >= MOST_OPEN or pending >= MOST_PENDING):
+            problem = (
+                f"{len(waiting)} goals wait for {pending} objects already: cancel some, or try "
+                "again later"
+            )
+        if problem:
+            raise RefusalError(Result.INVALID_REQUEST, problem)
+
     def _begin(self, goal: Any) -> Operation:
         """Start what a goal asks for; raises `RefusalError`."""
         begin = self._begin_by.get(int(goal.operation))
@@ -192,7 +208,12 @@ class ManageServer:
             )
         try:
             return begin(goal)
-        except (DefinitionError, DetectorDefinitionError, TrackerParameterError) as error:
+        except (
+            DefinitionError,
+            DetectorDefinitionError,
+            TrackerParameterError,
+            SentTextError,
+        ) as error:
             raise RefusalError(Result.INVALID_REQUEST, str(error)) from error
         except UnknownObjectError as error:
             text = self._host.unknown_object(error.args[0])
@@ -249,8 +270,12 @@ class ManageServer:
             self._end(entry, Result.INVALID_REQUEST, str(error))
             return
         except Exception as error:  # the scene goes on whatever one goal does
-            self._host.node.get_logger().error(f"/scene/manage: {traceback.format_exc()}")
-            self._end(entry, Result.INVALID_REQUEST, f"{type(error).__name__}: {error}")
+            self._host.log_error(f"/scene/manage: {''.join(traceback.format_exception(error))}")
+            self._end(
+                entry,
+                Result.INVALID_REQUEST,
+                "the scene could not do this; why is in the log of the scene",
+            )
             return
         pending = operation.pending
         refused = operation.refused if isinstance(operation, DetectorConfiguration) else {}
@@ -275,7 +300,7 @@ class ManageServer:
     @staticmethod
     def _end(entry: _Open, code: int, message: str) -> None:
         if not entry.done.done():
-            entry.done.set_result((code, message))
+            entry.done.set_result((code, reason_text(message)))
 
     # ------------------------------------------------------------------ operations
 
@@ -328,17 +353,12 @@ class ManageServer:
         return _Done(names)
 
     def _configure_tracker(self, goal: Any) -> Operation:
-        try:
-            changes = yaml.safe_load(goal.definition)
-        except yaml.YAMLError as error:
-            raise RefusalError(
-                Result.INVALID_REQUEST, f"definition is no valid YAML: {error}"
-            ) from error
+        changes = read_yaml(goal.definition, "definition")
         if not isinstance(changes, Mapping) or not changes:
             raise RefusalError(
                 Result.INVALID_REQUEST,
                 "definition: write a mapping from parameters of the tracker to values, such as "
-                f"{{stability_frequency: 2.0}}, not {changes!r}",
+                f"{{stability_frequency: 2.0}}, not {shown(changes)}",
             )
         self._host.scene.tracker.configure(changes)
         return _Done()
@@ -367,7 +387,7 @@ class ManageServer:
             except UnknownMemoryError:
                 raise RefusalError(
                     Result.UNKNOWN_OBJECT,
-                    f"no scene was saved as '{name}'; there are {memory.names()}",
+                    f"no scene was saved as '{name}'; there are {named(memory.names())}",
                 ) from None
 
         def take(found: tuple[str, list[SavedObject]]) -> None:
@@ -412,7 +432,7 @@ class ManageServer:
         missing = [name for name in names if name not in known]
         if missing:
             raise RefusalError(
-                Result.UNKNOWN_OBJECT, f"unknown objects {missing}; known are {sorted(known)}"
+                Result.UNKNOWN_OBJECT, f"unknown objects {named(missing)}; known are {named(known)}"
             )
 
     def _nominal(self, pose: PoseStamped) -> Array:

@@ -15,14 +15,24 @@ from behavior_msgs.srv import WhereSeen
 from rclpy.exceptions import InvalidHandle
 from rclpy.task import Future
 
-from behavior_ros import OK, WARN, DiagnosticsPublisher, ParameterSpec, declare_all, seconds
+from behavior_ros import (
+    OK,
+    QOS_REQUESTS,
+    WARN,
+    DiagnosticsPublisher,
+    ParameterSpec,
+    declare_all,
+    seconds,
+)
 from behavior_ros.closing import register_closable
 from behavior_scene.conversion import sighting_message
 from behavior_scene.host import SceneHost
 from behavior_scene.memory import SceneMemory, Sighted, StorageError
 from behavior_scene.memory_worker import MemoryWorker, Work
 from behavior_scene.objects import Snapshot
+from behavior_scene.request_checks import names_problem
 from behavior_scene.sightings import SightingFilter
+from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN_OBJECT, NO_MEMORY = 0, 101, 104
 LONGEST_ANSWER = 10_000
@@ -56,7 +66,9 @@ class MemoryPart:
         self._waiting: list[Sighted] = []
         host.run_on_memory = self.run
         host.on_snapshot(self._note)
-        host.node.create_service(WhereSeen, "/scene/where_seen", self._on_where_seen)
+        host.node.create_service(
+            WhereSeen, "/scene/where_seen", self._on_where_seen, qos_profile=QOS_REQUESTS
+        )
         self._diagnostics = DiagnosticsPublisher(host.node, "memory")
         host.node.create_timer(1.0, self._flush)
         register_closable(host.node, self)
@@ -104,6 +116,10 @@ class MemoryPart:
     async def _on_where_seen(
         self, request: WhereSeen.Request, response: WhereSeen.Response
     ) -> WhereSeen.Response:
+        problem = names_problem(name=request.name, class_id=request.class_id)
+        if problem:
+            response.code, response.message = UNKNOWN_OBJECT, problem
+            return response
         answered: Future = Future()
         limit = min(int(request.limit), LONGEST_ANSWER)
 
@@ -120,9 +136,10 @@ class MemoryPart:
         result, error = await answered
         response.code, response.message = SUCCESS, "ok"
         if error is not None:
-            response.code, response.message = NO_MEMORY, str(error)
+            response.code, response.message = NO_MEMORY, reason_text(str(error))
             if not isinstance(error, StorageError):
-                self._host.node.get_logger().error(f"/scene/where_seen: {error!r}")
+                response.message = "the memory cannot be used; why is in the log of the scene"
+                self._host.log_error(f"/scene/where_seen: {error!r}")
             return response
         sightings, known = result
         if not known:

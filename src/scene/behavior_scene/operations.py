@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import yaml
-
+from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.definitions import (
     Definition,
     DefinitionError,
@@ -21,8 +20,10 @@ from behavior_scene.definitions import (
 from behavior_scene.derived import DerivedObject
 from behavior_scene.detections import Array
 from behavior_scene.objects import ObjectState
+from behavior_scene.request_checks import MOST_DEFINED, MOST_NAMES
 from behavior_scene.scene import Scene
 from behavior_scene.selection import DetectedObject
+from behavior_tree.shown_text import named
 
 
 class Operation(Protocol):
@@ -171,27 +172,38 @@ def wanted_definitions(text: str, names: Sequence[str], scene: Scene) -> dict[st
         DefinitionError: it cannot be read, or nothing is asked for.
     """
     try:
-        data: Any = yaml.safe_load(text) if text.strip() else {}
-    except yaml.YAMLError as error:
-        raise DefinitionError(f"definition is no valid YAML: {error}") from error
+        data: Any = read_yaml(text, "definition") if text.strip() else {}
+    except SentTextError as error:
+        raise DefinitionError(str(error)) from error
     if isinstance(data, Mapping) and "objects" in data:
         data = data["objects"]
     if not isinstance(data, Mapping):
-        raise DefinitionError(f"definition: write a mapping from names to objects, not {data!r}")
+        raise DefinitionError(
+            f"definition: write a mapping from names to objects, not {shown(data)}"
+        )
     if any(isinstance(data.get(key), str) for key in ("kind", "class")):
         if len(names) != 1:
             raise DefinitionError(
-                f"definition: it tells of one object, but the names are {list(names)}; give one "
+                f"definition: it tells of one object, but the names are {named(names)}; give one "
                 "name, or a mapping from names to definitions"
             )
         data = {names[0]: data}
+    if len(data) > MOST_NAMES:
+        raise DefinitionError(f"definition tells of {len(data)} objects: at most {MOST_NAMES}")
     found = definitions_from(data, "definition") if data else _known(names, scene)
     unknown = [name for name in names if name not in found]
     if unknown:
-        raise DefinitionError(f"definition: it does not tell of {unknown}; it has {list(found)}")
+        raise DefinitionError(
+            f"definition: it does not tell of {named(unknown)}; it has {named(found)}"
+        )
     if not found:
         raise DefinitionError("nothing to set up: give `definition`, or `names` of classes")
-    return {name: found[name] for name in names} if names else found
+    wanted = {name: found[name] for name in names} if names else found
+    if len({*scene.definitions, *wanted}) > MOST_DEFINED:
+        raise DefinitionError(
+            f"more than {MOST_DEFINED} objects would be set up: delete what is not needed any more"
+        )
+    return wanted
 
 
 def _known(names: Sequence[str], scene: Scene) -> dict[str, Definition]:
@@ -209,6 +221,6 @@ def _known(names: Sequence[str], scene: Scene) -> dict[str, Definition]:
         else:
             raise DefinitionError(
                 f"'{name}' is neither an object nor a class of the object library: give its "
-                f"definition, or one of {sorted([*library.objects, *library.classes])}"
+                f"definition, or one of {named([*library.objects, *library.classes])}"
             )
     return found

@@ -18,7 +18,7 @@ from behavior_msgs.srv import QueryScene
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.task import Future
 
-from behavior_ros import ParameterSpec, declare_all
+from behavior_ros import QOS_REQUESTS, ParameterSpec, declare_all
 from behavior_ros.closing import register_closable
 from behavior_scene.cloud_input import CloudInput
 from behavior_scene.host import SceneHost
@@ -35,8 +35,10 @@ from behavior_scene.questions import (
     judge_points,
     world_T_shape,
 )
+from behavior_scene.request_checks import MOST_OPEN, question_problem
 from behavior_scene.scene import UnknownObjectError
 from behavior_scene.shown_shapes import ShownShape
+from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN_OBJECT, BAD_QUESTION, NO_POINTS = 0, 101, 102, 103
 PARAMETERS = [
@@ -83,13 +85,19 @@ class QuestionServer:
         self._timeout: float = declare_all(host.node, PARAMETERS)["check_timeout"]
         self._checks: list[_Check] = []
         self._closing = False
-        host.node.create_service(QueryScene, "/scene/query", self._on_query)
+        host.node.create_service(
+            QueryScene, "/scene/query", self._on_query, qos_profile=QOS_REQUESTS
+        )
         self._server = ActionServer(
             host.node,
             CheckScene,
             "/scene/check",
             self._execute,
             cancel_callback=self._on_cancel,
+            goal_service_qos_profile=QOS_REQUESTS,
+            result_service_qos_profile=QOS_REQUESTS,
+            cancel_service_qos_profile=QOS_REQUESTS,
+            feedback_pub_qos_profile=QOS_REQUESTS,
             result_timeout=60,
         )
         self._timer = host.node.create_timer(LOOK, self._look)
@@ -117,12 +125,13 @@ class QuestionServer:
         # Told with a refusal too: clients wait for it to see no older scene than this.
         response.answer.revision = self._host.scene.revision
         try:
+            _check(question_problem(request.question))
             query = query_from(request.question)
             cloud = self.clouds.newest() if query.needs_points else None
             context = self._context(cloud)
             found = answer(context, query)
         except BadQuestionError as error:
-            response.code, response.message = BAD_QUESTION, str(error)
+            response.code, response.message = BAD_QUESTION, reason_text(str(error))
         except UnknownObjectError as error:
             response.code, response.message = UNKNOWN_OBJECT, context.unknown(error.args[0])
         except NoPointsError:
@@ -136,12 +145,13 @@ class QuestionServer:
     async def _execute(self, handle: Any) -> CheckScene.Result:
         goal, result = handle.request, CheckScene.Result()
         try:
+            _check(question_problem(goal.question, goal.timeout))
+            if sum(not check.done.done() for check in self._checks) >= MOST_OPEN:
+                raise BadQuestionError(f"{MOST_OPEN} checks are open already: try again later")
             query = query_from(goal.question)
-            if not 0.0 <= goal.timeout < float("inf"):
-                raise BadQuestionError(f"timeout {goal.timeout:g} s; give 0 or more")
         except BadQuestionError as error:
             handle.abort()
-            result.code, result.message = CheckScene.Result.INVALID_REQUEST, str(error)
+            result.code, result.message = CheckScene.Result.INVALID_REQUEST, reason_text(str(error))
             return result
         check = _Check(
             query=query,
@@ -259,7 +269,7 @@ class QuestionServer:
     @staticmethod
     def _end(check: _Check, code: int, message: str) -> None:
         if not check.done.done():
-            check.done.set_result((code, message))
+            check.done.set_result((code, reason_text(message)))
 
     # -- both ------------------------------------------------------------------------------------
 
@@ -283,3 +293,8 @@ class QuestionServer:
             )
         stamp = context.snapshot.stamp if context.cloud is None else context.cloud.cloud.stamp
         return answer_message(found, context.snapshot.revision, stamp)
+
+
+def _check(problem: str) -> None:
+    if problem:
+        raise BadQuestionError(problem)

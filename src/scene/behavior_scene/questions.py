@@ -23,6 +23,7 @@ from behavior_scene.objects import ObjectState, SceneObject, Snapshot
 from behavior_scene.points_in_shape import PlacedShape, PointCount, count_points
 from behavior_scene.scene import UnknownObjectError
 from behavior_scene.shapes import body_of, depth_within, gap_between
+from behavior_tree.shown_text import named, visible
 
 CONTACT_TOLERANCE = 0.015
 """[m] gap or overlap between two objects that are said to lie on each other."""
@@ -182,8 +183,8 @@ class Context:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean '{near[0]}'?" if near else ""
         return (
-            f"'{name}' is neither an object of the scene nor a known frame.{hint} The objects are"
-            f" {', '.join(known) or 'none'}; see that it is in view, or on /tf."
+            f"'{visible(name)}' is neither an object of the scene nor a known frame.{hint} The"
+            f" objects are {named(known) if known else 'none'}; see that it is in view, or on /tf."
         )
 
 

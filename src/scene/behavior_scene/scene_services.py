@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from behavior_msgs.srv import AttachObject, FreezeObjects
 
+from behavior_ros import QOS_REQUESTS
 from behavior_scene.host import SceneHost
+from behavior_scene.request_checks import names_problem
 from behavior_scene.scene import UnknownLinkError, UnknownObjectError
 
 SUCCESS, UNKNOWN_OBJECT, UNKNOWN_LINK = 0, 101, 102
@@ -16,12 +18,20 @@ class SceneServices:
 
     def __init__(self, host: SceneHost) -> None:
         self._host = host
-        host.node.create_service(AttachObject, "/scene/attach", self._on_attach)
-        host.node.create_service(FreezeObjects, "/scene/freeze", self._on_freeze)
+        host.node.create_service(
+            AttachObject, "/scene/attach", self._on_attach, qos_profile=QOS_REQUESTS
+        )
+        host.node.create_service(
+            FreezeObjects, "/scene/freeze", self._on_freeze, qos_profile=QOS_REQUESTS
+        )
 
     def _on_attach(
         self, request: AttachObject.Request, response: AttachObject.Response
     ) -> AttachObject.Response:
+        problem = names_problem(name=request.name, link=request.link)
+        if problem:
+            response.code, response.message = UNKNOWN_OBJECT, problem
+            return response
         scene = self._host.scene
         response.code, response.message = SUCCESS, "ok"
         try:
@@ -42,6 +52,10 @@ class SceneServices:
     def _on_freeze(
         self, request: FreezeObjects.Request, response: FreezeObjects.Response
     ) -> FreezeObjects.Response:
+        problem = names_problem(request.names)
+        if problem:
+            response.code, response.message = UNKNOWN_OBJECT, problem
+            return response
         response.code, response.message = SUCCESS, "ok"
         try:
             self._host.scene.freeze(request.names, request.freeze, self._host.now())

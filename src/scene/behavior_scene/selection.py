@@ -20,6 +20,8 @@ from behavior_scene.expression import ExpressionError, TrackExpression
 from behavior_scene.tracks import Track
 from behavior_scene.yaml_models import FixedPose, Length, Number, StrictModel, Unit
 
+LONGEST_CONDITION = 512
+"""[characters] of `where`, which is asked of every track."""
 Degrees = Annotated[Number, Field(ge=0.0, le=360.0)]
 
 
@@ -131,7 +133,7 @@ class DetectedObject(StrictModel):
     """Object or frame that `closest` and the field `distance` refer to; empty: the origin."""
     color: ColorBounds | None = None
     region: Region | None = None
-    where: str = ""
+    where: str = Field(default="", max_length=LONGEST_CONDITION)
     """Expression over fields of the track, such as `confidence > 0.5 and z < 0.4`."""
     minimum_history: int = Field(default=0, ge=0)
     """Number of detections that the track must have; 0: the scene's default."""

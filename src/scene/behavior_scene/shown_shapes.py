@@ -11,6 +11,8 @@ from behavior_scene.questions import Answer, Question
 
 SHOWN = 3.0
 """[s] a shape is shown after the last answer."""
+MOST_SHOWN = 50
+"""Shapes at a time; of more the newest."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +36,10 @@ class ShownShapes:
 
     def show(self, shape: ShownShape, now: float) -> None:
         """Show a shape from now [s] on; it takes the place of the one with its key."""
+        self._shapes.pop(shape.key, None)
         self._shapes[shape.key] = (shape, now)
+        if len(self._shapes) > MOST_SHOWN:
+            del self._shapes[next(iter(self._shapes))]
 
     def at(self, now: float) -> list[ShownShape]:
         """What is to be shown now [s]."""

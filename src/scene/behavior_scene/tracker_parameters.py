@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from behavior_ros.sent_text import shown
+from behavior_tree.shown_text import named
+
 _SHORTEST_TIME_CONSTANT = 1e-3
 
 
@@ -53,7 +56,7 @@ class TrackerParameters:
     def __post_init__(self) -> None:
         """Check all values."""
         problems = [
-            f"{name} is {getattr(self, name)!r}: give {wanted}"
+            f"{name} is {shown(getattr(self, name))}: give {wanted}"
             for name, (allowed, wanted) in _RANGES.items()
             if not _is_number(getattr(self, name)) or not allowed(getattr(self, name))
         ]
@@ -77,7 +80,7 @@ class TrackerParameters:
         known = [field.name for field in fields(self)]
         unknown = sorted(str(name) for name in changes if name not in known)
         if unknown:
-            raise TrackerParameterError(f"unknown parameters {unknown}; choose from {known}")
+            raise TrackerParameterError(f"unknown parameters {named(unknown)}; choose from {known}")
         values = dict(changes)
         for name in ("minimum_history", "maximum_tracks"):
             value = values.get(name)

@@ -12,7 +12,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 from scipy.spatial.transform import Rotation
 
+from behavior_ros.sent_text import shown
 from behavior_scene.detections import Array
+from behavior_tree.shown_text import MOST_PROBLEMS
 
 Number = FiniteFloat
 Length = Annotated[FiniteFloat, Field(gt=0.0)]
@@ -60,7 +62,7 @@ def validated(model: type[M], data: Any, where: str) -> M:
         ValueError: one line per problem, each with `where`, the key, and what to write.
     """
     if not isinstance(data, Mapping):
-        raise ValueError(f"{where}: write a mapping of keys and values, not {data!r}")
+        raise ValueError(f"{where}: write a mapping of keys and values, not {shown(data)}")
     try:
         return TypeAdapter(model).validate_python(data)
     except ValidationError as error:
@@ -68,15 +70,18 @@ def validated(model: type[M], data: Any, where: str) -> M:
 
 
 def _problems(model: type[Any], error: ValidationError, where: str) -> Iterator[str]:
-    for problem in error.errors():
+    found = error.errors(include_url=False)
+    for problem in found[:MOST_PROBLEMS]:
         path = ".".join(str(part) for part in problem["loc"])
         if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-            yield f"{where}: unknown key {path!r}{_remedy(model, problem['loc'])}"
+            yield f"{where}: unknown key {shown(path)}{_remedy(model, problem['loc'])}"
         elif problem["type"] in ("missing", "missing_argument"):
             yield f"{where}: the key {path!r} is missing"
         else:
             said = problem["msg"].removeprefix("Value error, ")
-            yield f"{where}: {path or 'all'}: {said}, not {problem['input']!r}"
+            yield f"{where}: {path or 'all'}: {said}, not {shown(problem['input'])}"
+    if len(found) > MOST_PROBLEMS:
+        yield f"{where}: and {len(found) - MOST_PROBLEMS} more problems"
 
 
 def _remedy(model: type[Any], path: tuple[int | str, ...]) -> str:

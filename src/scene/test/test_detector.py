@@ -396,7 +396,7 @@ def test_settings_of_classes_build_on_the_default():
         ("cup: {confidence: 2}\npot: {minimum_points: 0}", r"cup.*\n.*pot"),
         ("default: 3", r"classes\.default: give a mapping"),
         ("[1, 2]", "give a mapping"),
-        ("{", "no YAML"),
+        ("{", "no valid YAML"),
     ],
 )
 def test_wrong_settings_are_refused(text, problem):

@@ -42,6 +42,7 @@ from behavior_sim.camera_config import CameraConfig, CameraNoise
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
 from behavior_sim.config import WorldConfig, WorldError, replaced_noise
 from behavior_sim.world_parameter import world_of
+from behavior_tree.shown_text import reason_text
 
 _LOOK = 0.2
 """[s] of wall time between looks at who subscribes."""
@@ -210,7 +211,7 @@ class CameraNode(Node):  # type: ignore[misc] # rclpy has no type information
                 process = process or CameraProcess(self._config)
                 self._draw(process, state)
             except CameraError as error:
-                self.get_logger().error(f"cameras: {error}")
+                self.get_logger().error(reason_text(f"cameras: {error}"))
                 self._diagnostics.set(ERROR, f"nothing can be drawn: {error}")
                 if process is not None:
                     process.close()

@@ -49,6 +49,7 @@ from behavior_sim.simulation import Simulation
 from behavior_sim.stepper import Stepper
 from behavior_sim.world import InvalidDisturbance, UnknownObject
 from behavior_sim.world_parameter import world_of
+from behavior_tree.shown_text import reason_text
 
 SUCCESS = 0
 UNKNOWN = 101
@@ -350,7 +351,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         )
 
     def _on_error(self, error: Exception) -> None:
-        self.get_logger().fatal(f"the physics failed and is paused: {error}")
+        self.get_logger().fatal(reason_text(f"the physics failed and is paused: {error}"))
         self._diagnostics.set(ERROR, f"the physics failed: {error}; restart the simulation")
 
     # -- callbacks ----------------------------------------------------------------------------

@@ -56,6 +56,7 @@ from behavior_skills.specified_place_skill import (
     SpecifiedPlaceParameters,
     SpecifiedPlaceSkill,
 )
+from behavior_tree.shown_text import reason_text
 
 USES_ARM = ("pick", "place", "move_arm", "screw", "look")
 """Servers of which one at a time may move the arm."""
@@ -172,7 +173,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         def work(runtime: GoalRuntime, scene: SceneClient) -> Pick.Result:
             request = conversion.pick_request(context.goal)
             for warning in request.specification.warnings() if request.specification else ():
-                self.get_logger().warning(f"pick: {warning}")
+                self.get_logger().warning(reason_text(f"pick: {warning}"))
             skill = PickSkill(
                 runtime,
                 self._arm,
@@ -223,7 +224,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             self._specified_place_parameters,
             specification,
             self._base_T_frame(self._values["world_frame"], 0.0),
-            self.get_logger().warning,
+            lambda text: self.get_logger().warning(reason_text(text)),
         )
         pose = skill.run()
         share = skill.report.share if skill.report else 1.0
@@ -364,7 +365,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         key = f"{name}_{ending}"
         self._counts[key] = self._counts.get(key, 0) + 1
         if result.code != 0:
-            self.get_logger().warning(f"{name} ended with {result.code}: {result.message}")
+            self.get_logger().warning(
+                reason_text(f"{name} ended with {result.code}: {result.message}")
+            )
 
     # ------------------------------------------------------------------ frames, diagnostics
 

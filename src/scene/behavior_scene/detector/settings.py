@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.library import SHAPE_SIZES, ObjectLibrary, Shape
 
 DEFAULT = "default"
@@ -93,11 +93,11 @@ def parse_settings(text: str, library: ObjectLibrary | None = None) -> DetectorS
         SettingsError: no YAML, unknown keys, values out of bounds.
     """
     try:
-        data = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise SettingsError(f"classes: no YAML: {error}") from error
+        data = read_yaml(text, "classes") or {}
+    except SentTextError as error:
+        raise SettingsError(str(error)) from error
     if not isinstance(data, Mapping):
-        raise SettingsError(f"classes: give a mapping from classes to settings, not {data!r}")
+        raise SettingsError(f"classes: give a mapping from classes to settings, not {shown(data)}")
     problems: list[str] = []
     common = _checked(DEFAULT, data.get(DEFAULT), {}, problems)
     shared = common.model_dump(exclude_unset=True)
@@ -115,7 +115,7 @@ def _checked(
     name: str, entry: Any, shared: Mapping[str, Any], problems: list[str]
 ) -> ClassSettings:
     if not isinstance(entry or {}, Mapping):
-        problems.append(f"classes.{name}: give a mapping of settings, not {entry!r}")
+        problems.append(f"classes.{name}: give a mapping of settings, not {shown(entry)}")
         return ClassSettings()
     try:
         return ClassSettings(**{**shared, **{str(k): v for k, v in (entry or {}).items()}})
@@ -135,9 +135,9 @@ def parse_labels(text: str) -> dict[int, str]:
         SettingsError: anything else.
     """
     try:
-        data = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise SettingsError(f"labels: no YAML: {error}") from error
+        data = read_yaml(text, "labels") or {}
+    except SentTextError as error:
+        raise SettingsError(str(error)) from error
     if not isinstance(data, Mapping) or not all(
         type(label) is int and 0 < label < 2**16 and isinstance(name, str) and name
         for label, name in data.items()

@@ -62,6 +62,7 @@ from behavior_sim.navigation.tracker import TrajectoryCode
 from behavior_sim.navigation.world import UnknownThing
 from behavior_sim.resources import find_navigation_world
 from behavior_sim.stepper import Stepper
+from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN, INVALID = 0, 101, 102
 _CHUNK = 2
@@ -265,7 +266,7 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         )
 
     def _on_error(self, error: Exception) -> None:
-        self.get_logger().error(f"the world stands still: {error}")
+        self.get_logger().error(reason_text(f"the world stands still: {error}"))
         self._diagnostics.set(ERROR, f"the world stands still: {error}; restart the simulation")
 
     # -- callbacks
