@@ -20,7 +20,7 @@ from behavior_tree.shown_text import has_control_characters, visible
 
 LONGEST_YAML = 8_192
 """[characters] of a YAML text."""
-MOST_VALUES = 1_000
+MOST_VALUES = 500
 """Keys, values, lists and mappings of a YAML text together."""
 DEEPEST = 20
 """Lists and mappings in each other."""

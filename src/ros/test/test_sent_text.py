@@ -36,7 +36,7 @@ HOSTILE = {
     "mappings in each other": ("{a: " * 2_000, "nested more than 20 levels"),
     "blocks in each other": ("- " * 4_000, "nested more than 20 levels"),
     "aliases": (LAUGHS, "has YAML aliases (*a)"),
-    "many values": ("[" + "1," * 4_000 + "]", "more than 1000 keys and values"),
+    "many values": ("[" + "1," * 4_000 + "]", "more than 500 keys and values"),
     "control characters": ('a: "\\x1b[2J"', r"control characters: '\x1b[2J'"),
     "a date that is none": ("a: 2024-99-99", "a date or number in it cannot be"),
     "a date": ("a: 2024-01-01", "write it as a text, in quotes"),

@@ -169,6 +169,10 @@ HOSTILE = {
     ),
     "definition of many keys": (
         setup("o: {" + ", ".join(f"k{i}: 1" for i in range(400)) + "}"),
+        "more than 500 keys and values",
+    ),
+    "definition of unknown keys": (
+        setup("o: {" + ", ".join(f"k{i}: 1" for i in range(100)) + "}"),
         "unknown key",
     ),
     "definition with a long name": (setup("n" * 300 + ": {class: a}"), "at most 256 characters"),
