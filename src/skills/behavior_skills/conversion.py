@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 from array import array
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import yaml
 from behavior_msgs.action import Look, MoveArm, MoveGripper, Pick, Place, Screw
 from behavior_msgs.msg import SceneObjectArray
+from behavior_msgs.srv import SampleGrasp
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -43,7 +44,12 @@ from behavior_skills.placement import (
 )
 from behavior_skills.recordings import RecordingError, read_recording
 from behavior_skills.screw_skill import ScrewRequest
-from behavior_skills.specification import Specification, SpecificationError, read_specification
+from behavior_skills.specification import (
+    Specification,
+    SpecificationError,
+    read_mapping,
+    read_specification,
+)
 
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
@@ -137,6 +143,18 @@ def pick_request(goal: Pick.Goal) -> PickRequest:
     )
 
 
+def sample_grasp_request(request: SampleGrasp.Request) -> PickRequest:
+    """What grasps are asked for; raises `SkillFailure` INVALID_REQUEST."""
+    return pick_request(
+        Pick.Goal(
+            object_name=request.object_name,
+            max_tilt=request.max_tilt,
+            grasps=request.grasps,
+            parameters=request.parameters,
+        )
+    )
+
+
 def place_request(goal: Place.Goal, lookup: FrameLookup) -> PlaceRequest:
     """The goal of a Place; raises `SkillFailure` for an unknown frame."""
     return PlaceRequest(
@@ -170,19 +188,18 @@ def place_parameters(text: str, defaults: PlaceParameters) -> PlaceParameters:
         return defaults
     known = {f.name for f in dataclasses.fields(defaults) if isinstance(f.default, float)}
     try:
-        given = yaml.safe_load(text)
-        values: dict[str, Any] = {str(key): float(value) for key, value in given.items()}
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
+        values: dict[str, Any] = {key: float(value) for key, value in read_mapping(text).items()}
+    except (TypeError, ValueError) as error:
         raise SkillFailure(
             Failure.INVALID_REQUEST,
-            f"parameters must be a YAML mapping of names to numbers, not {text!r}.",
+            f"parameters must be a YAML mapping of names to numbers, not {reprlib.repr(text)}.",
         ) from error
     wrong = [key for key, value in values.items() if key not in known or not math.isfinite(value)]
     if wrong or any(value < 0.0 for value in values.values()):
         raise SkillFailure(
             Failure.INVALID_REQUEST,
-            f"parameters: {wrong or values} cannot be used; known are {sorted(known)}, each a "
-            "number not below 0.",
+            f"parameters: {reprlib.repr(wrong or values)} cannot be used; known are "
+            f"{sorted(known)}, each a number not below 0.",
         )
     return dataclasses.replace(defaults, **values)
 

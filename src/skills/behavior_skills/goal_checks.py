@@ -35,6 +35,8 @@ MOST = {
     "path.poses": 10_000,
     "trajectory.points": 10_000,
     "may_touch": 32,
+    "pre": 200,
+    "target": 200,
 }
 """Entries of lists that have a limit of their own."""
 LENGTH_TOLERANCE = 0.01

@@ -56,10 +56,11 @@ from behavior_skills.specified_place_skill import (
     SpecifiedPlaceParameters,
     SpecifiedPlaceSkill,
 )
+from behavior_skills.step_servers import StepServers
 from behavior_tree.shown_text import reason_text
 
-USES_ARM = ("pick", "place", "move_arm", "screw", "look")
-"""Servers of which one at a time may move the arm."""
+USES_ARM = ("pick", "place", "move_arm", "screw", "look", "select_reachable")
+"""Servers of which one at a time may move the arm, or plan for it."""
 START_PATIENCE = 2.5
 """[s] wall time that a goal waits for the first joint state and snapshot of the scene."""
 SWITCH_INTERVAL = 5e-4
@@ -115,7 +116,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def destroy_node(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and destroy the node."""
-        for server in self._servers.values():
+        for server in [*self._services.values(), *self._servers.values()]:
             server.destroy()
         super().destroy_node()
 
@@ -158,6 +159,21 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             "look": server(Look, "/look", self._look),
             "gripper": server(MoveGripper, "/gripper", self._move_gripper),
         }
+        steps = StepServers(
+            self,
+            self._arm,
+            self._gripper,
+            self._world,
+            self._hand,
+            self._pick_parameters,
+            self._specified_place_parameters,
+            lambda: self._base_T_frame(self._values["world_frame"], 0.0),
+            self._frames_of,
+            self._run,
+            self._accept_arm,
+        ).serve()
+        self._servers["select_reachable"] = steps.pop("select_reachable")
+        self._services = steps
 
     # ------------------------------------------------------------------ goals
 
