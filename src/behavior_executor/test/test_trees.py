@@ -26,6 +26,7 @@ def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spi
         "navigation_teleop",
         "open_door",
         "pick_frozen",
+        "pick_in_steps",
         "sort_balls",
         "stack_blocks",
     ]

@@ -189,17 +189,15 @@ def place_parameters(text: str, defaults: PlaceParameters) -> PlaceParameters:
     known = {f.name for f in dataclasses.fields(defaults) if isinstance(f.default, float)}
     try:
         values: dict[str, Any] = {key: float(value) for key, value in read_mapping(text).items()}
-    except (TypeError, ValueError) as error:
-        raise SkillFailure(
-            Failure.INVALID_REQUEST,
-            f"parameters must be a YAML mapping of names to numbers, not {reprlib.repr(text)}.",
+    except (TypeError, ValueError, OverflowError) as error:
+        raise invalid(
+            f"parameters must be a YAML mapping of names to numbers, not {reprlib.repr(text)}"
         ) from error
     wrong = [key for key, value in values.items() if key not in known or not math.isfinite(value)]
     if wrong or any(value < 0.0 for value in values.values()):
-        raise SkillFailure(
-            Failure.INVALID_REQUEST,
+        raise invalid(
             f"parameters: {reprlib.repr(wrong or values)} cannot be used; known are "
-            f"{sorted(known)}, each a number not below 0.",
+            f"{sorted(known)}, each a number not below 0"
         )
     return dataclasses.replace(defaults, **values)
 
@@ -383,6 +381,8 @@ def fail(result: Any, failure: Failure, message: str) -> Any:
     kind = type(result)
     if not hasattr(kind, failure.value):
         failure = _FALLBACKS.get(failure, Failure.EXECUTION_FAILED)
+    if not hasattr(kind, failure.value):
+        failure = Failure.EXECUTION_FAILED
     result.code = getattr(kind, failure.value)
     result.message = message
     return result

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_skills.execution import wait_for
+from behavior_skills.goal_checks import invalid
 from behavior_skills.grip import LEAST_GAP
 from behavior_skills.interfaces import (
     Arm,
@@ -84,10 +85,9 @@ class GraspCheck:
         numbers = (request.width, request.rise, request.patience)
         proper = all(math.isfinite(n) and n >= 0.0 for n in numbers)
         if not proper or not math.isfinite(request.height) or request.patience > MOST_PATIENCE:
-            raise SkillFailure(
-                Failure.INVALID_REQUEST,
+            raise invalid(
                 "width, rise and patience must be numbers not below 0, patience at most "
-                f"{MOST_PATIENCE:g} s, height a number.",
+                f"{MOST_PATIENCE:g} s, height a number"
             )
         known = self.scene.objects()
         thing = known.get(request.name)

@@ -179,7 +179,8 @@ class GripperSkill:
         gripped = min(start, self.open_width if held is None else held.width)
         if width < min(gripped + RELEASED, self.open_width - RELEASED):
             return
-        self.hand.held = None
+        if held is not None:
+            self.hand.let_go(f"'{held.name}' was let go when the gripper opened.")
         attached = [
             thing.name
             for thing in self.scene.objects().values()

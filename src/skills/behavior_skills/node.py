@@ -116,7 +116,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def destroy_node(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and destroy the node."""
-        for server in [*self._services.values(), *self._servers.values()]:
+        for server in [*self._step_services.values(), *self._servers.values()]:
             server.destroy()
         super().destroy_node()
 
@@ -173,7 +173,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             self._accept_arm,
         ).serve()
         self._servers["select_reachable"] = steps.pop("select_reachable")
-        self._services = steps
+        self._step_services = steps
 
     # ------------------------------------------------------------------ goals
 

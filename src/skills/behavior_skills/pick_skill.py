@@ -19,7 +19,7 @@ import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 from behavior_skills.execution import follow, stillness, wait_for
 from behavior_skills.geometry import distance, levelled, present, translated
-from behavior_skills.goal_checks import planning_budget
+from behavior_skills.goal_checks import invalid, planning_budget
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.candidates import Grasp, from_above, grasps_for, ranked_grasps
 from behavior_skills.grasping.filters import allowed_grasps
@@ -197,19 +197,11 @@ class PickSkill:
         request = self.request
         numbers = (request.max_tilt, request.lift_height, request.velocity_scaling)
         if not request.name:
-            raise SkillFailure(
-                Failure.INVALID_REQUEST, "object_name is empty: name an object of the scene."
-            )
+            raise invalid("object_name is empty; name an object of the scene")
         if not all(math.isfinite(value) and value >= 0.0 for value in numbers):
-            raise SkillFailure(
-                Failure.INVALID_REQUEST,
-                "max_tilt, lift_height and velocity_scaling must be numbers not below 0.",
-            )
+            raise invalid("max_tilt, lift_height and velocity_scaling must be numbers not below 0")
         if request.velocity_scaling > 1.0:
-            raise SkillFailure(
-                Failure.INVALID_REQUEST,
-                f"velocity_scaling is {request.velocity_scaling}, give at most 1.",
-            )
+            raise invalid(f"velocity_scaling is {request.velocity_scaling}, give at most 1")
         if len(request.grasps) > MOST_GRASPS:
             raise SkillFailure(
                 Failure.INVALID_REQUEST,

@@ -25,7 +25,7 @@ from behavior_skills.geometry import (
     raised,
     support_height,
 )
-from behavior_skills.goal_checks import planning_budget
+from behavior_skills.goal_checks import invalid, planning_budget
 from behavior_skills.grasping.candidates import tilt_of
 from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
@@ -157,15 +157,9 @@ class PlaceSkill:
         request = self.request
         numbers = (request.retreat_height, request.velocity_scaling)
         if not all(math.isfinite(value) and value >= 0.0 for value in numbers):
-            raise SkillFailure(
-                Failure.INVALID_REQUEST,
-                "retreat_height and velocity_scaling must be numbers not below 0.",
-            )
+            raise invalid("retreat_height and velocity_scaling must be numbers not below 0")
         if request.velocity_scaling > 1.0:
-            raise SkillFailure(
-                Failure.INVALID_REQUEST,
-                f"velocity_scaling is {request.velocity_scaling}, give at most 1.",
-            )
+            raise invalid(f"velocity_scaling is {request.velocity_scaling}, give at most 1")
         if not np.all(np.isfinite(request.base_T_target)):
             raise SkillFailure(
                 Failure.INVALID_REQUEST,

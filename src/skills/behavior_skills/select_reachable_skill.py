@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import PlanOptions
+from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -76,7 +77,7 @@ class SelectReachableSkill:
         links = self.world.planner.robot.gripper.touch_links
         carried = [held.name] if held is not None else []
         pairs = [(thing, part) for thing in self.request.may_touch for part in [*links, *carried]]
-        with self.world.planner.scene.allowing(pairs):
+        with self.world.planner.scene.allowing(pairs), planning_budget():
             return self._choose(state.q, width)
 
     def _validate(self) -> None:

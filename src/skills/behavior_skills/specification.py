@@ -18,6 +18,8 @@ LONGEST_TEXT = 16_384
 """Characters of a specification's YAML."""
 DEEPEST_TEXT = 20
 """Lists and mappings in each other: reading takes a time that grows with the square of that."""
+LONGEST_REASON = 300
+"""Characters of what the YAML reader says of a text."""
 MOST_WARNINGS = 20
 """Unknown keys that are spoken of."""
 MOST_NAMES = 100
@@ -120,14 +122,32 @@ def read_mapping(text: str) -> dict[str, Any]:
         values = yaml.safe_load(text)
     except SpecificationError:
         raise
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        why = str(error) if str(error) else type(error).__name__
-        raise SpecificationError(joined([f"The specification is not YAML: {why}"])) from error
+    # The constructors of YAML's types raise whatever their conversions raise.
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
+        raise SpecificationError(
+            joined([f"The specification is not YAML: {_why(error)}"])
+        ) from error
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise SpecificationError(
             f"The specification must be a mapping of keys to values, not {reprlib.repr(values)}."
         )
     return values
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with YAML text, in one line of bounded length."""
+    if not isinstance(error, yaml.YAMLError):
+        return "a value does not fit its type (a number, a date or a tag such as !!int)"
+    words = " ".join(str(error).split())
+    return words if len(words) <= LONGEST_REASON else f"{words[:LONGEST_REASON]} ..."
 
 
 def _check_tokens(text: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from behavior_msgs.action import SelectReachable
@@ -18,6 +19,7 @@ from rclpy.node import Node
 from behavior_ros import GoalContext, WorkerActionServer
 from behavior_skills import conversion
 from behavior_skills.controllers import ArmClient, GripperClient
+from behavior_skills.goal_checks import invalid, planning_budget
 from behavior_skills.goal_runtime import GoalRuntime
 from behavior_skills.grasp_check import MOST_PATIENCE, GraspCheck, GraspCheckRequest
 from behavior_skills.interfaces import Array, Failure, Hand, SkillFailure
@@ -32,15 +34,6 @@ from behavior_skills.worker_service import WorkerService
 Work = Callable[[GoalRuntime, SceneClient], Any]
 PLACED_PATIENCE = 3.0
 """[s]"""
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceKind:
-    """A service type as the node's runner takes actions: its response is the result."""
-
-    __name__: str
-    Result: Any
-    Feedback: Any = dict
 
 
 @dataclass(slots=True)
@@ -66,11 +59,10 @@ class StepServers:
         """Start the servers; returns them by name."""
 
         def service(kind: Any, name: str, work: Callable[[GoalContext], Any]) -> WorkerService:
-            def busy() -> Any:
-                text = "Too many requests at once: wait for the answers."
+            def failed(text: str) -> Any:
                 return conversion.fail(kind.Response(), Failure.EXECUTION_FAILED, text)
 
-            return WorkerService(self.node, kind, name, work, busy=busy)
+            return WorkerService(self.node, kind, name, work, failed)
 
         return {
             "sample_grasp": service(SampleGrasp, "/sample_grasp", self._sample_grasp),
@@ -100,7 +92,8 @@ class StepServers:
                 self.pick_parameters,
                 conversion.sample_grasp_request(context.goal),
             )
-            ways = skill.sample()
+            with planning_budget():
+                ways = skill.sample()
             return SampleGrasp.Response(
                 message=f"{len(ways)} ways to grasp it.",
                 pre=self._stamped([pre for pre, _, _ in ways], runtime),
@@ -115,7 +108,8 @@ class StepServers:
         def work(runtime: GoalRuntime, scene: SceneClient) -> SamplePlacePose.Response:
             specification = self._specification(context.goal.parameters)
             skill = self._place_skill(specification, runtime, scene)
-            places = skill.sample()
+            with planning_budget():
+                places = skill.sample()
             vector = specification.post_place_vector
             posts = [post_place_pose(p.place, vector) for p in places] if vector else []
             return SamplePlacePose.Response(
@@ -126,7 +120,8 @@ class StepServers:
                 share=float(skill.report.share if skill.report else 1.0),
             )
 
-        return self._answer(context, SamplePlacePose, work)
+        # What is held is settled here: not while another goal takes it, or lets go of it.
+        return self._answer(context, SamplePlacePose, work, needs_arm=True)
 
     def _check_grasped(self, context: GoalContext) -> CheckGrasped.Response:
         def work(runtime: GoalRuntime, scene: SceneClient) -> CheckGrasped.Response:
@@ -152,13 +147,10 @@ class StepServers:
             specification = self._specification(goal.parameters)
             patience = goal.patience or PLACED_PATIENCE
             if not 0.0 < patience <= MOST_PATIENCE:
-                raise SkillFailure(
-                    Failure.INVALID_REQUEST,
-                    f"patience is {goal.patience:g} s, give 0 to {MOST_PATIENCE:g}.",
-                )
+                raise invalid(f"patience is {goal.patience:g} s, give 0 to {MOST_PATIENCE:g}")
             height = 0.0
             if specification.success_mode == "height":
-                height = float(conversion.stamped_pose(goal.tool, self.frames_of(scene))[2, 3])
+                height = self._tool_height(goal, scene)
             skill = self._place_skill(specification, runtime, scene)
             pose = skill.check_placed(height, patience)
             return CheckPlaced.Response(
@@ -167,6 +159,15 @@ class StepServers:
             )
 
         return self._answer(context, CheckPlaced, work)
+
+    def _tool_height(self, goal: CheckPlaced.Request, scene: SceneClient) -> float:
+        """Height of the tool when it let go, in the base frame [m]."""
+        if len(goal.tool) != 1:
+            raise invalid(
+                f"success_mode height needs the one pose of the tool when it let go, tool has "
+                f"{len(goal.tool)}"
+            )
+        return float(conversion.stamped_pose(goal.tool[0], self.frames_of(scene))[2, 3])
 
     def _select_reachable(self, context: GoalContext) -> SelectReachable.Result:
         def work(runtime: GoalRuntime, scene: SceneClient) -> SelectReachable.Result:
@@ -185,9 +186,9 @@ class StepServers:
             except SkillFailure as failure:
                 return conversion.fail(result, failure.failure, str(failure))
             result.message = f"Way {result.index} can be reached."
-            result.chosen = goal.target[result.index]
+            result.chosen = [goal.target[result.index]]
             if goal.pre:
-                result.chosen_pre = goal.pre[result.index]
+                result.chosen_pre = [goal.pre[result.index]]
             return result
 
         return self.run(context, SelectReachable, work)
@@ -195,9 +196,8 @@ class StepServers:
     def _specification(self, text: str) -> PlaceSpecification:
         specification = conversion.place_specification(text)
         if specification is None:
-            raise SkillFailure(
-                Failure.INVALID_REQUEST,
-                "parameters must be a place specification: objects: [thing, container], ...",
+            raise invalid(
+                "parameters must be a place specification: objects: [thing, container], ..."
             )
         return specification
 
@@ -221,6 +221,9 @@ class StepServers:
         frame, now = self.world.planner.robot.base_frame, runtime.now()
         return [conversion.stamped_message(pose, frame, now) for pose in poses]
 
-    def _answer(self, context: GoalContext, kind: Any, work: Work) -> Any:
-        made = ServiceKind(kind.__name__, kind.Response)
-        return self.run(context, made, work, needs_arm=False)
+    def _answer(
+        self, context: GoalContext, kind: Any, work: Work, *, needs_arm: bool = False
+    ) -> Any:
+        """Work on a request of a service, taken as the goal of an action without feedback."""
+        action = SimpleNamespace(__name__=kind.__name__, Result=kind.Response, Feedback=dict)
+        return self.run(context, action, work, needs_arm=needs_arm)

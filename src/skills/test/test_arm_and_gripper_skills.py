@@ -181,6 +181,7 @@ def test_what_the_hand_took_is_let_go_of_before_the_scene_shows_it(rig, monkeypa
     grip(rig, GripperMode.WIDTH, width=0.063)
     assert told == ["cube"]
     assert hand.held is None
+    assert "'cube' was let go when the gripper opened." in hand.text
 
 
 @pytest.mark.parametrize(

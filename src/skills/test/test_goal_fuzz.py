@@ -315,7 +315,7 @@ def many(draw, old, kind):
     return [*old[:1]] * count
 
 
-@pytest.mark.parametrize("name", [name for name in GOALS if name not in ("pick", "place")])
+@pytest.mark.parametrize("name", GOALS)
 def test_every_goal_ends_with_a_code_and_plain_words(servers, name):
     @settings(
         derandomize=True,

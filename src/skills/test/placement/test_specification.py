@@ -14,7 +14,7 @@ from kit import spec
 
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.placement import PlaceSpecification
-from behavior_skills.specification import SkillSpecification, SpecificationError
+from behavior_skills.specification import SkillSpecification, SpecificationError, read_mapping
 from behavior_skills.specification import read_specification as read
 
 
@@ -180,3 +180,34 @@ def test_the_documented_keys_are_those_there_are() -> None:
     specification = read_specification(example.group(1))
     assert specification.warnings() == []
     assert specification.success_mode == "contained"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: !!int ''",
+        "a: !!bool x",
+        "a: !!timestamp x",
+        "a: 2024-13-45",
+        "a: !!float x",
+        "a: !!binary ä",
+        "? [a]\n: 1",
+        "a: " + 5_001 * "9",
+        20_000 * "[",
+        "[" * 16_000,
+        "!" + 10_000 * "x" + " y",
+        "{a: b",
+        "\x00",
+        "*a",
+        "- 1",
+    ],
+)
+def test_whatever_yaml_raises_is_one_sentence(text):
+    with pytest.raises(SpecificationError) as caught:
+        read_mapping(text)
+    message = str(caught.value)
+    assert message.startswith("The specification")
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert len(message) < 400
+    assert "Error" not in message
