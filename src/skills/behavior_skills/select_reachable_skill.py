@@ -109,7 +109,8 @@ class SelectReachableSkill:
 
     def _choose(self, q: Array, width: float) -> int:
         request = self.request
-        seeds, pre, pre_q = [q] * len(request.target), None, [None] * len(request.target)
+        seeds, pre = [q] * len(request.target), None
+        pre_q: list[Array | None] = [None] * len(request.target)
         if request.pre:
             pre, pre_q, why = reach_of(self.world, request.pre, seeds, width)
             self._why = why or self._why

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from behavior_msgs.action import SelectReachable
 from behavior_msgs.srv import CheckGrasped, CheckPlaced, SampleGrasp, SamplePlacePose
 from rclpy.node import Node
@@ -110,8 +111,8 @@ class StepServers:
             skill = self._place_skill(specification, runtime, scene)
             with planning_budget():
                 places = skill.sample()
-            vector = specification.post_place_vector
-            posts = [post_place_pose(p.place, vector) for p in places] if vector else []
+            vector = np.array(specification.post_place_vector or (), dtype=np.float64)
+            posts = [post_place_pose(p.place, vector) for p in places] if len(vector) else []
             return SamplePlacePose.Response(
                 message=f"{len(places)} places that nothing stands in.",
                 pre=self._stamped([place.pre for place in places], runtime),

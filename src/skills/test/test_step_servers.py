@@ -26,6 +26,8 @@ from behavior_skills.node import SkillsNode  # noqa: E402
 
 DOMAIN = 130
 EDGE = 0.05
+SEEN = 4e9
+"""[s] after whatever a test asks for: the camera sees all of it all the time."""
 HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
 SERVICES = {
     "/sample_grasp": SampleGrasp,
@@ -72,7 +74,7 @@ class SceneOfGoal:
 def view(name, x, y, z, size, state=ObjectState.TRACKED):
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
-    return ObjectView(name, state, pose, "box", size, 0.0)
+    return ObjectView(name, state, pose, "box", size, SEEN)
 
 
 class Rig(RosRig):
