@@ -180,7 +180,7 @@ class Handle:
     def cancel_goal_async(self) -> Future:
         self.canceled = True
         answer = Future()
-        answer.set_result(SimpleNamespace(return_code=0))
+        answer.set_result(SimpleNamespace(return_code=0, goals_canceling=["goal"]))
         return answer
 
     def end(self, result: Any, status: int = SUCCEEDED) -> None:

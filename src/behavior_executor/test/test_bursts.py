@@ -129,7 +129,7 @@ def test_every_goal_of_a_burst_is_answered_and_run_once_at_most(outside: Outside
     ends = codes(outside, futures)
     assert ends.total() == REQUESTS
     assert set(ends) <= {Code.SUCCESS, Code.BUSY}
-    assert ends[Code.SUCCESS] > CAPACITY
+    assert ends[Code.SUCCESS] >= CAPACITY
 
 
 @pytest.mark.timeout(240)

@@ -78,7 +78,8 @@ class Screw(Skill):
     def act(self, values: dict[str, Any]) -> bool:
         if values["translation"]:
             return self.world.do("out")
-        part = "lever" if values["axis"].startswith("door_lever") else "door"
+        # Both axes are given in the panel's frame; the hinge is on its negative side.
+        part = "door" if values["axis"].startswith("door_panel;-") else "lever"
         amount = values["rotation"]
         if values["preview"]:
             reaches = self.world.do(f"try {part}")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from behavior_msgs.msg import MissionAction
 
-from behavior_bringup.cli import _CONTROLS
 from behavior_bringup.conversion import sequence_action
 from behavior_bringup.errors import UsageError
+from behavior_bringup.mission_cli import _CONTROLS
 from behavior_bringup.mission_steps import read_steps
 
 FILE = """

@@ -66,8 +66,19 @@ class Machine:
 
     def configure(self, *words: str) -> None:
         """Change the machine's network."""
-        where = ["nsenter", "--target", str(self.process.pid), "--net"]
-        subprocess.run([*where, "ip", *words], check=True, timeout=20)
+        self._ip(*words)
+
+    def wait_for_carrier(self) -> None:
+        """Until its interface carries: DDS leaves one out that does not when it starts."""
+        end = time.monotonic() + 30.0
+        while "state UP" not in self._ip("link", "show", "eth0"):
+            assert time.monotonic() < end, "the link does not come up"
+            time.sleep(0.01)
+
+    def _ip(self, *words: str) -> str:
+        command = ["nsenter", "--target", str(self.process.pid), "--net", "ip", *words]
+        done = subprocess.run(command, check=True, timeout=20, capture_output=True, text=True)
+        return done.stdout
 
     def go(self) -> None:
         assert self.process.stdin is not None
@@ -132,6 +143,8 @@ def knock(machines: list[Machine], *, patience: float, **robot_environment: str)
     for machine, address in ((robot, ROBOT), (stranger, STRANGER)):
         machine.configure("address", "add", f"{address}/24", "dev", "eth0")
         machine.configure("link", "set", "eth0", "up")
+    for machine in (robot, stranger):
+        machine.wait_for_carrier()
     robot.go()
     assert robot.read() == "running /plain rate 1.0"
     stranger.go()

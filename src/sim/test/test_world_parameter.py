@@ -2,15 +2,20 @@
 """A world that cannot be used is told in a sentence."""
 
 import pytest
+import yaml
 
 from behavior_ros import ParameterError
 from behavior_sim.world_parameter import world_of
 
 
-def test_a_world_without_cameras():
-    assert world_of("door").name == "door"
+def test_a_world_without_cameras(tmp_path):
+    blind = yaml.safe_load(world_of("door").text)
+    del blind["cameras"]
+    path = tmp_path / "blind.yaml"
+    path.write_text(yaml.safe_dump(blind))
+    assert world_of(str(path)).name == "door"
     with pytest.raises(ParameterError, match="world door has no cameras; describe some"):
-        world_of("door", cameras=True)
+        world_of(str(path), cameras=True)
     assert world_of("block_stacking", cameras=True).cameras
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Server"]
 
-_MAX_MESSAGE = 1 << 20
+_MAX_MESSAGE = 4 << 20
 """Larger messages are dropped with their connection, before they take memory [bytes]."""
 _TWO_PARTS = frozenset((b"B", b"I", b"U", b"R", b"r"))
 _INTERFERING = frozenset((b"I", b"U"))
