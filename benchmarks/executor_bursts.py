@@ -75,6 +75,7 @@ class MeasuredExecutor(BehaviorExecutor):
             "managers": [""],
             "second_mission_policy": "queue",
             "queue_capacity": CAPACITY,
+            "tick_rate": 20.0,
             "journal_file": str(folder / "missions.journal"),
         }
         super().__init__(parameter_overrides=[Parameter(k, value=v) for k, v in values.items()])
