@@ -51,7 +51,8 @@ def read_yaml(text: str, what: str) -> Any:
         raise
     except yaml.YAMLError as error:
         raise SentTextError(f"{what} is no valid YAML: {_problem(error)}") from None
-    except (ValueError, OverflowError, TypeError):
+    # The constructors of YAML's types raise whatever their conversions raise.
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
         raise SentTextError(
             f"{what} is no valid YAML: a date or number in it cannot be; write texts in quotes"
         ) from None

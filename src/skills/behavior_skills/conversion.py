@@ -24,7 +24,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_motion import RobotModel, Trajectory, check_interrupted
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
-from behavior_skills.goal_checks import invalid, listed
+from behavior_skills.goal_checks import invalid
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.gripper_skill import GripperRequest
 from behavior_skills.interfaces import (
@@ -50,6 +50,7 @@ from behavior_skills.specification import (
     read_mapping,
     read_specification,
 )
+from behavior_tree.shown_text import named
 
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
@@ -293,7 +294,7 @@ def trajectory_from(message: JointTrajectory, joint_names: tuple[str, ...]) -> T
         return None
     missing = [name for name in joint_names if name not in message.joint_names]
     if missing:
-        raise invalid(f"trajectory.joint_names lacks {listed(missing)}")
+        raise invalid(f"trajectory.joint_names lacks {named(missing)}")
     order = [list(message.joint_names).index(name) for name in joint_names]
     times = np.array([seconds(point.time_from_start) for point in message.points])
     if len(times) < 2 or np.any(np.diff(times) <= 0.0):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -97,13 +97,6 @@ def planning_budget(most: float = PLANNING_TIME) -> Iterator[None]:
 
     with interruptible(in_time):
         yield
-
-
-def listed(names: Sequence[str], most: int = 20) -> str:
-    """Names in a sentence, the first ones of many."""
-    shown = ", ".join(f"'{name}'" for name in sorted(names)[:most])
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{shown}{more}" if shown else "none"
 
 
 # ---------------------------------------------------------------- messages

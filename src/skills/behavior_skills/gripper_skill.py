@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from behavior_skills.execution import stillness, stop, wait_for
-from behavior_skills.goal_checks import check_not_negative, invalid, listed
+from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
     Arm,
     Failure,
@@ -19,6 +19,7 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
+from behavior_tree.shown_text import named
 
 SHUT = 0.002
 """[m] a smaller gap means that nothing is between the fingers."""
@@ -158,9 +159,7 @@ class GripperSkill:
             return 0.0
         if request.mode == GripperMode.GRIP:
             if request.grip not in self.grips:
-                raise invalid(
-                    f"grip '{request.grip}' is unknown; choose from {listed(list(self.grips))}"
-                )
+                raise invalid(f"grip '{request.grip}' is unknown; choose from {named(self.grips)}")
             return self.grips[request.grip]
         if not 0.0 <= request.width <= self.open_width:
             raise invalid(f"width is {request.width}, give metres in 0..{self.open_width}")

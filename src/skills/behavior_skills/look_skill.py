@@ -15,7 +15,6 @@ from behavior_skills.goal_checks import (
     check_not_negative,
     check_scaling,
     invalid,
-    listed,
     planning_budget,
 )
 from behavior_skills.interfaces import (
@@ -29,6 +28,7 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.planning import PlanningWorld, Speeds, checked
+from behavior_tree.shown_text import named
 
 ROLLS = 8
 """Turns about the line of sight that are as good as the smallest one."""
@@ -137,7 +137,7 @@ class LookSkill:
             raise SkillFailure(
                 Failure.UNKNOWN_OBJECT,
                 f"Object '{self.request.object_name}' is not in the scene. Known are "
-                f"{listed(list(objects))}.",
+                f"{named(objects)}.",
             )
         position: Array = thing.base_T_object[:3, 3]
         return position

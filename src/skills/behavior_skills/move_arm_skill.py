@@ -16,7 +16,6 @@ from behavior_skills.goal_checks import (
     check_not_negative,
     check_scaling,
     invalid,
-    listed,
     planning_budget,
 )
 from behavior_skills.interfaces import (
@@ -29,6 +28,7 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.planning import PlanningWorld, Speeds, checked
+from behavior_tree.shown_text import named
 
 SETTLE_TIME = 0.5
 """[s] in which the joints must come within their tolerance after the motion."""
@@ -157,7 +157,7 @@ class MoveArmSkill:
         elif request.mode == ArmMode.NAMED and request.named_target not in robot.named:
             raise invalid(
                 f"named_target '{request.named_target}' is unknown; choose from "
-                f"{listed(list(robot.named))}"
+                f"{named(robot.named)}"
             )
         elif request.mode in (ArmMode.POSE, ArmMode.CARTESIAN, ArmMode.WAYPOINTS):
             if not request.base_T_tool:

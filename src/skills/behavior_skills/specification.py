@@ -8,18 +8,12 @@ import itertools
 import reprlib
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
+from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_skills.orientations import DirectionConstraint, axis_filter, surprising
 from behavior_skills.sentences import joined
 
-LONGEST_TEXT = 16_384
-"""Characters of a specification's YAML."""
-DEEPEST_TEXT = 20
-"""Lists and mappings in each other: reading takes a time that grows with the square of that."""
-LONGEST_REASON = 300
-"""Characters of what the YAML reader says of a text."""
 MOST_WARNINGS = 20
 """Unknown keys that are spoken of."""
 MOST_NAMES = 100
@@ -113,63 +107,15 @@ def read_specification(kind: type[Specification], text: str) -> Specification:
 
 def read_mapping(text: str) -> dict[str, Any]:
     """A mapping from YAML text that somebody has sent; raises `SpecificationError`."""
-    if len(text) > LONGEST_TEXT:
-        raise SpecificationError(
-            f"The specification has {len(text)} characters, at most {LONGEST_TEXT} are read."
-        )
     try:
-        _check_tokens(text)
-        values = yaml.safe_load(text)
-    except SpecificationError:
-        raise
-    # The constructors of YAML's types raise whatever their conversions raise.
-    except (
-        yaml.YAMLError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        TypeError,
-        ArithmeticError,
-        RecursionError,
-    ) as error:
-        raise SpecificationError(
-            joined([f"The specification is not YAML: {_why(error)}"])
-        ) from error
+        values = read_yaml(text, "The specification")
+    except SentTextError as error:
+        raise SpecificationError(f"{error}.") from None
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         raise SpecificationError(
-            f"The specification must be a mapping of keys to values, not {reprlib.repr(values)}."
+            f"The specification must be a mapping of keys to values, not {shown(values)}."
         )
     return values
-
-
-def _why(error: Exception) -> str:
-    """What is wrong with YAML text, in one line of bounded length."""
-    if not isinstance(error, yaml.YAMLError):
-        return "a value does not fit its type (a number, a date or a tag such as !!int)"
-    words = " ".join(str(error).split())
-    return words if len(words) <= LONGEST_REASON else f"{words[:LONGEST_REASON]} ..."
-
-
-def _check_tokens(text: str) -> None:
-    """Refuse what grows when it is read; raises `SpecificationError` or `yaml.YAMLError`."""
-    depth = 0
-    for token in yaml.scan(text):
-        depth += isinstance(token, _BEGINS) - isinstance(token, _ENDS)
-        if depth > DEEPEST_TEXT:
-            raise SpecificationError(
-                f"The specification is nested more than {DEEPEST_TEXT} levels deep."
-            )
-        if isinstance(token, yaml.AliasToken):
-            raise SpecificationError("The specification has YAML aliases (*name); write them out.")
-
-
-_BEGINS = (
-    yaml.FlowSequenceStartToken,
-    yaml.FlowMappingStartToken,
-    yaml.BlockSequenceStartToken,
-    yaml.BlockMappingStartToken,
-)
-_ENDS = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
 
 
 def _sentence(error: ValidationError) -> str:
