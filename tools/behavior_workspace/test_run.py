@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -50,6 +51,9 @@ def tally(build: Path) -> Tally:
 
 def main() -> int:
     """Entry point; the exit code is 0 only when every test of every package passed."""
+    # A shell that starts this in its background has it ignore interrupts, and so every program
+    # that a test starts and interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     layout = Layout.of(Path(__file__).resolve().parents[2])
     build = layout.root / "build"
     for report in build.glob("*/pytest.xml"):

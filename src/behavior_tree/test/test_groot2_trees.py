@@ -303,8 +303,6 @@ def test_interrupt_ends_the_program(ports, closing: str) -> None:
 import sys, threading, os, signal
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_groot2_trees import *
-# A test run in the background of a shell inherits that interrupts are ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 tree = tree_of('<Run/>')
 publisher = Groot2Publisher(tree, {ports[0]})
 def loop():

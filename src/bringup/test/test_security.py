@@ -189,7 +189,12 @@ def test_what_runs_is_allowed(observer: Callable[[], RosNode]) -> None:
             if (lacks := profile_of(node, name).missing_in(granted[process]))
         }
         assert not lacking
-        used = profile_of(node, f"/behavior_command_{os.getpid()}")
+        command = f"behavior_command_{os.getpid()}"
+        end = time.monotonic() + 60.0
+        while command not in node.get_node_names():
+            assert time.monotonic() < end, node.get_node_names()
+            client.work()
+        used = profile_of(node, f"/{command}")
         patterns = granted[OPERATOR]
         for kind in fields(Profile):
             allowed = {re.sub(r"behavior_\*", "", name) for name in getattr(patterns, kind.name)}
