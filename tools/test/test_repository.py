@@ -85,6 +85,24 @@ def test_no_source_holds_a_path_of_this_machine():
     assert found == []
 
 
+UNSEEN_SOURCES = re.compile(
+    r"\bspecs/|\bshared/|\bDESIGN\.md|\b(?:facts|specification|scenarios?|card) [A-Z]\d"
+    r"|\([A-C]\d+\.\d+\)|\bof the facts\b|\bthe user's card\b"
+)
+
+
+def test_text_cites_only_what_a_reader_can_find():
+    """Rules stand where they are kept; a source is a file of the repository or a public one."""
+    kinds = ("*.py", "*.yaml", "*.xml", "*.md", "*.rst", "*.msg", "*.srv", "*.action")
+    texts = {file: file.read_text() for file in tracked(*kinds) if file != Path(__file__)}
+    found = [
+        f"{file.relative_to(REPOSITORY)}: {match[0]}"
+        for file, text in texts.items()
+        for match in UNSEEN_SOURCES.finditer(text)
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
 def test_package_manifest_is_complete(folder):
     manifest = ElementTree.parse(folder / "package.xml").getroot()

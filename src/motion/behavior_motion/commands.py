@@ -22,7 +22,7 @@ class ApproachParams:
         deviation = |v - (v . n) n| + |R_target - R_tool|_F / 6
         p = p_target - (1 - exp(-deviation^2 / (2 std_dev^2))) direction
 
-    Source: motion commands of Isaac Cortex (specs/decider_networks.md, A6).
+    Source: the approach funnel of NVIDIA Isaac Cortex's motion commander (`ApproachParams`).
     """
 
     direction: Vector

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quality of service by what a topic is for (DESIGN.md, section 6)."""
+"""Quality of service by what a topic is for, one profile each."""
 
 from __future__ import annotations
 

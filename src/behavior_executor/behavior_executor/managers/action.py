@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manager that carries out navigation actions: routes in, maneuvers out (facts B2.4)."""
+"""The manager that carries out navigation actions: routes in, maneuvers out."""
 
 from __future__ import annotations
 

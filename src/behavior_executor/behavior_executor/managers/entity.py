@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manager of the modules that are switched on and off (facts B2.7)."""
+"""The manager of the modules that are switched on and off."""
 
 from __future__ import annotations
 

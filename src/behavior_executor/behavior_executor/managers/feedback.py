@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells what becomes of the action, collected from all managers (facts B2.9)."""
+"""Tells what becomes of the action, collected from all managers."""
 
 from __future__ import annotations
 

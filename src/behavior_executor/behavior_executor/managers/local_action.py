@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns a route that the robot made itself into an action, where there is no cloud (B2.10)."""
+"""Turns a route that the robot made itself into an action, where there is no cloud."""
 
 from __future__ import annotations
 

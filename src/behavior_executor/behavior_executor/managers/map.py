@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manager that changes the map under the robot (facts B2.6, B3.6)."""
+"""The manager that changes the map under the robot."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The life of one navigation action (facts B2.4).
+"""The life of one navigation action.
 
 ::
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that are switched on and off, and their tree nodes (facts B2.7)."""
+"""Modules that are switched on and off, and their tree nodes."""
 
 from __future__ import annotations
 

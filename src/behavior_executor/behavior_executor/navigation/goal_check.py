@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the goal is reached (facts B3.2)."""
+"""Whether the goal is reached."""
 
 from __future__ import annotations
 

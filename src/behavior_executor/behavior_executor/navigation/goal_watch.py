@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A goal in a frame that may move or get lost (facts B3.3)."""
+"""A goal in a frame that may move or get lost."""
 
 from __future__ import annotations
 

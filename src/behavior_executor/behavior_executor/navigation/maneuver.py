@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the route that the path planner shall follow now (facts B3.1)."""
+"""The part of the route that the path planner shall follow now."""
 
 from __future__ import annotations
 

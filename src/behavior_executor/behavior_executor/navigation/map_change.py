@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changing the map under a robot (facts B3.6).
+"""Changing the map under a robot.
 
 ::
 

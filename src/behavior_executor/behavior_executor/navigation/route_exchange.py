@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asking the route planner for routes, and taking the right answers (facts B3.4).
+"""Asking the route planner for routes, and taking the right answers.
 
 A question is asked again every ``retry_period``, each time under a new number; the answer to any of
 them is an answer to the question, since a planner may need longer than that. What answers older

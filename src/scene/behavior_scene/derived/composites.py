@@ -21,8 +21,8 @@ from behavior_scene.yaml_models import FixedPose, Length
 class CompositeApproach(DerivedObject):
     """Stands `distance` before B on the way from A, and looks at B.
 
-    u = (p_B - p_A without its z), normalised; p = p_B - distance u; yaw = atan2(u_y, u_x), z up
-    (specification A4.5). A is the robot's side, B the thing.
+    u = (p_B - p_A without its z), normalised; p = p_B - distance u; yaw = atan2(u_y, u_x), z up.
+    A is the robot's side, B the thing.
     """
 
     kind: Literal["approach"] = "approach"

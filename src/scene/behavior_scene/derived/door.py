@@ -32,7 +32,7 @@ class DoorPanel(DerivedObject):
     """A door's leaf by its mechanism: position of the mechanism, x along the leaf to its middle.
 
     The mechanism is the one nearest to `viewer`, the panel the one nearest to the mechanism; z is
-    up, for the hinge is taken to be vertical (specification A4.5). Where the detector tells how
+    up, for the hinge is taken to be vertical. Where the detector tells how
     large and how turned the panel is, x is that level edge of it which is the longer one; else it
     points at the panel's middle, which turns it off by the mechanism's distance from the leaf: 7 cm
     before a leaf of 0.5 m by 30 degrees.
@@ -99,8 +99,8 @@ class DoorFrame(DerivedObject):
     `post_distance` beyond the mechanism. An upright capsule is swung from there about the hinge, to
     both sides in turn in steps of `swing_step`, until it holds `min_post_points`. The angle between
     leaf and post tells how far the door is open: not more than `shut_angle`: shut; with the leaf on
-    `viewer`'s side of the frame: a door to pull, else one to push (specification A4.5, where the
-    sign of the angle tells the side, which holds for hinges on the left only).
+    `viewer`'s side of the frame: a door to pull, else one to push. The
+    sign of the angle would tell the side for hinges on the left only.
     """
 
     kind: Literal["door_frame"] = "door_frame"

@@ -22,7 +22,7 @@ from behavior_scene.yaml_models import Count, Length, Number
 
 
 class ApproachTable(DerivedObject):
-    """Middle of a table's edge, looking at the table (specification A4.5).
+    """Middle of a table's edge, looking at the table.
 
     Two upright capsules, left and right of `frame` (between the feet, x forward), go forward one
     independently of the other until each holds `min_capsule_points`; the edge is the line between

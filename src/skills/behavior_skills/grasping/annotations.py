@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grasps that somebody has annotated, from files.
 
-Two forms. A NumPy array ``.npy`` with one grasp a row as GraspNet has it (specs/pick_place.md B7):
+Two forms. A NumPy array ``.npy`` with one grasp a row as GraspNet-1Billion's API has it:
 score, opening of the fingers, height, depth, rotation (9, row by row), position (3), and columns
 that are not looked at; the rotation's columns are approach, closing direction and their cross
 product, and a lower score is better. Or YAML::

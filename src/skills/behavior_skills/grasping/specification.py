@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pick skill's specification as YAML (specs/pick_place.md B7), checked as a whole."""
+"""The pick skill's specification as YAML, checked as a whole."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poses over, in and beside a container from ratios of its extent (specs/pick_place.md B4).
+"""Poses over, in and beside a container from ratios of its extent.
 
 The ratios count along the container's own axes, not along those of the box around it: where the
 container is turned by 45 degrees, half of that box lies beside it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the sampled placements to take (specs/pick_place.md B4, its defects mended)."""
+"""Which of the sampled placements to take."""
 
 from __future__ import annotations
 

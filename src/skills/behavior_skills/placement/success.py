@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a place has succeeded, by the specification's modes (specs/pick_place.md B6).
+"""Whether a place has succeeded, by the specification's modes.
 
 Each mode is a function of the state after the place. It returns None for success or a sentence
 that says what is not so, with the numbers.

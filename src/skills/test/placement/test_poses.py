@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the sampled poses lie (acceptance scenarios P1 to P4 and P9 of the facts)."""
+"""Where the sampled poses lie, in cases worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which placement is taken (P7 of the facts)."""
+"""Which placement is taken."""
 
 from __future__ import annotations
 
