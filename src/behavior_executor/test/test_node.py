@@ -23,6 +23,7 @@ from rclpy.action import ActionClient
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -77,7 +78,9 @@ class Observer(Node):
         self.health: list[DiagnosticArray] = []
         self.log: list[Log] = []
         log = QOS_EVENT_LOG
-        self.create_subscription(Log, "/rosout", self.log.append, QOS_EVENT_LOG)
+        # Loggers keep what they said for who comes late.
+        kept = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.create_subscription(Log, "/rosout", self.log.append, kept)
         self.create_subscription(MissionFeedback, "/mission/feedback", self.feedback.append, log)
         self.create_subscription(TreeStatus, "/behavior/tree_status", self.statuses.append, log)
         self.create_subscription(
@@ -114,7 +117,9 @@ class Stack:
         spinner.start(executor, self.scene, self.skills, self.observer)
         until(lambda: self.observer.action.server_is_ready(), what="server")
         until(lambda: self.observer.missions.get_subscription_count() > 0, what="subscription")
-        until(lambda: self.observer.count_publishers("/mission/feedback") > 0)
+        observed = {each.topic_name for each in self.observer.subscriptions}
+        told = [each for each in executor.publishers if each.topic_name in observed]
+        until(lambda: all(each.get_subscription_count() for each in told), what="publishers")
 
     def publish(self, name: str, action_id: str, **fields: object) -> None:
         self.observer.missions.publish(MissionAction(name=name, action_id=action_id, **fields))
