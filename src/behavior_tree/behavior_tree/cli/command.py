@@ -113,27 +113,27 @@ def _add_check(add: _Add) -> None:
 
 
 def _add_show(add: _Add) -> None:
-    add("file", type=Path, metavar="FILE")
+    add("file", type=_file, metavar="FILE")
     add("--svg", type=Path, metavar="FILE", help="draw a picture instead")
     _add_register(add)
 
 
 def _add_models(add: _Add) -> None:
-    add("files", nargs="*", type=Path, metavar="FILE", help="also what these files describe")
+    add("files", nargs="*", type=_file, metavar="FILE", help="also what these files describe")
     add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
     _add_register(add)
 
 
 def _add_migrate(add: _Add) -> None:
-    add("file", type=Path, metavar="FILE")
+    add("file", type=_file, metavar="FILE")
     add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
     add("--in-place", action="store_true", help="replace FILE, keep the old one as FILE.bak")
 
 
 def _add_simulated(add: _Add) -> None:
-    add("file", type=Path, metavar="FILE")
+    add("file", type=_file, metavar="FILE")
     add("--tree", metavar="ID", help="tree to run, else the main one")
-    add("--rules", type=Path, metavar="JSON", help="substitution rules for simulated leaves")
+    add("--rules", type=_file, metavar="JSON", help="substitution rules for simulated leaves")
     add(
         "--set",
         action="append",
@@ -157,11 +157,19 @@ def _add_run(add: _Add) -> None:
 
 
 def _add_replay(add: _Add) -> None:
-    add("file", type=Path, metavar="FILE.btlog")
+    add("file", type=_file, metavar="FILE.btlog")
     add("--speed", type=_positive, metavar="X", help="in time, X times as fast; else at once")
     add("--at", type=_seconds, metavar="T", help="the tree at T [s] after the log's beginning")
     add("--svg", type=Path, metavar="FILE", help="with --at: as a picture")
     add("--json", action="store_true", help="machine-readable")
+
+
+def _file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        why = "not a file" if path.exists() else "no such file"
+        raise argparse.ArgumentTypeError(f"cannot read {text}: {why} (check the path)")
+    return path
 
 
 def _entry(text: str) -> tuple[str, str]:
