@@ -3,19 +3,31 @@
 #             make demo DEMO=navigation has a mobile robot drive
 # make test   builds and tests everything
 # make setup  only makes the environment; `. ./activate` enters it
+# make test-fast  the tests that need no process, no ROS graph and no patience: under a minute
+# make coverage   the same, and which lines they reach
+# make fuzz       draws inputs nobody has tried, an hour or more; FUZZ="--seconds 60 --seed 7"
 
 PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3,$(shell command -v $(name) 2>/dev/null)))
 SHELL := /bin/bash
 DEMO ?= stack_blocks
 COLCON := colcon --log-base log
 
-.PHONY: demo test setup clean
+.PHONY: demo test test-fast coverage fuzz setup clean
 
 demo: setup
 	@. ./activate && behavior demo $(DEMO)
 
 test: setup
 	@. ./activate && python -m behavior_workspace.test_run
+
+test-fast: setup
+	@. ./activate && python -m behavior_workspace.fast_tests
+
+coverage: setup
+	@. ./activate && python -m behavior_workspace.fast_tests --coverage
+
+fuzz: setup
+	@. ./activate && python -m behavior_workspace.fuzz $(FUZZ)
 
 setup:
 	@if [ -z "$(PYTHON)" ]; then echo "setup: Python is missing: install with 'apt-get install git make gcc g++ cmake python3 python3-venv python3-dev'" >&2; exit 1; fi

@@ -14,6 +14,7 @@ setup(
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
+    entry_points={"pytest11": ["behavior_workspace = behavior_workspace.pytest_plugin"]},
     zip_safe=True,
     maintainer="Behavior suite maintainers",
     maintainer_email="maintainers@behavior-suite.invalid",

@@ -3,12 +3,14 @@
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = sorted(file.parent for file in REPOSITORY.glob("src/*/setup.py"))
@@ -35,21 +37,41 @@ def check(*command):
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
 
 
-def test_ruff_finds_nothing():
-    check(sys.executable, "-m", "ruff", "check", ".")
+HOOKS = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
 
 
-def test_ruff_would_format_nothing():
-    check(sys.executable, "-m", "ruff", "format", "--check", ".")
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_what_is_checked_before_a_commit_is_good(hook):
+    """The hooks are the one list of checks: here they run on everything."""
+    assert (hook["language"], hook["pass_filenames"]) == ("system", False)
+    check(*shlex.split(hook["entry"]))
 
 
-def test_types_are_strict():
-    folders = [str(folder / name) for folder, name in zip(PACKAGES, NAMES, strict=True)]
-    check(sys.executable, "-m", "mypy", *folders, "tools/behavior_workspace")
+def test_the_checks_are_known():
+    assert [hook["id"] for hook in HOOKS] == ["ruff", "ruff-format", "mypy", "import-linter"]
 
 
-def test_dependencies_point_one_way():
-    check(str(Path(sys.executable).parent / "lint-imports"))
+@pytest.mark.parametrize(
+    ("hook", "text"),
+    [
+        ("ruff", "import os\n"),
+        ("ruff-format", "x = [1,2]\n"),
+        ("mypy", "def f(x):\n    return x\n"),
+    ],
+)
+def test_a_fault_is_noticed(hook, text, tmp_path):
+    (tmp_path / "fault.py").write_text(text)
+    (entry,) = (each["entry"] for each in HOOKS if each["id"] == hook)
+    program, *words = shlex.split(entry)
+    config = ["--config-file", str(REPOSITORY / "mypy.ini")] if hook == "mypy" else []
+    done = subprocess.run(
+        [REPOSITORY / program, *words, *config, "fault.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1
 
 
 def test_every_source_file_names_its_licence():

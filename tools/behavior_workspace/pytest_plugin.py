@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every package's tests share: `--fast`, the marker `slow`, and how hypothesis draws.
+
+With `--fast` a test that starts a process or makes a ROS node skips itself at that moment, and
+tests marked `slow` are left out. So nobody has to keep a list, and what is left needs nothing but
+this process.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import multiprocessing.process
+import os
+import subprocess
+from collections.abc import Iterator
+from typing import NoReturn
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("suite", derandomize=True, deadline=None, database=None)
+settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--fast`."""
+    parser.addoption(
+        "--fast",
+        action="store_true",
+        help="leave out tests that start processes, need a ROS graph or are marked slow",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same examples in every run, unless another profile is asked for."""
+    config.addinivalue_line("markers", "slow: takes seconds of computing; left out by --fast")
+    if not config.getoption("--hypothesis-profile", None):
+        settings.load_profile("suite")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the slow ones out."""
+    if not config.getoption("--fast"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in slow]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Keep processes and nodes from a fast test, from its fixtures to its end."""
+    if not item.config.getoption("--fast"):
+        return (yield)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", _no_process)
+        patch.setattr(multiprocessing.process.BaseProcess, "start", _no_process)
+        patch.setattr(os, "fork", _no_process)
+        if importlib.util.find_spec("rclpy") is not None:
+            from rclpy.node import Node
+
+            patch.setattr(Node, "__init__", _no_node)
+        return (yield)
+
+
+def _no_process(*_: object, **__: object) -> NoReturn:
+    pytest.skip("starts a process")
+
+
+def _no_node(*_: object, **__: object) -> NoReturn:
+    pytest.skip("needs a ROS graph")

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make test-fast` leaves out, what `make coverage` prints, and that `make test` is the same
+in every run."""
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from behavior_workspace import fast_tests, fuzz
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+TESTS = """
+import multiprocessing
+import os
+import subprocess
+
+import pytest
+
+
+def test_of_a_function():
+    assert 1 + 1 == 2
+
+
+@pytest.mark.slow
+def test_that_computes():
+    raise AssertionError("left out")
+
+
+def test_with_a_program():
+    subprocess.run(["true"], check=True)
+
+
+def test_with_a_worker():
+    multiprocessing.get_context("spawn").Process(target=print).start()
+
+
+def test_with_a_fork():
+    os.fork()
+
+
+@pytest.fixture
+def node():
+    from rclpy.node import Node
+
+    return Node("n")
+
+
+def test_with_a_node(node):
+    raise AssertionError("skipped before")
+"""
+
+DRAWS = """
+from hypothesis import given, settings, strategies as st
+
+drawn = []
+
+
+@settings(max_examples=5)
+@given(st.integers())
+def test_draws(number):
+    drawn.append(number)
+
+
+def test_tell():
+    print("drawn", drawn)
+"""
+
+
+def pytest_in(folder, text, *options):
+    (folder / "test_it.py").write_text(textwrap.dedent(text))
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "test_it.py"]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_processes_nodes_and_slow_tests_are_left_out(tmp_path):
+    done = pytest_in(tmp_path, TESTS, "--fast", "-rs")
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"1 passed, 4 skipped, 1 deselected", done.stdout), done.stdout
+    assert done.stdout.count("starts a process") >= 1
+    assert "needs a ROS graph" in done.stdout
+
+
+def test_property_tests_draw_the_same_in_every_run_unless_they_fuzz(tmp_path):
+    def drawn(*options):
+        done = pytest_in(tmp_path, DRAWS, "-s", *options)
+        assert done.returncode == 0, done.stdout
+        return re.search(r"drawn (\[.*\])", done.stdout)[1]
+
+    assert drawn() == drawn()
+    fuzzed = [drawn("--hypothesis-profile=fuzz", f"--hypothesis-seed={n}") for n in (1, 2)]
+    assert fuzzed[0] != fuzzed[1]
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "src" / "thing"
+    (folder / "behavior_thing").mkdir(parents=True)
+    (folder / "test").mkdir()
+    (folder / "setup.py").touch()
+    (folder / "behavior_thing" / "__init__.py").write_text("def one():\n    return 1\n")
+    return folder
+
+
+def test_a_package_s_tests_are_run_and_told_of(package, capfd):
+    test = package / "test" / "test_thing.py"
+    test.write_text(
+        "import behavior_thing\n\ndef test_one():\n    assert behavior_thing.one() == 1\n"
+    )
+    coverage = package / "coverage"
+    coverage.mkdir()
+    assert fast_tests.run_all([package], coverage)
+    assert "1 passed" in capfd.readouterr().out
+    assert (coverage / ".coverage.behavior_thing").exists()
+    test.write_text("def test_one():\n    assert 1 == 2\n")
+    assert not fast_tests.run_all([package])
+    assert "assert 1 == 2" in capfd.readouterr().out
+
+
+def test_the_fuzzers_are_there_and_take_their_options():
+    for program, *options in fuzz.programs(REPOSITORY, seconds=1.0, seed=2):
+        told = Path(program).read_text()
+        for option in options:
+            assert f'"{option.partition("=")[0]}"' in told, (program, option)
