@@ -35,8 +35,8 @@ from scipy.spatial.transform import Rotation
 
 from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_scene import ObjectClass, ObjectLibrary, Tracker, checked_detection
-from behavior_scene.clouds import Cloud, Field, cloud_view
-from behavior_scene.points_in_shape import (
+from behavior_scene.clouds.cloud import Cloud, Field, cloud_view
+from behavior_scene.clouds.points_in_shape import (
     PlacedShape,
     count_points,
     count_points_plainly,
@@ -258,7 +258,7 @@ def measure_age() -> Figures:
     node.create_subscription(SceneObjectArray, "/scene/objects", take, QOS_EVENT_LOG)
     begin = time.monotonic()
     with (
-        process(sys.executable, "-m", "behavior_scene.node"),
+        process(sys.executable, "-m", "behavior_scene.node.scene_node"),
         process(sys.executable, str(Path(__file__).resolve()), "--send"),
     ):
         while len(ages) < WARM_UP + IMAGES:

@@ -22,7 +22,7 @@ setup(
     entry_points={
         "console_scripts": [
             "detector_node = behavior_scene.detector.node:main",
-            "scene_node = behavior_scene.node:main",
+            "scene_node = behavior_scene.node.scene_node:main",
         ]
     },
 )

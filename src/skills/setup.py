@@ -21,10 +21,10 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            "base_node = behavior_skills.base_node:main",
-            "skills_node = behavior_skills.node:main",
-            "robot_state_publisher_node = behavior_skills.robot_state_publisher:main",
-            "wait_node = behavior_skills.wait_node:main",
+            "base_node = behavior_skills.base.base_node:main",
+            "skills_node = behavior_skills.node.skills_node:main",
+            "robot_state_publisher_node = behavior_skills.node.robot_state_publisher:main",
+            "wait_node = behavior_skills.node.wait_node:main",
         ]
     },
 )

@@ -61,9 +61,9 @@ from behavior_ros import (
     run,
 )
 from behavior_ros.web_access import WebAccess, new_token, write_private
-from behavior_scene.definitions import definitions_from
 from behavior_scene.derived import ContainerInterior
 from behavior_scene.library import load_library
+from behavior_scene.objects.definitions import definitions_from
 
 PARAMETERS = [
     ParameterSpec("port", 8080, "of the page on localhost", range=(1024, 65535), read_only=True),

@@ -20,7 +20,6 @@ from scipy.spatial.transform import Rotation
 from behavior_bringup.description import load_stack, resolve, stack_file
 from behavior_bringup.paths import share_dir
 from behavior_scene import Scene, load_library
-from behavior_scene.definitions import Definition, definitions_from
 from behavior_scene.detections import Detection, checked_detection
 from behavior_scene.detector import (
     CameraModel,
@@ -32,6 +31,7 @@ from behavior_scene.detector import (
     parse_settings,
 )
 from behavior_scene.library import ObjectLibrary
+from behavior_scene.objects.definitions import Definition, definitions_from
 from behavior_sim import Simulation, WorldConfig, find_world, load_world, parse_world
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
 

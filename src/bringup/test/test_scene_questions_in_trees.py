@@ -17,7 +17,7 @@ from sensor_msgs.msg import PointCloud2, PointField
 
 from behavior_bringup.paths import share_dir
 from behavior_ros import load_node_models, register_ros_nodes
-from behavior_scene.node import SceneNode
+from behavior_scene.node.scene_node import SceneNode
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
 
 DOMAIN = 65

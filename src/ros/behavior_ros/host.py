@@ -4,7 +4,7 @@ r"""Several nodes of several packages in one process: ``python -m behavior_ros.h
 Every ``/clock`` message costs a callback per node and every process an interpreter, so components
 share processes::
 
-    python -m behavior_ros.host --node behavior_scene.node:SceneNode:=rate=10.0 \
+    python -m behavior_ros.host --node behavior_scene.node.scene_node:SceneNode:=rate=10.0 \
         --node behavior_executor.node:BehaviorExecutor --ros-args --params-file robot.yaml
 
 After the class, ``:=key=value`` sets a parameter of that node (a YAML value); ``:=__node=name`` and
@@ -40,7 +40,7 @@ class HostedNode:
     """One ``--node`` of the command line."""
 
     module: str
-    """Python module, like behavior_scene.node."""
+    """Python module, like behavior_scene.node.scene_node."""
     attribute: str
     """Class in the module."""
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class HostedNode:
         module, colon, attribute = head.partition(":")
         if not (module and colon and attribute):
             raise HostError(
-                f"--node {text}: write module:Class, like behavior_scene.node:SceneNode"
+                f"--node {text}: write module:Class, like behavior_scene.node.scene_node:SceneNode"
             )
         parameters: dict[str, Any] = {}
         remaps: dict[str, str] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The detection scene: detections become tracks, tracks become objects that behaviours act on.
 
-Everything exported here is free of ROS; `behavior_scene.node` is the node around it and
-`behavior_scene.conversion` the only place that knows messages.
+Everything exported here is free of ROS; `behavior_scene.node.scene_node` is the node around it and
+`behavior_scene.node.conversion` the only place that knows messages.
 """
 
 from behavior_scene.detections import (
@@ -11,7 +11,6 @@ from behavior_scene.detections import (
     checked_detection,
     checked_detections,
 )
-from behavior_scene.intake import Intake, IntakeParameters
 from behavior_scene.library import (
     LibraryError,
     ObjectClass,
@@ -20,8 +19,14 @@ from behavior_scene.library import (
     library_from_dict,
     load_library,
 )
-from behavior_scene.objects import ObjectState, SceneObject, Snapshot
-from behavior_scene.questions import (
+from behavior_scene.objects.scene import (
+    Scene,
+    SceneParameters,
+    UnknownLinkError,
+    UnknownObjectError,
+)
+from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.questions.questions import (
     Answer,
     BadQuestionError,
     Context,
@@ -30,10 +35,10 @@ from behavior_scene.questions import (
     Question,
     answer,
 )
-from behavior_scene.scene import Scene, SceneParameters, UnknownLinkError, UnknownObjectError
-from behavior_scene.tracker import Tracker
-from behavior_scene.tracker_parameters import TrackerParameterError, TrackerParameters
-from behavior_scene.tracks import Track
+from behavior_scene.tracking.intake import Intake, IntakeParameters
+from behavior_scene.tracking.parameters import TrackerParameterError, TrackerParameters
+from behavior_scene.tracking.tracker import Tracker
+from behavior_scene.tracking.tracks import Track
 
 __all__ = [
     "Answer",

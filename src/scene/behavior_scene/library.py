@@ -164,7 +164,7 @@ class ObjectLibrary:
     accept_unlisted: bool = True
     """True: classes that are not listed become objects with the defaults of `ObjectClass`."""
     objects: Mapping[str, Any] = field(default_factory=dict)
-    """Definitions by name, as read; see `behavior_scene.definitions`."""
+    """Definitions by name, as read; see `behavior_scene.objects.definitions`."""
 
     def get(self, class_id: str) -> ObjectClass | None:
         """The class called `class_id`; None: unknown and not accepted."""

@@ -16,7 +16,7 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import QOS_LATCHED, to_time
-from behavior_scene.node import SceneNode
+from behavior_scene.node.scene_node import SceneNode
 
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
 

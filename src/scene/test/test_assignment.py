@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_scene.assignment import optimal_assignment
+from behavior_scene.tracking.assignment import optimal_assignment
 
 
 @st.composite

@@ -9,12 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from behavior_scene.definitions import (
-    DefinitionError,
-    computing_order,
-    dependents,
-    read_definitions,
-)
 from behavior_scene.derived import (
     ApproachTable,
     CompositeApproach,
@@ -30,7 +24,13 @@ from behavior_scene.derived import (
 from behavior_scene.derived.capsule import count_in_capsule, first_hit
 from behavior_scene.detections import checked_detection
 from behavior_scene.library import GraspAnnotation, ObjectClass, ObjectLibrary, Shape
-from behavior_scene.tracker import Tracker
+from behavior_scene.objects.definitions import (
+    DefinitionError,
+    computing_order,
+    dependents,
+    read_definitions,
+)
+from behavior_scene.tracking.tracker import Tracker
 
 
 def pose(x=0.0, y=0.0, z=0.0, rpy=(0.0, 0.0, 0.0)):

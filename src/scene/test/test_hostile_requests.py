@@ -27,12 +27,12 @@ from vision_msgs.msg import (  # noqa: E402
 )
 
 from behavior_scene import Defect  # noqa: E402
-from behavior_scene.detection_input import DetectionInput  # noqa: E402
-from behavior_scene.manage_server import ManageServer  # noqa: E402
-from behavior_scene.memory_part import MemoryPart  # noqa: E402
-from behavior_scene.node import SceneNode  # noqa: E402
-from behavior_scene.question_server import QuestionServer  # noqa: E402
-from behavior_scene.scene_services import SceneServices  # noqa: E402
+from behavior_scene.node.detection_input import DetectionInput  # noqa: E402
+from behavior_scene.node.manage_server import ManageServer  # noqa: E402
+from behavior_scene.node.memory_part import MemoryPart  # noqa: E402
+from behavior_scene.node.question_server import QuestionServer  # noqa: E402
+from behavior_scene.node.scene_node import SceneNode  # noqa: E402
+from behavior_scene.node.scene_services import SceneServices  # noqa: E402
 from behavior_tree.shown_text import has_control_characters  # noqa: E402
 
 DOMAIN = 154
@@ -177,6 +177,7 @@ HOSTILE = {
     ),
     "definition with a long name": (setup("n" * 300 + ": {class: a}"), "at most 256 characters"),
     "definition with control characters": (setup('"\\x1b[2J": {class: a}'), r"\x1b[2J"),
+    "empty class": (setup(names=[""]), "object '': class: String should have at least 1 character"),
     "condition": (setup(f"a: {{class: a, where: '{'x+' * 400}1 > 0'}}"), "at most 512"),
     "nested condition": (setup(f"a: {{class: a, where: '{'(' * 500}'}}"), "cannot be read"),
     "tracker of 10 MB": (tracker("[" * 10_000_000), "definition has 10000000 characters"),

@@ -17,9 +17,9 @@ from behavior_scene import (
     library_from_dict,
     load_library,
 )
-from behavior_scene.definitions import definitions_from
-from behavior_scene.expression import ExpressionError, TrackExpression
 from behavior_scene.library import Symmetry
+from behavior_scene.objects.definitions import definitions_from
+from behavior_scene.objects.expression import ExpressionError, TrackExpression
 
 SCENES = sorted((Path(__file__).parents[3] / "config" / "scenes").glob("*.yaml"))
 TEXT = """

@@ -11,9 +11,9 @@ from visualization_msgs.msg import Marker
 
 from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_scene import ObjectClass, ObjectLibrary, ObjectState, Tracker, checked_detection
-from behavior_scene.color import Hsv
+from behavior_scene.clouds.color import Hsv
 from behavior_scene.library import Shape
-from behavior_scene.markers import (
+from behavior_scene.node.markers import (
     REPEATED,
     STATE_COLORS,
     Drawn,
@@ -22,9 +22,9 @@ from behavior_scene.markers import (
     shape_markers,
     track_markers,
 )
-from behavior_scene.objects import SceneObject
-from behavior_scene.questions import Answer, Question
-from behavior_scene.shown_shapes import SHOWN, ShownShape, ShownShapes
+from behavior_scene.objects.snapshot import SceneObject
+from behavior_scene.questions.questions import Answer, Question
+from behavior_scene.questions.shown_shapes import SHOWN, ShownShape, ShownShapes
 
 BLUE = (0.1, 0.2, 0.9, 1.0)
 

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_scene import ObjectState, Scene, checked_detection, library_from_dict
-from behavior_scene.definitions import read_definitions
-from behavior_scene.memory import (
+from behavior_scene.memory.sightings import SightingFilter
+from behavior_scene.memory.store import (
     SCHEMA_VERSION,
     SceneMemory,
     Sighted,
     StorageError,
     UnknownMemoryError,
 )
-from behavior_scene.sightings import SightingFilter
+from behavior_scene.objects.definitions import read_definitions
 
 LIBRARY = library_from_dict(
     {
@@ -153,7 +153,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from test_memory import scene_with, sighted
-from behavior_scene.memory import SceneMemory
+from behavior_scene.memory.store import SceneMemory
 memory = SceneMemory(Path(sys.argv[1]))
 for number in range(10**9):
     places = {"block": (number, 0, 0), "tray": (number, 1, 0)}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from scipy.stats import multivariate_normal
 
-from behavior_scene import motion_model
-from behavior_scene.motion_model import (
+from behavior_scene.tracking import motion_model
+from behavior_scene.tracking.motion_model import (
     CRUISE,
     HYPOTHESES,
     TURN,
@@ -23,8 +23,8 @@ from behavior_scene.motion_model import (
     predicted,
     wandering,
 )
-from behavior_scene.noise_estimate import learned, unlearned
-from behavior_scene.orientation_filter import turned
+from behavior_scene.tracking.noise_estimate import learned, unlearned
+from behavior_scene.tracking.orientation_filter import turned
 
 ONE = Traits(np.array([2.0]), np.array([0.15]))
 

@@ -16,8 +16,8 @@ from behavior_scene import (
     checked_detection,
     library_from_dict,
 )
-from behavior_scene.color import Hsv
-from behavior_scene.definitions import DefinitionError, read_definitions
+from behavior_scene.clouds.color import Hsv
+from behavior_scene.objects.definitions import DefinitionError, read_definitions
 
 LIBRARY = library_from_dict(
     {

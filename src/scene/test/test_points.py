@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-import behavior_scene
 from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from behavior_scene import points_in_shape
-from behavior_scene.clouds import CloudDefect, Field, MalformedCloudError, cloud_view
-from behavior_scene.color import Hsv, HsvRange, mean_color
-from behavior_scene.points_in_shape import (
+from behavior_scene import clouds
+from behavior_scene.clouds import points_in_shape
+from behavior_scene.clouds.cloud import CloudDefect, Field, MalformedCloudError, cloud_view
+from behavior_scene.clouds.color import Hsv, HsvRange, mean_color
+from behavior_scene.clouds.points_in_shape import (
     PlacedShape,
     count_points,
     count_points_plainly,
@@ -247,8 +247,8 @@ def test_surfaces_belong_to_shapes_and_any_number_of_shapes_is_counted():
 
 
 def test_numpy_counts_and_says_why_where_nothing_can_be_compiled(monkeypatch):
-    monkeypatch.delattr(behavior_scene, "points_kernel")
-    monkeypatch.setitem(sys.modules, "behavior_scene.points_kernel", None)
+    monkeypatch.delattr(clouds, "points_kernel")
+    monkeypatch.setitem(sys.modules, "behavior_scene.clouds.points_kernel", None)
     monkeypatch.setattr(points_in_shape, "_COMPILED", type(points_in_shape._COMPILED)())
     assert "points_kernel" in prepare(wait=True)
     assert not is_prepared()

@@ -31,8 +31,8 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
-from behavior_scene.node import SceneNode  # noqa: E402
-from behavior_scene.question_server import QuestionServer  # noqa: E402
+from behavior_scene.node.question_server import QuestionServer  # noqa: E402
+from behavior_scene.node.scene_node import SceneNode  # noqa: E402
 
 DOMAIN = 64
 Q = SceneQuestion

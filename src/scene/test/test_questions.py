@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from behavior_motion.shapes import Box, Capsule, Cylinder, Sphere
 from behavior_scene import BadQuestionError, NoPointsError, ObjectState, Query, Question, answer
-from behavior_scene.clouds import Cloud
-from behavior_scene.color import HsvRange
+from behavior_scene.clouds.cloud import Cloud
+from behavior_scene.clouds.color import HsvRange
 from behavior_scene.library import Shape
-from behavior_scene.objects import SceneObject, Snapshot
-from behavior_scene.questions import Context, PlacedCloud, counts
-from behavior_scene.scene import UnknownObjectError
+from behavior_scene.objects.scene import UnknownObjectError
+from behavior_scene.objects.snapshot import SceneObject, Snapshot
+from behavior_scene.questions.questions import Context, PlacedCloud, counts
 
 
 def placed(at, turn=None):

@@ -7,7 +7,7 @@ from tracking_kit import at, seen
 
 from behavior_scene import ObjectLibrary, Tracker, library_from_dict
 from behavior_scene.detections import Defect
-from behavior_scene.doubles import Reports, same_thing
+from behavior_scene.tracking.doubles import Reports, same_thing
 
 ANY = ObjectLibrary()
 

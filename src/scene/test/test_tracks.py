@@ -16,7 +16,7 @@ from behavior_scene import (
     TrackerParameters,
     library_from_dict,
 )
-from behavior_scene.history import History
+from behavior_scene.tracking.history import History
 
 ANY = ObjectLibrary()
 

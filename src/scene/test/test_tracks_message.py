@@ -13,7 +13,7 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 
 from behavior_ros import seconds, to_time
 from behavior_scene import Defect, Detection, ObjectLibrary, Tracker
-from behavior_scene.conversion import detections_from, tracks_message
+from behavior_scene.node.conversion import detections_from, tracks_message
 
 
 def entry(name="cup", at=(0.0, 0.0, 0.0), score=0.9, size=(0.1, 0.2, 0.3), frame=""):

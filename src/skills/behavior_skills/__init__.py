@@ -2,11 +2,17 @@
 """Skills of an arm with a gripper, and the action servers around them.
 
 Everything exported here is free of ROS: skills are plain functions over the protocols of
-`behavior_skills.interfaces`. `behavior_skills.node` is the node around them.
+`behavior_skills.interfaces`. `behavior_skills.node.skills_node` is the node around them.
 """
 
+from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest, GripperSkill
+from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill, Workspace
+from behavior_skills.arm.place import PlaceParameters, PlaceRequest, PlaceSkill
+from behavior_skills.arm.planning import PlanningWorld, Speeds
+from behavior_skills.arm.screw import ScrewParameters, ScrewRequest, ScrewSkill
+from behavior_skills.arm.screw_motion import ScrewMotion
 from behavior_skills.grasping.candidates import Grasp, grasps_for, ranked_grasps
-from behavior_skills.gripper_skill import GripperMode, GripperOutcome, GripperRequest, GripperSkill
 from behavior_skills.interfaces import (
     Cancelled,
     Failure,
@@ -17,12 +23,6 @@ from behavior_skills.interfaces import (
     ObjectView,
     SkillFailure,
 )
-from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest, MoveArmSkill
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
-from behavior_skills.place_skill import PlaceParameters, PlaceRequest, PlaceSkill
-from behavior_skills.planning import PlanningWorld, Speeds
-from behavior_skills.screw_motion import ScrewMotion
-from behavior_skills.screw_skill import ScrewParameters, ScrewRequest, ScrewSkill
 
 __all__ = [
     "ArmMode",

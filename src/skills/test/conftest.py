@@ -3,9 +3,9 @@ import pytest
 from fakes import FakeWorld
 
 from behavior_motion import create_planner
+from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.interfaces import Hand
-from behavior_skills.planning import PlanningWorld
-from behavior_skills.robot_file import default_robot_file
+from behavior_skills.node.robot_file import default_robot_file
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from behavior_motion import ErrorCode, Plan, Trajectory
-from behavior_skills.gripper_skill import GripperMode, GripperRequest, GripperSkill
+from behavior_skills.arm.gripper import GripperMode, GripperRequest, GripperSkill
+from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
+from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
     Cancelled,
     Done,
@@ -14,8 +16,6 @@ from behavior_skills.interfaces import (
     JointState,
     SkillFailure,
 )
-from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest, MoveArmSkill
-from behavior_skills.planning import Speeds
 
 
 def move(rig, mode, **request):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_skills.base_motion import BaseGoal, BaseLimits, BaseMotion, wrapped
+from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion, wrapped
 
 DT = 0.05
 LIMITS = BaseLimits()

@@ -17,8 +17,8 @@ from behavior_ros import QOS_SENSOR  # noqa: E402
 DOMAIN = 36
 DRIVER = "behavior_sim.base_driver:BaseDriverNode"
 PROCESSES = {
-    "base": ["behavior_skills.base_node:BaseNode:=max_linear_velocity=1.0"],
-    "wait": ["behavior_skills.wait_node:WaitNode"],
+    "base": ["behavior_skills.base.base_node:BaseNode:=max_linear_velocity=1.0"],
+    "wait": ["behavior_skills.node.wait_node:WaitNode"],
     "driver": [DRIVER],
 }
 

@@ -28,13 +28,13 @@ from geometry_msgs.msg import PoseStamped  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from behavior_ros import GoalContext  # noqa: E402
-from behavior_skills import conversion  # noqa: E402
-from behavior_skills.base_node import BaseNode  # noqa: E402
-from behavior_skills.controllers import ControllerCommand  # noqa: E402
-from behavior_skills.goal_runtime import GoalRuntime  # noqa: E402
+from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectState, ObjectView  # noqa: E402
-from behavior_skills.node import SkillsNode  # noqa: E402
-from behavior_skills.wait_node import WaitNode  # noqa: E402
+from behavior_skills.node import conversion  # noqa: E402
+from behavior_skills.node.controllers import ControllerCommand  # noqa: E402
+from behavior_skills.node.goal_runtime import GoalRuntime  # noqa: E402
+from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
+from behavior_skills.node.wait_node import WaitNode  # noqa: E402
 
 PYTHON = re.compile(
     r"\w+Error\b|\w+Exception\b|Traceback|NoneType|object at 0x|array\(|\bself\b|numpy|fault in"
@@ -101,7 +101,7 @@ def servers(context):
     patch.setattr(type(state), "silent", property(lambda self: False))
     patch.setattr(skills._arm, "execute", execute)
     patch.setattr(skills._gripper, "move", lambda width, effort: Command())
-    patch.setattr("behavior_skills.node.SceneClient", lambda *_: View(skills))
+    patch.setattr("behavior_skills.node.skills_node.SceneClient", lambda *_: View(skills))
     patch.setattr(skills, "_scene", Scene())
     patch.setattr(base, "base_pose", lambda: (np.eye(4), 0.0))
     clock = Clock()

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
+from behavior_skills.arm.look import LookRequest, LookSkill, off_sight, sights
+from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
-from behavior_skills.look_skill import LookRequest, LookSkill, off_sight, sights
-from behavior_skills.planning import Speeds
 
 
 def look(rig, target=(0.6, 0.2, 0.1), **request):

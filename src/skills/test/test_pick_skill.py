@@ -7,10 +7,10 @@ from fakes import EDGE, replaced
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill, Workspace
+from behavior_skills.arm.planning import Final, PlanFailures
 from behavior_skills.grasping.candidates import grasp_pose
 from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
-from behavior_skills.planning import Final, PlanFailures
 
 
 def pick(rig, name="blue", parameters=None, **request):

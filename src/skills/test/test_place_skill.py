@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from fakes import EDGE, replaced
 
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill, Workspace
+from behavior_skills.arm.place import PlaceParameters, PlaceRequest, PlaceSkill, symmetries
 from behavior_skills.interfaces import Cancelled, Failure, HeldObject, ObjectState, SkillFailure
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill, Workspace
-from behavior_skills.place_skill import PlaceParameters, PlaceRequest, PlaceSkill, symmetries
 
 
 def target(x=0.3, y=0.3, n=0, yaw=0.0):

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from behavior_skills.recordings import RecordingError, read_recording
+from behavior_skills.arm.recordings import RecordingError, read_recording
 
 JOINTS = ("a", "b")
 

@@ -13,9 +13,9 @@ from rclpy.executors import SingleThreadedExecutor
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_ros import QOS_LATCHED
-from behavior_skills import scene_client
 from behavior_skills.interfaces import Failure, SkillFailure
-from behavior_skills.scene_client import SceneClient, SceneTopic
+from behavior_skills.node import scene_client
+from behavior_skills.node.scene_client import SceneClient, SceneTopic
 
 DOMAINS = itertools.cycle((62, 63))
 """Latched messages of the test before must not turn up in the next."""

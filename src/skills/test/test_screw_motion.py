@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from behavior_skills.screw_motion import ScrewMotion
+from behavior_skills.arm.screw_motion import ScrewMotion
 
 coordinate = st.floats(-1.5, 1.5)
 vector = st.tuples(coordinate, coordinate, coordinate)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from behavior_skills.arm.screw import ScrewParameters, ScrewRequest, ScrewSkill
 from behavior_skills.interfaces import Cancelled, Failure, JointState, SkillFailure
-from behavior_skills.screw_skill import ScrewParameters, ScrewRequest, ScrewSkill
 
 
 def axis(position, direction=(1.0, 0.0, 0.0)):

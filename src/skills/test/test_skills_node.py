@@ -25,9 +25,9 @@ LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml
 PROCESSES = {
     "simulation": ["behavior_sim.node:SimulationNode:=speed=4.0:=seed=1"],
     "skills": [
-        "behavior_skills.node:SkillsNode:=use_sim_time=true",
-        "behavior_skills.robot_state_publisher:RobotStatePublisher:=use_sim_time=true",
-        f"behavior_scene.node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
+        "behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true",
+        "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true",
+        f"behavior_scene.node.scene_node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
     ],
 }
 ACTIONS = {

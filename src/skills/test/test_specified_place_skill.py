@@ -10,11 +10,11 @@ from fakes import EDGE
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
+from behavior_skills.arm.specified_place import SpecifiedPlaceParameters, SpecifiedPlaceSkill
 from behavior_skills.interfaces import Cancelled, Failure, ObjectState, SkillFailure
 from behavior_skills.orientations import random_rotations
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill
 from behavior_skills.placement import PlaceSpecification, sample_placements
-from behavior_skills.specified_place_skill import SpecifiedPlaceParameters, SpecifiedPlaceSkill
 
 DOWN = {"filter_z_dir": ["downward", 160]}
 
@@ -87,8 +87,8 @@ def test_a_block_is_dropped_into_the_bin(holding):
 def test_the_same_seed_puts_it_at_the_same_place(planner):
     from fakes import FakeWorld
 
+    from behavior_skills.arm.planning import PlanningWorld
     from behavior_skills.interfaces import Hand
-    from behavior_skills.planning import PlanningWorld
 
     poses = []
     for _ in range(2):

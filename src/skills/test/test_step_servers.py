@@ -22,7 +22,7 @@ from ros_rig import RosRig  # noqa: E402
 from behavior_motion import check_interrupted  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
 from behavior_skills.interfaces import JointState, ObjectState, ObjectView  # noqa: E402
-from behavior_skills.node import SkillsNode  # noqa: E402
+from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 
 DOMAIN = 130
 EDGE = 0.05
@@ -86,8 +86,8 @@ class Rig(RosRig):
         self.skills = SkillsNode(context=self.context)
         state = self.skills._state
         patch.setattr(type(state), "silent", property(lambda _: False))
-        patch.setattr("behavior_skills.node.SceneClient", SceneOfGoal)
-        patch.setattr("behavior_skills.goal_runtime.GoalRuntime.tick", tick)
+        patch.setattr("behavior_skills.node.skills_node.SceneClient", SceneOfGoal)
+        patch.setattr("behavior_skills.node.goal_runtime.GoalRuntime.tick", tick)
         patch.setattr(self.skills, "_scene", self.scene)
         patch.setattr(self.skills, "_base_T_frame", base_frame(self.skills._base_T_frame))
         self.stand(0.08)
@@ -264,7 +264,7 @@ def test_a_choice_is_cancelled(rig, monkeypatch):
         while True:
             check_interrupted()
 
-    monkeypatch.setattr("behavior_skills.select_reachable_skill.reach_of", endless)
+    monkeypatch.setattr("behavior_skills.arm.select_reachable.reach_of", endless)
     handle = rig.start("/select_reachable", ways(rig))
     rig.until(lambda: began)
     assert not rig.start("/select_reachable", ways(rig)).accepted
@@ -276,7 +276,7 @@ def test_a_fault_of_the_server_is_no_success(rig, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("behavior_skills.conversion.sample_grasp_request", broken)
+    monkeypatch.setattr("behavior_skills.node.conversion.sample_grasp_request", broken)
     ended = rig.ask("/sample_grasp", object_name="red")
     assert ended.code == SampleGrasp.Response.EXECUTION_FAILED
     assert "fault in the server" in ended.message

@@ -7,10 +7,10 @@ from fakes import EDGE
 from test_specified_place_skill import fall, skill_for
 
 from behavior_motion import interruptible
-from behavior_skills.grasp_check import GraspCheck, GraspCheckRequest
+from behavior_skills.arm.grasp_check import GraspCheck, GraspCheckRequest
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
+from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill
-from behavior_skills.select_reachable_skill import SelectReachableRequest, SelectReachableSkill
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ import numpy as np
 
 from behavior_motion.convex import SURFACE, ConvexShape, bounds, contains, facets
 from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
-from behavior_scene.clouds import Cloud
-from behavior_scene.color import Hsv, mean_color, mean_of_sums
+from behavior_scene.clouds.cloud import Cloud
+from behavior_scene.clouds.color import Hsv, mean_color, mean_of_sums
 from behavior_scene.detections import Array
 
 MARGIN = 1e-6
@@ -70,7 +70,7 @@ class _Compiled:
 
     def _import(self) -> None:
         try:
-            from behavior_scene import points_kernel
+            from behavior_scene.clouds import points_kernel
         except Exception as error:  # numba fails in many ways: numpy goes on counting
             self.problem = f"{type(error).__name__}: {error}"
         else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator"
 # ruff: noqa: PLR0917 (compiled code takes plain arrays, not objects)
-"""The compiled counting of points, see :mod:`behavior_scene.points_in_shape`.
+"""The compiled counting of points, see :mod:`behavior_scene.clouds.points_in_shape`.
 
 Importing this module compiles it (some seconds), or loads what an earlier process compiled. A row
 of `shapes` holds the rotation cloud_R_shape (9 numbers, row-major), the origin in the cloud (3)
@@ -57,7 +57,7 @@ def _inside(
 
 @njit(types.void(types.uint32, _TABLE, types.uint32), cache=True)
 def _add_color(packed, sums, s):  # pragma: no cover (runs compiled)
-    """Add a point's colour; as `behavior_scene.color.mean_color`."""
+    """Add a point's colour; as `behavior_scene.clouds.color.mean_color`."""
     red = ((packed >> 16) & 255) / 255.0
     green = ((packed >> 8) & 255) / 255.0
     blue = (packed & 255) / 255.0
@@ -121,7 +121,7 @@ def count(
         planes: of all hulls.
         surface: tolerance of hulls [m].
         counts: gets the number of points per shape.
-        sums: gets per shape the sums for `behavior_scene.color.mean_of_sums`.
+        sums: gets per shape the sums for `behavior_scene.clouds.color.mean_of_sums`.
     """
     low_x, low_y, low_z = low[0], low[1], low[2]
     high_x, high_y, high_z = high[0], high[1], high[2]

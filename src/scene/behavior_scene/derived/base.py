@@ -18,7 +18,7 @@ import numpy as np
 
 from behavior_scene.detections import Array
 from behavior_scene.library import NO_SHAPE, GraspAnnotation, Shape
-from behavior_scene.tracks import Track
+from behavior_scene.tracking.tracks import Track
 from behavior_scene.yaml_models import StrictModel
 
 LEAST_LENGTH = 1e-4

@@ -21,7 +21,7 @@ from behavior_scene.derived.base import (
 )
 from behavior_scene.derived.capsule import count_in_capsule
 from behavior_scene.detections import Array
-from behavior_scene.tracks import Track
+from behavior_scene.tracking.tracks import Track
 from behavior_scene.yaml_models import Count, Length
 
 LEVEL = 0.2

@@ -19,14 +19,14 @@ from vision_msgs.msg import (
 )
 
 from behavior_ros import matrix_to_pose
-from behavior_scene.clouds import MalformedCloudError
+from behavior_scene.clouds.cloud import MalformedCloudError
+from behavior_scene.clouds.messages import cloud_from
 from behavior_scene.detector.boxes import Box
 from behavior_scene.detector.camera_model import CameraModel, CameraModelError
 from behavior_scene.detector.estimate import Estimate
 from behavior_scene.detector.finder import Region
 from behavior_scene.detector.images import ImageDefect, ImageError, RawImage
 from behavior_scene.detector.points import CloudPoints, DepthPoints, PointImage, depth_from_points
-from behavior_scene.question_conversion import cloud_from
 
 FLAT_BOX = 1
 """[px] boxes smaller than this hold no pixel."""

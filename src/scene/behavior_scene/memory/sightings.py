@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from behavior_scene.detections import Array
-from behavior_scene.memory import Sighted
-from behavior_scene.objects import ObjectState, SceneObject, Snapshot
+from behavior_scene.memory.store import Sighted
+from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
 
 _GONE = (ObjectState.STALE, ObjectState.LOST)
 FORGOTTEN_NAMES = 10_000

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from behavior_scene.saved_objects import SavedObject, SavedObjectError, saved_object
+from behavior_scene.objects.saved_objects import SavedObject, SavedObjectError, saved_object
 
 _APPLICATION = 0x6265_7363
 """Marks the file as ours (``PRAGMA application_id``)."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from behavior_scene.memory import SceneMemory, StorageError
+from behavior_scene.memory.store import SceneMemory, StorageError
 
 Work = Callable[[SceneMemory], Any]
 Done = Callable[[Any, Exception | None], None]

@@ -19,19 +19,19 @@ from sensor_msgs.msg import PointCloud2
 
 from behavior_motion.shapes import Box
 from behavior_ros import OK, QOS_SENSOR, WARN, DiagnosticsPublisher, ParameterSpec, declare_all
-from behavior_scene.clouds import Cloud, CloudDefect, MalformedCloudError
-from behavior_scene.color import Hsv
-from behavior_scene.detections import Array
-from behavior_scene.host import SceneHost
-from behavior_scene.points_in_shape import (
+from behavior_scene.clouds.cloud import Cloud, CloudDefect, MalformedCloudError
+from behavior_scene.clouds.color import Hsv
+from behavior_scene.clouds.messages import cloud_from
+from behavior_scene.clouds.points_in_shape import (
     PlacedShape,
     count_points,
     is_prepared,
     prepare,
     problem,
 )
-from behavior_scene.question_conversion import cloud_from
-from behavior_scene.questions import PlacedCloud
+from behavior_scene.detections import Array
+from behavior_scene.node.host import SceneHost
+from behavior_scene.questions.questions import PlacedCloud
 from behavior_tree.shown_text import visible
 
 PARAMETERS = [

@@ -16,10 +16,10 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.library import Shape
-from behavior_scene.memory import Sighted
-from behavior_scene.objects import ObjectState, SceneObject, Snapshot
-from behavior_scene.tracker import Tracker
-from behavior_scene.tracks import Track
+from behavior_scene.memory.store import Sighted
+from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.tracking.tracker import Tracker
+from behavior_scene.tracking.tracks import Track
 
 FramePose = Callable[[str, float], Array | None]
 """world_T_frame at a time [s], or None if it is not known."""

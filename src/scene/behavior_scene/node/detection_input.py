@@ -9,9 +9,9 @@ from rclpy.serialization import deserialize_message
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_SENSOR, ParameterSpec, declare_all, seconds
-from behavior_scene import conversion
 from behavior_scene.detections import Defect
-from behavior_scene.host import SceneHost
+from behavior_scene.node import conversion
+from behavior_scene.node.host import SceneHost
 
 MOST_BYTES = 2**20
 """[bytes] of one message: four times what the most detections that are looked at take."""

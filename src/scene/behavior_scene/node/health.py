@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from behavior_ros import OK, WARN, DiagnosticsPublisher
-from behavior_scene.host import SceneHost
+from behavior_scene.node.host import SceneHost
 
 
 class Health:

@@ -25,17 +25,17 @@ from behavior_ros import (
     declare_all,
     to_time,
 )
-from behavior_scene.attachment import AttachmentRules
-from behavior_scene.color import Hsv
-from behavior_scene.definitions import DefinitionError, definitions_from
+from behavior_scene.clouds.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
-from behavior_scene.memory import SceneMemory, StorageError
-from behavior_scene.objects import Snapshot
-from behavior_scene.scene import Scene, SceneParameters
-from behavior_scene.scene_view import PointsProvider
-from behavior_scene.shown_shapes import ShownShapes
-from behavior_scene.tracks import Track
+from behavior_scene.memory.store import SceneMemory, StorageError
+from behavior_scene.objects.attachment import AttachmentRules
+from behavior_scene.objects.definitions import DefinitionError, definitions_from
+from behavior_scene.objects.scene import Scene, SceneParameters
+from behavior_scene.objects.scene_view import PointsProvider
+from behavior_scene.objects.snapshot import Snapshot
+from behavior_scene.questions.shown_shapes import ShownShapes
+from behavior_scene.tracking.tracks import Track
 from behavior_tree.shown_text import named, reason_text, visible
 
 _DEFAULTS = SceneParameters()

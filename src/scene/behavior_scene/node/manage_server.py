@@ -24,17 +24,17 @@ from rclpy.task import Future
 from behavior_ros import QOS_REQUESTS, ParameterSpec, declare_all, pose_to_matrix, seconds
 from behavior_ros.closing import register_closable
 from behavior_ros.sent_text import SentTextError, read_yaml, shown
-from behavior_scene.conversion import object_message
-from behavior_scene.definitions import DefinitionError
 from behavior_scene.detections import Array
-from behavior_scene.detector_configuration import (
+from behavior_scene.memory.store import SceneMemory, UnknownMemoryError
+from behavior_scene.node.conversion import object_message
+from behavior_scene.node.detector_configuration import (
     DetectorConfiguration,
     DetectorDefinitionError,
     wanted_parameters,
 )
-from behavior_scene.host import SceneHost
-from behavior_scene.memory import SceneMemory, UnknownMemoryError
-from behavior_scene.operations import (
+from behavior_scene.node.host import SceneHost
+from behavior_scene.objects.definitions import DefinitionError
+from behavior_scene.objects.operations import (
     Freeze,
     InOrder,
     Operation,
@@ -42,10 +42,10 @@ from behavior_scene.operations import (
     SetUp,
     wanted_definitions,
 )
+from behavior_scene.objects.saved_objects import SavedObject
+from behavior_scene.objects.scene import UnknownLinkError, UnknownObjectError
 from behavior_scene.request_checks import MOST_OPEN, MOST_PENDING, manage_problem
-from behavior_scene.saved_objects import SavedObject
-from behavior_scene.scene import UnknownLinkError, UnknownObjectError
-from behavior_scene.tracker_parameters import TrackerParameterError
+from behavior_scene.tracking.parameters import TrackerParameterError
 from behavior_tree.shown_text import named, reason_text
 
 Goal = ManageScene.Goal

@@ -9,15 +9,15 @@ from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
 from behavior_ros import QOS_LATCHED, to_time
-from behavior_scene.host import SceneHost
-from behavior_scene.markers import (
+from behavior_scene.node.host import SceneHost
+from behavior_scene.node.markers import (
     Drawn,
     MarkerLedger,
     object_markers,
     shape_markers,
     track_markers,
 )
-from behavior_scene.objects import Snapshot
+from behavior_scene.objects.snapshot import Snapshot
 
 PERIOD = 0.09
 """[s] node time between two arrays, at least: eyes need no more."""

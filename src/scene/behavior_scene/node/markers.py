@@ -22,10 +22,10 @@ from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_ros import matrix_to_pose
 from behavior_scene.detections import Array
 from behavior_scene.library import Color
-from behavior_scene.objects import ObjectState, SceneObject
-from behavior_scene.questions import Answer, Question
-from behavior_scene.shown_shapes import ShownShape
-from behavior_scene.tracks import Track
+from behavior_scene.objects.snapshot import ObjectState, SceneObject
+from behavior_scene.questions.questions import Answer, Question
+from behavior_scene.questions.shown_shapes import ShownShape
+from behavior_scene.tracking.tracks import Track
 
 REPEATED = 10
 """Arrays that delete a marker: a viewer that misses one gets the next."""

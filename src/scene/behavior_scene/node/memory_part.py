@@ -25,13 +25,13 @@ from behavior_ros import (
     seconds,
 )
 from behavior_ros.closing import register_closable
-from behavior_scene.conversion import sighting_message
-from behavior_scene.host import SceneHost
-from behavior_scene.memory import SceneMemory, Sighted, StorageError
-from behavior_scene.memory_worker import MemoryWorker, Work
-from behavior_scene.objects import Snapshot
+from behavior_scene.memory.sightings import SightingFilter
+from behavior_scene.memory.store import SceneMemory, Sighted, StorageError
+from behavior_scene.memory.worker import MemoryWorker, Work
+from behavior_scene.node.conversion import sighting_message
+from behavior_scene.node.host import SceneHost
+from behavior_scene.objects.snapshot import Snapshot
 from behavior_scene.request_checks import names_problem
-from behavior_scene.sightings import SightingFilter
 from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN_OBJECT, NO_MEMORY = 0, 101, 104

@@ -6,9 +6,9 @@ from __future__ import annotations
 from behavior_msgs.msg import SceneObjectArray
 
 from behavior_ros import QOS_LATCHED, create_transform_broadcaster
-from behavior_scene import conversion
-from behavior_scene.host import SceneHost
-from behavior_scene.objects import Snapshot
+from behavior_scene.node import conversion
+from behavior_scene.node.host import SceneHost
+from behavior_scene.objects.snapshot import Snapshot
 
 
 class ObjectPublisher:

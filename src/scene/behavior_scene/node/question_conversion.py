@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between the messages of questions and clouds and the scene's own types."""
+"""Between the messages of questions and the scene's own types."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import math
 
 import numpy as np
 from behavior_msgs.msg import ColorRange, SceneAnswer, SceneQuestion, SceneShape
-from sensor_msgs.msg import PointCloud2
 
 from behavior_motion.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_ros import pose_to_matrix, seconds, to_time
-from behavior_scene.clouds import Cloud, Field, cloud_view
-from behavior_scene.color import HsvRange
-from behavior_scene.questions import Answer, BadQuestionError, Query, Question
-from behavior_scene.shapes import SHAPE_KINDS
+from behavior_scene.clouds.color import HsvRange
+from behavior_scene.objects.shapes import SHAPE_KINDS
+from behavior_scene.questions.questions import Answer, BadQuestionError, Query, Question
 
 
 def query_from(message: SceneQuestion) -> Query:
@@ -86,22 +84,4 @@ def answer_message(answer: Answer, revision: int, stamp: float) -> SceneAnswer:
         revision=revision,
         stamp=to_time(stamp),
         text=answer.text,
-    )
-
-
-def cloud_from(message: PointCloud2) -> Cloud:
-    """The points in a message, where they lie in its buffer.
-
-    Raises:
-        MalformedCloudError: they cannot be used.
-    """
-    return cloud_view(
-        message.data,
-        {field.name: Field(field.offset, field.datatype) for field in message.fields},
-        shape=(message.height, message.width),
-        point_step=message.point_step,
-        row_step=message.row_step,
-        big_endian=message.is_bigendian,
-        frame=message.header.frame_id,
-        stamp=seconds(message.header.stamp),
     )

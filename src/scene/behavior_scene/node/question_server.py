@@ -20,10 +20,11 @@ from rclpy.task import Future
 
 from behavior_ros import QOS_REQUESTS, ParameterSpec, declare_all
 from behavior_ros.closing import register_closable
-from behavior_scene.cloud_input import CloudInput
-from behavior_scene.host import SceneHost
-from behavior_scene.question_conversion import answer_message, query_from
-from behavior_scene.questions import (
+from behavior_scene.node.cloud_input import CloudInput
+from behavior_scene.node.host import SceneHost
+from behavior_scene.node.question_conversion import answer_message, query_from
+from behavior_scene.objects.scene import UnknownObjectError
+from behavior_scene.questions.questions import (
     Answer,
     BadQuestionError,
     Context,
@@ -35,9 +36,8 @@ from behavior_scene.questions import (
     judge_points,
     world_T_shape,
 )
+from behavior_scene.questions.shown_shapes import ShownShape
 from behavior_scene.request_checks import MOST_OPEN, question_problem
-from behavior_scene.scene import UnknownObjectError
-from behavior_scene.shown_shapes import ShownShape
 from behavior_tree.shown_text import reason_text
 
 SUCCESS, UNKNOWN_OBJECT, BAD_QUESTION, NO_POINTS = 0, 101, 102, 103

@@ -14,16 +14,16 @@ from rclpy.node import Node
 
 from behavior_ros import run
 from behavior_ros.closing import closables
-from behavior_scene.detection_input import DetectionInput
-from behavior_scene.health import Health
-from behavior_scene.host import SceneHost
-from behavior_scene.manage_server import ManageServer
-from behavior_scene.marker_publisher import MarkerPublisher
-from behavior_scene.memory_part import MemoryPart
-from behavior_scene.object_publisher import ObjectPublisher
-from behavior_scene.question_server import QuestionServer
-from behavior_scene.scene_services import SceneServices
-from behavior_scene.track_publisher import TrackPublisher
+from behavior_scene.node.detection_input import DetectionInput
+from behavior_scene.node.health import Health
+from behavior_scene.node.host import SceneHost
+from behavior_scene.node.manage_server import ManageServer
+from behavior_scene.node.marker_publisher import MarkerPublisher
+from behavior_scene.node.memory_part import MemoryPart
+from behavior_scene.node.object_publisher import ObjectPublisher
+from behavior_scene.node.question_server import QuestionServer
+from behavior_scene.node.scene_services import SceneServices
+from behavior_scene.node.track_publisher import TrackPublisher
 
 PARTS: tuple[Callable[[SceneHost], object], ...] = (
     DetectionInput,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from behavior_msgs.srv import AttachObject, FreezeObjects
 
 from behavior_ros import QOS_REQUESTS
-from behavior_scene.host import SceneHost
+from behavior_scene.node.host import SceneHost
+from behavior_scene.objects.scene import UnknownLinkError, UnknownObjectError
 from behavior_scene.request_checks import names_problem
-from behavior_scene.scene import UnknownLinkError, UnknownObjectError
 
 SUCCESS, UNKNOWN_OBJECT, UNKNOWN_LINK = 0, 101, 102
 

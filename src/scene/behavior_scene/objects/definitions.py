@@ -20,7 +20,7 @@ from behavior_ros.limits import LONGEST_NAME
 from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene import derived
 from behavior_scene.derived import DerivedObject
-from behavior_scene.selection import DetectedObject
+from behavior_scene.objects.selection import DetectedObject
 from behavior_scene.yaml_models import validated
 
 Definition = DetectedObject | DerivedObject

@@ -9,8 +9,8 @@ import numpy as np
 
 from behavior_scene.derived import DerivedObject, NotDerivableError
 from behavior_scene.detections import Array
-from behavior_scene.records import Record
-from behavior_scene.scene_view import PointsProvider, SceneView
+from behavior_scene.objects.records import Record
+from behavior_scene.objects.scene_view import PointsProvider, SceneView
 
 
 class Derivation:

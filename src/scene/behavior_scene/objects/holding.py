@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from behavior_scene.attachment import LinkPose
 from behavior_scene.detections import Array, Detection, frozen
-from behavior_scene.records import Record
+from behavior_scene.objects.attachment import LinkPose
+from behavior_scene.objects.records import Record
 
 IMAGE_SPREAD = 0.05
 """[s] detections of one message may be stamped this much before it."""
 
 
 class Holding:
-    """Compares held objects with what is seen; see `behavior_scene.attachment`."""
+    """Compares held objects with what is seen; see `behavior_scene.objects.attachment`."""
 
     def __init__(self, link_pose: LinkPose) -> None:
         """`link_pose` tells where links are."""

@@ -11,18 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from behavior_ros.sent_text import SentTextError, read_yaml, shown
-from behavior_scene.definitions import (
+from behavior_scene.derived import DerivedObject
+from behavior_scene.detections import Array
+from behavior_scene.objects.definitions import (
     Definition,
     DefinitionError,
     computing_order,
     definitions_from,
 )
-from behavior_scene.derived import DerivedObject
-from behavior_scene.detections import Array
-from behavior_scene.objects import ObjectState
+from behavior_scene.objects.scene import Scene
+from behavior_scene.objects.snapshot import ObjectState
 from behavior_scene.request_checks import MOST_DEFINED, MOST_NAMES
-from behavior_scene.scene import Scene
-from behavior_scene.selection import DetectedObject
 from behavior_tree.shown_text import named
 
 
@@ -208,19 +207,15 @@ def wanted_definitions(text: str, names: Sequence[str], scene: Scene) -> dict[st
 
 def _known(names: Sequence[str], scene: Scene) -> dict[str, Definition]:
     library = scene.library
-    listed = definitions_from(
-        {name: library.objects[name] for name in names if name in library.objects},
-        "object library",
-    )
-    found: dict[str, Definition] = {}
+    entries: dict[str, Any] = {}
     for name in names:
-        if name in listed:
-            found[name] = listed[name]
+        if name in library.objects:
+            entries[name] = library.objects[name]
         elif library.get(name) is not None:
-            found[name] = DetectedObject.model_validate({"class": name})
+            entries[name] = {"class": name}
         else:
             raise DefinitionError(
                 f"'{name}' is neither an object nor a class of the object library: give its "
                 f"definition, or one of {named([*library.objects, *library.classes])}"
             )
-    return found
+    return definitions_from(entries, "object library")

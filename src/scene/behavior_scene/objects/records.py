@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from behavior_scene.attachment import Attachment, LinkPose
-from behavior_scene.definitions import Definition, kind_of
 from behavior_scene.derived import Derived, DerivedObject
 from behavior_scene.detections import Array, frozen
 from behavior_scene.library import NO_SHAPE, Color, ObjectClass, Shape
-from behavior_scene.objects import ObjectState, SceneObject
-from behavior_scene.tracks import Track
+from behavior_scene.objects.attachment import Attachment, LinkPose
+from behavior_scene.objects.definitions import Definition, kind_of
+from behavior_scene.objects.snapshot import ObjectState, SceneObject
+from behavior_scene.tracking.tracks import Track
 
 _SMALLEST = 1e-3
 """[m] Edge of a detected object whose size the detector does not know."""

@@ -19,23 +19,23 @@ from types import MappingProxyType
 
 import numpy as np
 
-from behavior_scene.attachment import Attachment, AttachmentRules, LinkPose
-from behavior_scene.color import Hsv
-from behavior_scene.definitions import Definition, computing_order
-from behavior_scene.derivation import Derivation
+from behavior_scene.clouds.color import Hsv
 from behavior_scene.detections import Array, Defect, Detection, frozen
-from behavior_scene.holding import Holding
-from behavior_scene.intake import Intake, IntakeParameters
 from behavior_scene.library import ObjectLibrary
-from behavior_scene.objects import ObjectState, SceneObject, Snapshot
-from behavior_scene.records import Record
-from behavior_scene.saved_objects import SavedObject
-from behavior_scene.scene_view import PointsProvider, SceneView
-from behavior_scene.selection import DetectedObject
-from behavior_scene.track_choice import TrackChoice
-from behavior_scene.tracker import Tracker
-from behavior_scene.tracker_parameters import TrackerParameters
-from behavior_scene.tracks import Track
+from behavior_scene.objects.attachment import Attachment, AttachmentRules, LinkPose
+from behavior_scene.objects.definitions import Definition, computing_order
+from behavior_scene.objects.derivation import Derivation
+from behavior_scene.objects.holding import Holding
+from behavior_scene.objects.records import Record
+from behavior_scene.objects.saved_objects import SavedObject
+from behavior_scene.objects.scene_view import PointsProvider, SceneView
+from behavior_scene.objects.selection import DetectedObject
+from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.objects.track_choice import TrackChoice
+from behavior_scene.tracking.intake import Intake, IntakeParameters
+from behavior_scene.tracking.parameters import TrackerParameters
+from behavior_scene.tracking.tracker import Tracker
+from behavior_scene.tracking.tracks import Track
 
 
 class UnknownObjectError(KeyError):
@@ -267,7 +267,7 @@ class Scene:
         self._revision += 1
 
     def attach(self, name: str, link: str, now: float | None = None) -> None:
-        """Let an object move with a link; see `behavior_scene.attachment`.
+        """Let an object move with a link; see `behavior_scene.objects.attachment`.
 
         Args:
             name: of the object.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from behavior_scene.derived import NotDerivableError
 from behavior_scene.detections import Array
 from behavior_scene.library import GraspAnnotation, ObjectLibrary, Shape
-from behavior_scene.records import Record
-from behavior_scene.tracks import Track
+from behavior_scene.objects.records import Record
+from behavior_scene.tracking.tracks import Track
 
 PointsProvider = Callable[[], tuple[Array, float] | None]
 """The newest cloud: points in the fixed frame (N x 3) [m] and their stamp [s]; None: none yet."""

@@ -14,10 +14,10 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from behavior_motion.convex import ConvexShape, contains, convex_shape
 from behavior_motion.errors import MotionError
-from behavior_scene.color import Hsv, HsvRange
+from behavior_scene.clouds.color import Hsv, HsvRange
 from behavior_scene.detections import Array
-from behavior_scene.expression import ExpressionError, TrackExpression
-from behavior_scene.tracks import Track
+from behavior_scene.objects.expression import ExpressionError, TrackExpression
+from behavior_scene.tracking.tracks import Track
 from behavior_scene.yaml_models import FixedPose, Length, Number, StrictModel, Unit
 
 LONGEST_CONDITION = 512

@@ -11,7 +11,7 @@ from behavior_motion.convex import ConvexShape, convex_shape, gap_above, signed_
 from behavior_motion.shapes import Sphere
 from behavior_scene.detections import Array
 from behavior_scene.library import Shape
-from behavior_scene.objects import SceneObject
+from behavior_scene.objects.snapshot import SceneObject
 
 SHAPE_KINDS = ("sphere", "box", "cylinder", "capsule", "convex_mesh")
 """In the order of the constants of behavior_msgs/SceneShape."""

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from behavior_scene.color import Hsv, mean_color
+from behavior_scene.clouds.color import Hsv, mean_color
 from behavior_scene.derived import NotDerivableError
-from behavior_scene.expression import ExpressionError
 from behavior_scene.library import Color
-from behavior_scene.records import Record
-from behavior_scene.scene_view import SceneView
-from behavior_scene.selection import DetectedObject
-from behavior_scene.tracker import Tracker
-from behavior_scene.tracks import Track
+from behavior_scene.objects.expression import ExpressionError
+from behavior_scene.objects.records import Record
+from behavior_scene.objects.scene_view import SceneView
+from behavior_scene.objects.selection import DetectedObject
+from behavior_scene.tracking.tracker import Tracker
+from behavior_scene.tracking.tracks import Track
 
 
 class TrackChoice:

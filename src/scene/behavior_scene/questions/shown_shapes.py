@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from behavior_motion.convex import ConvexShape
 from behavior_scene.detections import Array
-from behavior_scene.questions import Answer, Question
+from behavior_scene.questions.questions import Answer, Question
 
 SHOWN = 3.0
 """[s] a shape is shown after the last answer."""

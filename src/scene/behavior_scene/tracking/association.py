@@ -9,7 +9,7 @@ are known, how much the size and (if the class says so) the orientation differ. 
 knows three ways for things to go on: at rest, in motion, and, rarely, somewhere within the gate
 because they were pushed or badly seen. Leaving both alone costs as much as a detection at the edge
 of the gate that only the third explains, and the sum over the image is made least
-(:func:`behavior_scene.assignment.optimal_assignment`).
+(:func:`behavior_scene.tracking.assignment.optimal_assignment`).
 
 A sure detection of another class may continue a track too, at a price, where rest or motion
 explains it and sizes agree: detectors mistake one class for another, and no two things are in one
@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-from behavior_scene.assignment import Indices, optimal_assignment
 from behavior_scene.detections import Array
-from behavior_scene.measurements import Measurements
-from behavior_scene.motion_model import Motion, Traits, log_densities, predicted
-from behavior_scene.noise_estimate import Noise
-from behavior_scene.tracks import Constants, Track
+from behavior_scene.tracking.assignment import Indices, optimal_assignment
+from behavior_scene.tracking.measurements import Measurements
+from behavior_scene.tracking.motion_model import Motion, Traits, log_densities, predicted
+from behavior_scene.tracking.noise_estimate import Noise
+from behavior_scene.tracking.tracks import Constants, Track
 
 Mask = NDArray[np.bool_]
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_scene.assignment import Indices
 from behavior_scene.detections import Array
+from behavior_scene.tracking.assignment import Indices
 
 PRIOR_WEIGHT = 4.0
 """Detections that the class's `position_deviation` counts for."""

@@ -4,9 +4,9 @@
 The filter has one variance for each track. It averages what it has seen, weighed by the variances,
 until it has settled; then, after a step of dt, the orientation goes the part
 ``1 - exp(-dt / tau)`` of the way to the measured one along the shortest rotation, at every rate of
-the detector (see :func:`behavior_scene.motion_model.wandering`). A turn beyond `SNAP_ANGLE` is
-taken over at once: a thing that somebody turned over, or one with symmetry whose detector changed
-its mind; filtering would show an orientation that it never had.
+the detector (see `motion_model.wandering`). A turn beyond `SNAP_ANGLE` is taken over at once: a
+thing that somebody turned over, or one with symmetry whose detector changed its mind; filtering
+would show an orientation that it never had.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from behavior_scene.detections import Array
-from behavior_scene.motion_model import wandering
+from behavior_scene.tracking.motion_model import wandering
 
 SNAP_ANGLE = 0.3
 """[rad]."""

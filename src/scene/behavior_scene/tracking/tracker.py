@@ -2,13 +2,12 @@
 """From instant detections to tracks that keep their identity.
 
 Image by image: the tracks are predicted to its time, its detections are assigned to them such that
-the total cost is least (:mod:`behavior_scene.association`), and position, velocity and orientation
-are filtered (:mod:`behavior_scene.motion_model`, :mod:`behavior_scene.orientation_filter`). What
-is left over starts a new track, unless the library says that all instances of the class are known
-already: then one of them must have jumped, which is believed when a second detection confirms the
-place (a single one may be false). How tracks are believed and forgotten:
-:mod:`behavior_scene.tracks`. Same input, same output, to the last bit: nothing here is random and
-nothing reads a clock.
+the total cost is least (`association`), and position, velocity and orientation are filtered
+(`motion_model`, `orientation_filter`). What is left over starts a new track, unless the library
+says that all instances of the class are known already: then one of them must have jumped, which is
+believed when a second detection confirms the place (a single one may be false). How tracks are
+believed and forgotten: `tracks`. Same input, same output, to the last bit: nothing here is random
+and nothing reads a clock.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from behavior_scene.assignment import Indices
-from behavior_scene.association import Expectations, Matches, associate, expectations
 from behavior_scene.detections import Array, Defect, Detection
-from behavior_scene.doubles import Reports, neighbours, same_thing
 from behavior_scene.library import ObjectClass, ObjectLibrary
-from behavior_scene.measurements import Measurements, measurements
-from behavior_scene.motion_model import Motion, Traits, corrected, newborn
-from behavior_scene.noise_estimate import Noise, learned
-from behavior_scene.orientation_filter import turned
-from behavior_scene.tracker_parameters import TrackerParameters
-from behavior_scene.tracks import Constants, Track
+from behavior_scene.tracking.assignment import Indices
+from behavior_scene.tracking.association import Expectations, Matches, associate, expectations
+from behavior_scene.tracking.doubles import Reports, neighbours, same_thing
+from behavior_scene.tracking.measurements import Measurements, measurements
+from behavior_scene.tracking.motion_model import Motion, Traits, corrected, newborn
+from behavior_scene.tracking.noise_estimate import Noise, learned
+from behavior_scene.tracking.orientation_filter import turned
+from behavior_scene.tracking.parameters import TrackerParameters
+from behavior_scene.tracking.tracks import Constants, Track
 
 MAXIMUM_DETECTORS = 100
 """The newest stamp is remembered for so many detectors, the latest heard of."""

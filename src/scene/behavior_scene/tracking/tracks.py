@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from behavior_scene.class_evidence import ClassEvidence
 from behavior_scene.detections import Array, Detection, frozen
-from behavior_scene.history import History
 from behavior_scene.library import ObjectClass
-from behavior_scene.measurements import measurements
-from behavior_scene.motion_model import Traits, newborn
-from behavior_scene.noise_estimate import Noise, unlearned
-from behavior_scene.tracker_parameters import TrackerParameters
+from behavior_scene.tracking.class_evidence import ClassEvidence
+from behavior_scene.tracking.history import History
+from behavior_scene.tracking.measurements import measurements
+from behavior_scene.tracking.motion_model import Traits, newborn
+from behavior_scene.tracking.noise_estimate import Noise, unlearned
+from behavior_scene.tracking.parameters import TrackerParameters
 
 PLACED_DEVIATION = 1e-3
 """[m], [rad] of the pose of a thing that was placed by somebody who knows."""

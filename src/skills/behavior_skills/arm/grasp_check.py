@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_skills.execution import wait_for
+from behavior_skills.arm.execution import wait_for
+from behavior_skills.arm.grip import LEAST_GAP
+from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.goal_checks import invalid
-from behavior_skills.grip import LEAST_GAP
 from behavior_skills.interfaces import (
     Arm,
     Failure,
@@ -19,7 +20,6 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import PlanningWorld
 
 WIDTH_TOLERANCE = 0.008
 """[m] between the fingers' gap and the object's thickness."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_skills.execution import wait_for
+from behavior_skills.arm.execution import wait_for
+from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.interfaces import (
     Arm,
     Failure,
@@ -22,7 +23,6 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import PlanningWorld
 from behavior_skills.sentences import sentence
 
 LEAST_GAP = 0.002

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from behavior_skills.execution import stillness, stop, wait_for
+from behavior_skills.arm.execution import stillness, stop, wait_for
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
     Arm,

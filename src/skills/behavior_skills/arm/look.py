@@ -10,7 +10,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import PlanOptions
-from behavior_skills.execution import follow
+from behavior_skills.arm.execution import follow
+from behavior_skills.arm.planning import PlanningWorld, Speeds, checked
 from behavior_skills.goal_checks import (
     check_not_negative,
     check_scaling,
@@ -27,7 +28,6 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import PlanningWorld, Speeds, checked
 from behavior_tree.shown_text import named
 
 ROLLS = 8

@@ -11,7 +11,8 @@ import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
 from behavior_motion.query import CHECK_STEP
-from behavior_skills.execution import follow, wait_for
+from behavior_skills.arm.execution import follow, wait_for
+from behavior_skills.arm.planning import PlanningWorld, Speeds, checked
 from behavior_skills.goal_checks import (
     check_not_negative,
     check_scaling,
@@ -27,7 +28,6 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import PlanningWorld, Speeds, checked
 from behavior_tree.shown_text import named
 
 SETTLE_TIME = 0.5

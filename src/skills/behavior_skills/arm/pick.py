@@ -17,15 +17,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
-from behavior_skills.execution import follow, stillness, wait_for
-from behavior_skills.geometry import distance, levelled, present, translated
+from behavior_skills.arm.execution import follow, stillness, wait_for
+from behavior_skills.arm.geometry import distance, levelled, present, translated
+from behavior_skills.arm.grip import tell_scene
+from behavior_skills.arm.planning import (
+    Entry,
+    Final,
+    PlanFailures,
+    PlanningWorld,
+    Speeds,
+    held_orientation,
+    most_telling,
+)
 from behavior_skills.goal_checks import invalid, planning_budget
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.candidates import Grasp, from_above, grasps_for, ranked_grasps
 from behavior_skills.grasping.filters import allowed_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
-from behavior_skills.grip import tell_scene
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -38,15 +47,6 @@ from behavior_skills.interfaces import (
     Runtime,
     SceneView,
     SkillFailure,
-)
-from behavior_skills.planning import (
-    Entry,
-    Final,
-    PlanFailures,
-    PlanningWorld,
-    Speeds,
-    held_orientation,
-    most_telling,
 )
 from behavior_skills.sentences import sentence
 

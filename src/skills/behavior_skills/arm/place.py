@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import IkOptions, PlanOptions, Trajectory
-from behavior_skills.execution import follow, wait_for
-from behavior_skills.geometry import (
+from behavior_skills.arm.execution import follow, wait_for
+from behavior_skills.arm.geometry import (
     footprint_radius,
     levelled,
     occupant,
@@ -25,9 +25,19 @@ from behavior_skills.geometry import (
     raised,
     support_height,
 )
+from behavior_skills.arm.grip import Grip, GripParameters
+from behavior_skills.arm.pick import Workspace
+from behavior_skills.arm.planning import (
+    GROUND,
+    Entry,
+    Final,
+    PlanFailures,
+    PlanningWorld,
+    Speeds,
+    most_telling,
+)
 from behavior_skills.goal_checks import invalid, planning_budget
 from behavior_skills.grasping.candidates import tilt_of
-from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -39,16 +49,6 @@ from behavior_skills.interfaces import (
     Runtime,
     SceneView,
     SkillFailure,
-)
-from behavior_skills.pick_skill import Workspace
-from behavior_skills.planning import (
-    GROUND,
-    Entry,
-    Final,
-    PlanFailures,
-    PlanningWorld,
-    Speeds,
-    most_telling,
 )
 from behavior_skills.sentences import sentence
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from behavior_motion import IkOptions, check_interrupted
-from behavior_skills.geometry import distance
+from behavior_skills.arm.geometry import distance
+from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.interfaces import Array
 from behavior_skills.placement.selection import Reach
-from behavior_skills.planning import PlanningWorld
 
 ATTEMPTS = 8
 """Start vectors for each pose."""

@@ -22,7 +22,9 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import IkOptions, Trajectory, check_interrupted
-from behavior_skills.execution import follow, wait_for
+from behavior_skills.arm.execution import follow, wait_for
+from behavior_skills.arm.planning import PlanningWorld
+from behavior_skills.arm.screw_motion import ScrewMotion
 from behavior_skills.goal_checks import check_not_negative, invalid, planning_budget
 from behavior_skills.interfaces import (
     Arm,
@@ -33,8 +35,6 @@ from behavior_skills.interfaces import (
     SceneView,
     SkillFailure,
 )
-from behavior_skills.planning import PlanningWorld
-from behavior_skills.screw_motion import ScrewMotion
 
 SAMPLE_ANGLE, SAMPLE_LENGTH, SAMPLE_PERIOD = math.radians(2.0), 0.015, 0.2
 """[rad], [m] and [s] at most between two poses for which joints are sought, on average."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import PlanOptions
+from behavior_skills.arm.planning import Final, PlanFailures, PlanningWorld, checked
+from behavior_skills.arm.reaching import reach_of
 from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
     Arm,
@@ -19,8 +21,6 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 from behavior_skills.placement.selection import Reach, select_placement
-from behavior_skills.planning import Final, PlanFailures, PlanningWorld, checked
-from behavior_skills.reaching import reach_of
 from behavior_skills.sentences import sentence
 
 MOST_TARGETS = 200

@@ -28,10 +28,19 @@ from behavior_motion import (
     Trajectory,
     check_interrupted,
 )
-from behavior_skills.execution import follow, wait_for
-from behavior_skills.geometry import distance, present
+from behavior_skills.arm.execution import follow, wait_for
+from behavior_skills.arm.geometry import distance, present
+from behavior_skills.arm.grip import Grip, GripParameters
+from behavior_skills.arm.planning import (
+    Final,
+    PlanFailures,
+    PlanningWorld,
+    Speeds,
+    checked,
+    held_orientation,
+)
+from behavior_skills.arm.reaching import angle_between, reach_of
 from behavior_skills.goal_checks import planning_budget
-from behavior_skills.grip import Grip, GripParameters
 from behavior_skills.interfaces import (
     Arm,
     Array,
@@ -58,15 +67,6 @@ from behavior_skills.placement import (
     sample_placements,
     select_placement,
 )
-from behavior_skills.planning import (
-    Final,
-    PlanFailures,
-    PlanningWorld,
-    Speeds,
-    checked,
-    held_orientation,
-)
-from behavior_skills.reaching import angle_between, reach_of
 from behavior_skills.sentences import sentence
 
 ROUNDS = 3

@@ -39,12 +39,12 @@ from behavior_ros import (
     to_time,
     transform_to_matrix,
 )
-from behavior_skills import conversion
-from behavior_skills.base_motion import BaseLimits
-from behavior_skills.base_skill import BaseMode, DriveRequest, DriveSkill
+from behavior_skills.base.drive import BaseMode, DriveRequest, DriveSkill
+from behavior_skills.base.motion import BaseLimits
+from behavior_skills.base.nav2 import Nav2Base
 from behavior_skills.goal_checks import check_goal
 from behavior_skills.interfaces import Array, Cancelled, Failure, SkillFailure
-from behavior_skills.nav2_base import Nav2Base
+from behavior_skills.node import conversion
 
 TICK = 0.05
 """[s] between two commands to the base."""

@@ -9,7 +9,7 @@ from behavior_msgs.action import MoveBase
 from rclpy.node import Node
 
 from behavior_ros import End, GoalContext, GoalRunner
-from behavior_skills.base_skill import BaseMode
+from behavior_skills.base.drive import BaseMode
 from behavior_skills.interfaces import Failure, SkillFailure
 
 

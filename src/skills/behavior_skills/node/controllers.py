@@ -15,8 +15,8 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from behavior_motion import RobotModel, Trajectory
 from behavior_ros import QOS_SENSOR, GoalExchange, GoalOutcome
-from behavior_skills import conversion
 from behavior_skills.interfaces import Done, Failure, JointState, SkillFailure
+from behavior_skills.node import conversion
 
 ACCEPT_TIMEOUT = 2.0
 """[s] wall time for a controller to answer a goal."""

@@ -24,9 +24,15 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_motion import RobotModel, Trajectory, check_interrupted
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
+from behavior_skills.arm.gripper import GripperRequest
+from behavior_skills.arm.look import LookRequest
+from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest
+from behavior_skills.arm.pick import PickRequest
+from behavior_skills.arm.place import PlaceParameters, PlaceRequest
+from behavior_skills.arm.recordings import RecordingError, read_recording
+from behavior_skills.arm.screw import ScrewRequest
 from behavior_skills.goal_checks import invalid
 from behavior_skills.grasping.specification import PickSpecification
-from behavior_skills.gripper_skill import GripperRequest
 from behavior_skills.interfaces import (
     Array,
     Failure,
@@ -35,15 +41,9 @@ from behavior_skills.interfaces import (
     ObjectView,
     SkillFailure,
 )
-from behavior_skills.look_skill import LookRequest
-from behavior_skills.move_arm_skill import ArmMode, MoveArmRequest
-from behavior_skills.pick_skill import PickRequest
-from behavior_skills.place_skill import PlaceParameters, PlaceRequest
 from behavior_skills.placement import (
     PlaceSpecification,
 )
-from behavior_skills.recordings import RecordingError, read_recording
-from behavior_skills.screw_skill import ScrewRequest
 from behavior_skills.specification import (
     Specification,
     SpecificationError,

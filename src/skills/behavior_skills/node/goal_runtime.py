@@ -8,8 +8,8 @@ from typing import Any
 from rclpy.node import Node
 
 from behavior_ros import GoalContext
-from behavior_skills.controllers import SILENCE, RobotState
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
+from behavior_skills.node.controllers import SILENCE, RobotState
 
 FEEDBACK_PERIOD = 0.2
 """[s] between feedback messages of the same phase."""

@@ -27,8 +27,8 @@ from behavior_ros import (
     run,
     seconds,
 )
-from behavior_skills.conversion import joint_state
-from behavior_skills.robot_file import default_robot_file
+from behavior_skills.node.conversion import joint_state
+from behavior_skills.node.robot_file import default_robot_file
 
 QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 """Deep: while the process is busy planning, joint states wait. Were they dropped, the frames of

@@ -19,8 +19,7 @@ from behavior_msgs.srv import AttachObject, QueryScene
 from rclpy.node import Node
 
 from behavior_ros import QOS_LATCHED
-from behavior_skills import conversion
-from behavior_skills.execution import wait_for
+from behavior_skills.arm.execution import wait_for
 from behavior_skills.interfaces import (
     Array,
     Failure,
@@ -28,6 +27,7 @@ from behavior_skills.interfaces import (
     Runtime,
     SkillFailure,
 )
+from behavior_skills.node import conversion
 
 SILENCE = 3.0
 """[s] of the node's clock without a snapshot after which the scene counts as lost ..."""

@@ -35,28 +35,28 @@ from behavior_ros import (
     run,
     to_time,
 )
-from behavior_skills import conversion
-from behavior_skills.controllers import ArmClient, GripperClient, RobotState
-from behavior_skills.goal_checks import check_goal
-from behavior_skills.goal_runtime import GoalRuntime
-from behavior_skills.grip import GripParameters
-from behavior_skills.gripper_skill import GripperSkill
-from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
-from behavior_skills.look_skill import LookSkill
-from behavior_skills.move_arm_skill import MoveArmSkill
-from behavior_skills.pick_skill import PickParameters, PickSkill, Workspace
-from behavior_skills.place_skill import PlaceParameters, PlaceSkill
-from behavior_skills.placement import PlaceSpecification
-from behavior_skills.planning import PlanningWorld, Speeds
-from behavior_skills.robot_file import default_robot_file
-from behavior_skills.scene_client import SceneClient, SceneTopic
-from behavior_skills.screw_skill import ScrewParameters, ScrewSkill
-from behavior_skills.sentences import sentence
-from behavior_skills.specified_place_skill import (
+from behavior_skills.arm.grip import GripParameters
+from behavior_skills.arm.gripper import GripperSkill
+from behavior_skills.arm.look import LookSkill
+from behavior_skills.arm.move_arm import MoveArmSkill
+from behavior_skills.arm.pick import PickParameters, PickSkill, Workspace
+from behavior_skills.arm.place import PlaceParameters, PlaceSkill
+from behavior_skills.arm.planning import PlanningWorld, Speeds
+from behavior_skills.arm.screw import ScrewParameters, ScrewSkill
+from behavior_skills.arm.specified_place import (
     SpecifiedPlaceParameters,
     SpecifiedPlaceSkill,
 )
-from behavior_skills.step_servers import StepServers
+from behavior_skills.goal_checks import check_goal
+from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
+from behavior_skills.node import conversion
+from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
+from behavior_skills.node.goal_runtime import GoalRuntime
+from behavior_skills.node.robot_file import default_robot_file
+from behavior_skills.node.scene_client import SceneClient, SceneTopic
+from behavior_skills.node.step_servers import StepServers
+from behavior_skills.placement import PlaceSpecification
+from behavior_skills.sentences import sentence
 from behavior_tree.shown_text import reason_text
 
 USES_ARM = ("pick", "place", "move_arm", "screw", "look", "select_reachable")

@@ -18,19 +18,19 @@ from behavior_msgs.srv import CheckGrasped, CheckPlaced, SampleGrasp, SamplePlac
 from rclpy.node import Node
 
 from behavior_ros import GoalContext, WorkerActionServer
-from behavior_skills import conversion
-from behavior_skills.controllers import ArmClient, GripperClient
+from behavior_skills.arm.grasp_check import MOST_PATIENCE, GraspCheck, GraspCheckRequest
+from behavior_skills.arm.pick import PickParameters, PickSkill
+from behavior_skills.arm.planning import PlanningWorld
+from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
+from behavior_skills.arm.specified_place import SpecifiedPlaceParameters, SpecifiedPlaceSkill
 from behavior_skills.goal_checks import invalid, planning_budget
-from behavior_skills.goal_runtime import GoalRuntime
-from behavior_skills.grasp_check import MOST_PATIENCE, GraspCheck, GraspCheckRequest
 from behavior_skills.interfaces import Array, Failure, Hand, SkillFailure
-from behavior_skills.pick_skill import PickParameters, PickSkill
+from behavior_skills.node import conversion
+from behavior_skills.node.controllers import ArmClient, GripperClient
+from behavior_skills.node.goal_runtime import GoalRuntime
+from behavior_skills.node.scene_client import SceneClient
+from behavior_skills.node.worker_service import WorkerService
 from behavior_skills.placement import PlaceSpecification, post_place_pose
-from behavior_skills.planning import PlanningWorld
-from behavior_skills.scene_client import SceneClient
-from behavior_skills.select_reachable_skill import SelectReachableRequest, SelectReachableSkill
-from behavior_skills.specified_place_skill import SpecifiedPlaceParameters, SpecifiedPlaceSkill
-from behavior_skills.worker_service import WorkerService
 
 Work = Callable[[GoalRuntime, SceneClient], Any]
 PLACED_PATIENCE = 3.0

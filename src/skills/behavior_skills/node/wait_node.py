@@ -9,9 +9,9 @@ from behavior_msgs.action import Wait
 from rclpy.node import Node
 
 from behavior_ros import GoalCancelled, GoalContext, WorkerActionServer, run
-from behavior_skills import conversion
 from behavior_skills.goal_checks import check_goal, check_not_negative
 from behavior_skills.interfaces import SkillFailure
+from behavior_skills.node import conversion
 
 FEEDBACK_PERIOD = 0.5
 """[s]"""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
@@ -17,7 +18,6 @@ from behavior_skills.interfaces import (
     ObjectView,
     SkillFailure,
 )
-from behavior_skills.pick_skill import PickParameters, PickRequest, PickSkill
 from behavior_skills.specification import SpecificationError, read_specification
 
 
