@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -10,11 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+
+from behavior_bringup.cli import main
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -26,10 +31,21 @@ def domain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(52 + os.getpid() % 8))
 
 
-def behavior(*arguments: str, timeout: float = 200.0) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*BEHAVIOR, *arguments], capture_output=True, text=True, timeout=timeout, check=False
-    )
+@dataclass(frozen=True)
+class Done:
+    """What a command of `behavior` returned and printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def behavior(*arguments: str) -> Done:
+    """A command of `behavior`, in this process: a process of its own would begin by importing."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(list(arguments))
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def eventually(condition: Callable[[], bool], what: str, timeout: float = 90.0) -> None:
@@ -65,7 +81,7 @@ def test_an_interrupted_demonstration_leaves_nothing(runtime: Path, tmp_path: Pa
     log = tmp_path / "demo.log"
     with log.open("w", encoding="utf-8") as output:
         demo = subprocess.Popen(
-            [*BEHAVIOR, "demo", "--speed", "1", "--out", str(tmp_path / "out")],
+            [*BEHAVIOR, "demo", "--out", str(tmp_path / "out")],
             stdout=output,
             stderr=subprocess.STDOUT,
         )
@@ -81,40 +97,17 @@ def test_an_interrupted_demonstration_leaves_nothing(runtime: Path, tmp_path: Pa
     assert stack_processes(runtime) == []
 
 
-def test_missions_fail_when_the_skills_die_and_succeed_when_they_are_back(runtime: Path) -> None:
+TOWER = ("mission", "run", "stack_blocks", "--param", "order=blue_block;yellow_block")
+
+
+def test_one_stack_through_a_killed_process_and_a_restart(runtime: Path) -> None:
     try:
         up = behavior("up", "--respawn", "--speed", "4")
         assert up.returncode == 0, up.stdout + up.stderr
         assert "already up" in behavior("up").stderr
-        assert "stack_blocks" in behavior("mission", "list").stdout
-        unknown = behavior("mission", "run", "juggle")
-        assert unknown.returncode == 2
-        assert "No mission 'juggle'" in unknown.stderr
-        assert behavior("disturb", "red_block", "--to", "0.4", "-0.1", "0.05").returncode == 0
-        assert "stays where it is" in behavior("disturb", "pink_block").stderr
-
-        mission = subprocess.Popen(
-            [*BEHAVIOR, "mission", "run", "stack_blocks"],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert mission.stdout is not None
-        for line in mission.stdout:
-            if "Pick: reach" in line:
-                break
-        assert behavior("kill", "skills").returncode == 0
-        killed = time.monotonic()
-        rest = mission.communicate(timeout=60)[0]
-        # Either the failure is told soon, or the process was back in time and the mission went on.
-        if mission.returncode != 0:
-            assert "/pick" in rest
-            assert time.monotonic() - killed < 8.0
-        state = json.loads(behavior("status", "--json").stdout)["default"]
-        assert state["processes"]["executor"]["restarts"] == 0
-        eventually(
-            lambda: behavior("mission", "run", "stack_blocks").returncode == 0,
-            "a mission after the restart",
-        )
+        names_are_known_or_answered()
+        missions_fail_when_the_skills_die_and_succeed_when_they_are_back()
+        the_history_of_missions_survives_down_and_up(runtime)
     finally:
         down = behavior("down")
     assert down.returncode == 0
@@ -122,22 +115,49 @@ def test_missions_fail_when_the_skills_die_and_succeed_when_they_are_back(runtim
     assert "Nothing was up" in behavior("down").stdout
 
 
-def test_the_history_of_missions_survives_down_and_up(runtime: Path) -> None:
-    try:
-        first = behavior("up", "--world", "navigation", "--speed", "4")
-        assert first.returncode == 0, first.stdout + first.stderr
-        drive = subprocess.Popen(
-            [*BEHAVIOR, "mission", "navigate", "15.0", "5.5"], stdout=subprocess.DEVNULL
-        )
-        eventually(lambda: len(history()) == 1, "a mission in the journal")
-        assert behavior("down").returncode == 0
-        drive.wait(timeout=60)
-        again = behavior("up", "--world", "navigation", "--speed", "4")
-        assert again.returncode == 0, again.stdout + again.stderr
-        (record,) = history()  # where the drive ended is a matter of how long `down` took to start
-        assert record["state"] in ("canceled", "finished")
-    finally:
-        behavior("down")
+def names_are_known_or_answered() -> None:
+    assert "stack_blocks" in behavior("mission", "list").stdout
+    unknown = behavior("mission", "run", "juggle")
+    assert unknown.returncode == 2
+    assert "No mission 'juggle'" in unknown.stderr
+    moved = ("disturb", "red_block", "--to", "0.4", "-0.1", "0.05")
+    eventually(lambda: behavior(*moved).returncode == 0, "the block is moved")  # if not within 10 s
+    assert "stays where it is" in behavior("disturb", "pink_block").stderr
+
+
+def missions_fail_when_the_skills_die_and_succeed_when_they_are_back() -> None:
+    mission = subprocess.Popen([*BEHAVIOR, *TOWER], stdout=subprocess.PIPE, text=True)
+    assert mission.stdout is not None
+    for line in mission.stdout:
+        if "Pick: reach" in line:
+            break
+    assert behavior("kill", "skills").returncode == 0
+    rest = mission.communicate(timeout=60)[0]
+    # Either the failure is told, or the process was back in time and the mission went on.
+    assert mission.returncode == 0 or "/pick" in rest
+    state = json.loads(behavior("status", "--json").stdout)["default"]
+    assert state["processes"]["executor"]["restarts"] == 0
+    eventually(lambda: behavior(*TOWER).returncode == 0, "a mission after the restart")
+
+
+def the_history_of_missions_survives_down_and_up(runtime: Path) -> None:
+    before = history()
+    assert len(before) >= 2
+    last = subprocess.Popen(
+        [*BEHAVIOR, "mission", "run", "stack_blocks"], stdout=subprocess.DEVNULL
+    )
+    eventually(lambda: len(history()) == len(before) + 1, "the last mission in the journal")
+    assert behavior("down").returncode == 0
+    assert stack_processes(runtime) == []
+    last.wait(timeout=60)
+    again = behavior("up", "--speed", "4")
+    assert again.returncode == 0, again.stdout + again.stderr
+    after = {record["action_id"]: record for record in history()}
+    assert {record["action_id"]: record for record in before}.items() <= after.items()
+    assert len(after) == len(before) + 1
+    # Where the last one ended is a matter of how long `down` took to start.
+    (ended,) = (each for each in after.values() if each not in before)
+    assert ended["state"] in ("canceled", "finished")
 
 
 def history() -> list[dict[str, Any]]:
