@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages name exists: files, folders, and the names of the glossary."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CODE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \| (?P<names>[^|]+) \|$", re.MULTILINE)
+
+TOP = "src|trees|launch|config|docs|examples|benchmarks|tools|underlay|\\.ci"
+PATH = re.compile(rf"(?:{TOP})/[\w./-]*[\w/]")
+"""A path from the root of the repository."""
+
+
+def tracked(*patterns):
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns]
+    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    names = (name for name in listed.stdout.split("\0") if name)
+    return sorted(name for name in names if (REPOSITORY / name).exists())
+
+
+FILES = tracked()
+FOLDERS = {str(parent) for name in FILES for parent in Path(name).parents}
+NAMES = {Path(name).name for name in FILES}
+PAGES = [name for name in FILES if name.endswith(".md")]
+
+
+def missing(page):
+    """Paths and files of the repository that a page names, and that are not there."""
+    text = CODE.sub("", (REPOSITORY / page).read_text(encoding="utf-8"))
+    for named in NAMED.findall(text):
+        if PATH.fullmatch(named):
+            if named.rstrip("/") not in FOLDERS and named not in FILES:
+                yield named
+        elif re.fullmatch(r"test_\w+\.py", named) and named not in NAMES:
+            yield named
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_a_page_names_is_there(page):
+    assert list(missing(page)) == []
+
+
+def test_a_file_that_is_not_there_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "REPOSITORY", tmp_path)
+    (tmp_path / "page.md").write_text(
+        "`docs/glossary.md` `src/ros` `src/ros/` `docs/gone.md` `test_gone.py`"
+        " `docs/your.xml and more`\n```\n`docs/no.md`\n```\n"
+    )
+    assert list(missing("page.md")) == ["docs/gone.md", "test_gone.py"]
+
+
+def glossary():
+    text = (REPOSITORY / "docs" / "glossary.md").read_text(encoding="utf-8")
+    return [row for row in ROW.finditer(text) if row["term"] != "term"]
+
+
+def test_a_term_has_one_line():
+    terms = [row["term"] for row in glossary()]
+    assert len(terms) > 40
+    assert len(set(terms)) == len(terms)
+
+
+def test_the_names_of_the_glossary_are_those_of_the_code():
+    kinds = ("*.py", "*.msg", "*.srv", "*.action", "*.yaml")
+    words = set()
+    for name in tracked(*(f"src/{kind}" for kind in kinds), "tools/*.py", "config/*.yaml"):
+        if not name.endswith("test_docs.py"):
+            words |= set(re.findall(r"\w+", (REPOSITORY / name).read_text(encoding="utf-8")))
+            words |= set(Path(name).with_suffix("").parts)
+    unknown = {
+        named
+        for row in glossary()
+        for named in NAMED.findall(row["names"])
+        for word in re.findall(r"\w+", named)
+        if word not in words and named not in FOLDERS
+    }
+    assert unknown == set()
