@@ -12,11 +12,15 @@ import importlib.util
 import multiprocessing.process
 import os
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator
 from typing import NoReturn
 
 import pytest
 from hypothesis import settings
+
+_LEFT_OUT = pytest.StashKey[str]()
+"""Why a test was left out by `--fast`."""
 
 settings.register_profile("suite", derandomize=True, deadline=None, database=None)
 settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
@@ -48,27 +52,42 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Keep processes and nodes from a fast test, from its fixtures to its end."""
     if not item.config.getoption("--fast"):
         return (yield)
+
+    def leave_out(reason: str) -> NoReturn:
+        item.stash[_LEFT_OUT] = reason
+        if rclpy := sys.modules.get("rclpy"):
+            rclpy.try_shutdown()  # what the test began it will not end
+        pytest.skip(reason)
+
+    def no_process(*_: object, **__: object) -> NoReturn:
+        leave_out("starts a process")
+
+    def no_node(*_: object, **__: object) -> NoReturn:
+        leave_out("needs a ROS graph")
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(subprocess.Popen, "__init__", _no_process)
-        patch.setattr(multiprocessing.process.BaseProcess, "start", _no_process)
-        patch.setattr(os, "fork", _no_process)
+        patch.setattr(subprocess.Popen, "__init__", no_process)
+        patch.setattr(multiprocessing.process.BaseProcess, "start", no_process)
+        patch.setattr(os, "fork", no_process)
         if importlib.util.find_spec("rclpy") is not None:
             from rclpy.node import Node
 
-            patch.setattr(Node, "__init__", _no_node)
+            patch.setattr(Node, "__init__", no_node)
         return (yield)
 
 
-def _no_process(*_: object, **__: object) -> NoReturn:
-    pytest.skip("starts a process")
-
-
-def _no_node(*_: object, **__: object) -> NoReturn:
-    import rclpy
-
-    rclpy.try_shutdown()  # what the test began, it will not end
-    pytest.skip("needs a ROS graph")
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that was left out is skipped, whatever its fixtures say about being half made."""
+    report = yield
+    if report.failed and (reason := item.stash.get(_LEFT_OUT, "")):
+        file, line, _ = item.location
+        report.outcome = "skipped"
+        report.longrepr = (file, line or 0, reason)
+    return report

@@ -52,6 +52,14 @@ def node():
 
 def test_with_a_node(node):
     raise AssertionError("skipped before")
+
+
+def test_with_a_program_that_is_cleaned_up_badly():
+    started = None
+    try:
+        started = subprocess.Popen(["true"])
+    finally:
+        started.wait()
 """
 
 DRAWS = """
@@ -82,7 +90,7 @@ def pytest_in(folder, text, *options):
 def test_processes_nodes_and_slow_tests_are_left_out(tmp_path):
     done = pytest_in(tmp_path, TESTS, "--fast", "-rs")
     assert done.returncode == 0, done.stdout
-    assert re.search(r"1 passed, 4 skipped, 1 deselected", done.stdout), done.stdout
+    assert re.search(r"1 passed, 5 skipped, 1 deselected", done.stdout), done.stdout
     assert done.stdout.count("starts a process") >= 1
     assert "needs a ROS graph" in done.stdout
 

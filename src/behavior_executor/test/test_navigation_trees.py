@@ -923,6 +923,7 @@ KINDS = (
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.sampled_from(KINDS), st.booleans(), st.integers(1, 40)), max_size=12),
 )

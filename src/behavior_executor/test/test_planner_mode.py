@@ -150,6 +150,7 @@ def test_the_groups_name_every_input_once() -> None:
     assert sorted(names) == sorted(f.name for f in fields(PlannerInputs))
 
 
+@pytest.mark.slow
 def test_every_combination_of_inputs() -> None:
     seen, wrong, total = set(), [], 0
     for known in combinations(GROUPS):

@@ -157,6 +157,7 @@ VERBS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(VERBS, max_size=40))
 def test_nothing_is_lost_and_nothing_done_that_was_not(

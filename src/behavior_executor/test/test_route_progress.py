@@ -60,6 +60,7 @@ def drive(line: Polyline, step: float, noise: float = 0.0, seed: int = 0) -> lis
     return told
 
 
+@pytest.mark.slow
 @given(ROUTE, st.sampled_from((0.05, 0.1, 0.2)))
 @settings(max_examples=200, deadline=None)
 def test_who_drives_along_the_route_is_told_so(points: list, step: float) -> None:
@@ -73,6 +74,7 @@ def test_who_drives_along_the_route_is_told_so(points: list, step: float) -> Non
     assert line.length - last <= 0.3
 
 
+@pytest.mark.slow
 @given(ROUTE, st.sampled_from((0.05, 0.1, 0.2)), st.integers(0, 99))
 @settings(max_examples=200, deadline=None)
 def test_with_noise_every_place_is_passed_in_its_order(
@@ -86,6 +88,7 @@ def test_with_noise_every_place_is_passed_in_its_order(
     assert line.length - last <= 0.3
 
 
+@pytest.mark.slow
 @given(ROUTE, st.integers(0, 99), st.floats(0.0, 3.0))
 @settings(max_examples=150, deadline=None)
 def test_progress_is_bounded_by_what_was_driven(points: list, seed: int, size: float) -> None:

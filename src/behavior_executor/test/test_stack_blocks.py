@@ -279,6 +279,7 @@ def test_malformed_order_is_an_error_of_the_observing_node() -> None:
         mission.tick()
 
 
+@pytest.mark.slow
 def test_halted_at_any_moment_and_ticked_again_it_still_finishes() -> None:
     for moment in range(1, 120, 7):
         world = World()
@@ -301,6 +302,7 @@ DISTURBANCES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )

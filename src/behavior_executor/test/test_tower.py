@@ -212,6 +212,7 @@ BLOCKS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(BLOCKS, st.sampled_from(["", *ORDER]), st.floats(0, 0.9))
 def test_any_scene_gives_a_sound_observation(places: dict, held: str, tilt: float) -> None:

@@ -35,6 +35,7 @@ def test_values_and_scripts_agree_with_upstream(kind, count):
         assert found is None, f"seed {seed}: {found}\n{case.xml}\n{case.writes}"
 
 
+@pytest.mark.slow
 def test_status_transitions_agree_with_upstream():
     for seed in range(900, 925):
         case = Generator(seed).case()

@@ -34,6 +34,8 @@ from behavior_motion.limits import (
     MOST_WAYPOINTS,
 )
 
+pytestmark = pytest.mark.slow
+
 PROMISED = 0.2
 """[s] of processor time within which every computation can be ended."""
 ENOUGH = 2.0

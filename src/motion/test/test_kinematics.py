@@ -134,6 +134,7 @@ def test_limit_margins_are_kept(planner: MotionPlanner) -> None:
     assert found > 5
 
 
+@pytest.mark.slow
 def test_the_posture_is_approached_in_the_null_space(planner: MotionPlanner) -> None:
     """At the optimum the way to the posture has no part that leaves the tool where it is."""
     robot = planner.robot

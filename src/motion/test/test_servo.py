@@ -89,6 +89,7 @@ def test_it_arrives_and_keeps_its_limits(arm: EmbeddedPlanner) -> None:
     assert tool_speed.max() < servo.options.max_linear_speed * 1.05
 
 
+@pytest.mark.slow
 def test_what_is_in_the_way_stops_it(arm: EmbeddedPlanner) -> None:
     start = start_of(arm, down(0.5, 0.3, 0.3))
     arm.scene.add_object("wall", Box((0.1, 0.1, 0.5)), at(0.5, 0.0, 0.25))

@@ -123,6 +123,7 @@ def test_parts_and_wholes(robot: RobotModel) -> None:
         Trajectory(there.joint_names, there.times[::-1], *(there.positions,) * 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_rounding_stays_close(seed: int) -> None:

@@ -31,6 +31,7 @@ def drive(goal, start=(0.0, 0.0, 0.0), *, slip=0.0, seconds=120.0):
     raise AssertionError(f"not within {seconds} s: at {pose}, remaining {motion.remaining(pose)}")
 
 
+@pytest.mark.slow
 @given(
     x=st.floats(-5, 5),
     y=st.floats(-5, 5),

@@ -273,6 +273,7 @@ def filters() -> st.SearchStrategy[tuple[str, list[object]]]:
     return st.tuples(st.sampled_from("xyz"), one | two)
 
 
+@pytest.mark.slow
 @given(
     given_filters=st.lists(filters(), max_size=3, unique_by=lambda pair: pair[0]),
     convention=st.sampled_from(["legacy", "cone"]),

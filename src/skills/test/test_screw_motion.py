@@ -49,6 +49,7 @@ def screws(draw):
     return ScrewMotion(axis, start, translation, rotation, *speeds)
 
 
+@pytest.mark.slow
 @given(screws(), st.floats(0.0, 1.0))
 @settings(max_examples=300, deadline=None)
 def test_positions_agree_with_rodrigues_formula(motion, share):

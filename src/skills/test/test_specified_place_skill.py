@@ -289,6 +289,7 @@ def test_the_hand_goes_back_by_the_given_vector(holding):
     assert "retreat" in world.phases
 
 
+@pytest.mark.slow
 def test_where_the_hand_could_not_leave_nothing_is_let_go(holding):
     """The way back, down through the bin and the table, is looked at before the fingers open."""
     world = holding[0]
@@ -422,6 +423,7 @@ def test_the_sixth_failed_plan_in_a_row_ends_the_place(holding, monkeypatch):
     assert len(calls) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [0, 3])
 def test_cancelled_within_a_fifth_of_a_second_while_it_chooses(holding, others):
     """However many candidates: the computation itself looks whether it is to end."""

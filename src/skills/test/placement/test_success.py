@@ -152,6 +152,7 @@ def test_overlap_is_symmetric_bounded_and_does_not_depend_on_the_frame(seed: int
     assert containment(first, second) <= 1.0 + 1e-9
 
 
+@pytest.mark.slow
 def test_overlap_agrees_with_counting_points() -> None:
     rng = np.random.default_rng(2)
     for _ in range(5):
