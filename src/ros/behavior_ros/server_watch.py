@@ -11,7 +11,8 @@
    acknowledged: a goal sent while the server was being discovered may never have reached it.
 
 Being there is a matter of processes, not of the robot: time here is wall time, since simulated time
-stands still when the simulation is what died.
+stands still when the simulation is what died. Silence counts while somebody listens: who is ticked
+after a long pause has asked nobody meanwhile, so the pause is no sign of anything.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class ServerWatch:
         """Whether another server than the one of the moment of sending has come up."""
         self._timeout = timeout
         self._clock = clock
-        self._heard = self._looked = clock()
+        self._looked = clock()
+        self._silent = 0.0
         self._signs = 0
         self._question: Any = None
         self._asked = clock()
@@ -75,10 +77,12 @@ class ServerWatch:
         """
         now = self._clock()
         if signs_of_life != self._signs:
-            self._signs, self._heard = signs_of_life, now
-        if now - self._looked < min(_PERIOD, self._timeout / 4):
+            self._signs, self._silent = signs_of_life, 0.0
+        passed = now - self._looked
+        if passed < min(_PERIOD, self._timeout / 4):
             return None
         self._looked = now
+        self._silent += min(passed, self._timeout / 4)
         servers = self._servers()
         if self._identities and (servers - self._identities or not self._identities & servers):
             self.restarted = bool(servers)
@@ -91,10 +95,11 @@ class ServerWatch:
         self._identities = self._identities or servers
         if self._question is not None and self._question.done():
             self._question = None
-            self._heard = now if accepted else self._heard
-        silent = now - self._heard
-        if silent > self._timeout:
-            return f"server lost: the server of {self._name} has not answered for {silent:.1f} s"
+            self._silent = 0.0 if accepted else self._silent
+        if self._silent > self._timeout:
+            return (
+                f"server lost: the server of {self._name} has not answered for {self._silent:.1f} s"
+            )
         if self._question is None and now - self._asked > self._timeout / 4:
             self._ask(now)
         return None

@@ -60,6 +60,15 @@ def test_feedback_of_a_goal_does_not_replace_its_acknowledgement(bench):
     assert "has not answered" in bench.run(2 * TIMEOUT, signs=lambda now: 10)
 
 
+def test_a_pause_of_who_watches_is_no_silence_of_the_server(bench):
+    """The clock that ticks the tree stood still, so nobody was asked and nobody told anything."""
+    assert bench.run(1.0, signs=lambda now: 1) is None
+    bench.now += 5 * TIMEOUT
+    assert bench.watch.look(1, accepted=False) is None
+    assert bench.run(0.2 * TIMEOUT, signs=lambda now: 1) is None
+    assert "has not answered" in bench.run(TIMEOUT, signs=lambda now: 1)
+
+
 def test_a_restarted_server_is_lost_though_the_old_one_haunts_the_graph(bench):
     assert bench.run(1.0, signs=lambda now: 1, accepted=True) is None
     bench.servers.add(b"second")

@@ -5,6 +5,9 @@ Physics alone is tens of times faster than real time, the programs around it are
 does not wait for them leaves them with ever older pictures. So whoever follows the simulation
 tells the simulated time up to which it has come, and the simulation waits when it is too far ahead
 of that; but not for somebody who tells nothing any more.
+
+News can get lost, and a follower of a world that stands still has none to tell. So the world never
+stands quite still: while it hears nothing it creeps on, until there is something new to see.
 """
 
 import time
@@ -15,6 +18,9 @@ PATIENCE = 5.0
 
 Long enough for a machine with more to do than it can: a world that runs on while its cameras wait
 for the processor is one that nobody sees for seconds of its time."""
+
+CREEP = 0.2
+"""[s/s] simulated by wall time, while nothing is heard."""
 
 
 class Lead:
@@ -38,6 +44,7 @@ class Lead:
 
     def wait(self, now: float) -> float:
         """How long [s, wall] the simulation at time `now` [s] waits for news; 0: it goes on."""
-        if now - self._followed <= self.limit:
+        ahead = now - self._followed - self.limit
+        if ahead <= 0.0:
             return 0.0
-        return max(0.0, self._heard + PATIENCE - self._wall())
+        return max(0.0, self._heard + min(ahead / CREEP, PATIENCE) - self._wall())

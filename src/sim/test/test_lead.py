@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from behavior_sim.lead import PATIENCE, Lead
+from behavior_sim.lead import CREEP, PATIENCE, Lead
 from behavior_sim.stepper import Stepper
 
 
@@ -27,30 +27,49 @@ def test_within_the_limit_it_goes_on():
     assert lead.wait(1.25) == 0.0
 
 
-def test_beyond_the_limit_it_waits_until_news_or_patience_ends():
+def test_beyond_the_limit_it_waits_until_news():
     wall = Wall()
     lead = Lead(0.3, wall)
     lead.follow(1.0)
-    assert lead.wait(1.4) == pytest.approx(PATIENCE)
+    assert lead.wait(5.0) == pytest.approx(PATIENCE)
     wall.now += 0.2
-    assert lead.wait(1.4) == pytest.approx(PATIENCE - 0.2)
+    assert lead.wait(5.0) == pytest.approx(PATIENCE - 0.2)
+    lead.follow(4.8)
+    assert lead.wait(5.0) == 0.0
+    assert lead.wait(5.2) > 0.0
+
+
+def test_who_tells_nothing_any_more_is_gone():
+    wall = Wall()
+    lead = Lead(0.3, wall)
+    lead.follow(1.0)
     wall.now += PATIENCE
-    assert lead.wait(1.4) == 0.0
-    lead.follow(1.2)
-    assert lead.wait(1.4) == 0.0
-    assert lead.wait(1.6) == pytest.approx(PATIENCE)
+    assert lead.wait(1000.0) == 0.0
 
 
-def test_a_follower_that_the_machine_keeps_waiting_for_seconds_is_not_gone():
+def test_while_nothing_is_heard_the_world_creeps_on():
+    """The news of 1.0 s got lost, and there is no more before the world shows something new."""
+    wall = Wall()
+    lead = Lead(0.3, wall)
+    lead.follow(0.9)
+    now, began = 1.2, wall.now
+    while now < 1.3:  # the next picture
+        pause = lead.wait(now)
+        wall.now += pause
+        now += 0.0 if pause else 0.01
+    assert wall.now - began == pytest.approx(0.1 / CREEP, abs=0.1)
+
+
+def test_a_follower_that_the_machine_keeps_waiting_for_seconds_is_not_left_behind():
     wall = Wall()
     lead = Lead(0.3, wall)
     lead.follow(1.0)
     wall.now += 3.0
-    assert lead.wait(1.4) > 0.0
+    assert lead.wait(1.3 + 3.1 * CREEP) > 0.0
 
 
 def test_stepper_stays_within_the_lead_of_its_follower():
-    lead = Lead(1.0)
+    lead = Lead(1.0, Wall())
     times = []
     waiting = threading.Event()
 
