@@ -50,11 +50,11 @@ from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
 from behavior_executor.manager import BehaviorManager
-from behavior_executor.manager_node import navigation_state
 from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.navigation.state import ActionPhase
-from behavior_executor.realtime import prefer_this_process
 from behavior_executor.statistics import Histogram
+from behavior_navigation.manager import navigation_state
+from behavior_navigation.realtime import prefer_this_process
+from behavior_navigation.rules.state import ActionPhase
 from behavior_ros import QOS_COMMAND, QOS_LATCHED, QOS_SENSOR
 from behavior_tree import BehaviorTreeFactory, NodeStatus, SyncActionNode
 
@@ -351,7 +351,7 @@ class Processes:
         self._all: list[subprocess.Popen[bytes]] = []
         self.executor = self.start_executor()
         self.gate = self._host(
-            "behavior_executor.safety_gate:SafetyGate",
+            "behavior_navigation.safety_gate:SafetyGate",
             {
                 "deadman_switch_timeout_s": DEADMAN_TIMEOUT,
                 "deadman_message": "joy",
@@ -364,7 +364,7 @@ class Processes:
 
     def start_executor(self) -> subprocess.Popen[bytes]:
         """Start the executor."""
-        managers = "behavior_executor.managers"
+        managers = "behavior_navigation.managers"
         names = [
             f"{managers}.autonomy_level:AutonomyLevelManager",
             f"{managers}.system_health:SystemHealthManager",

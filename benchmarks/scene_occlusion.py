@@ -42,9 +42,11 @@ from behavior_scene.detector import (
     Region,
     parse_settings,
 )
-from behavior_sim import Simulation, TrajectoryPoints, WorldConfig, parse_world
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
+from behavior_sim.config import WorldConfig, parse_world
+from behavior_sim.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.layouts import Pose, pose_of
+from behavior_sim.simulation import Simulation
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 BLOCK, CAMERA = "blue_block", "shoulder_camera"

@@ -24,24 +24,9 @@ setup(
     entry_points={
         "console_scripts": [
             "executor_node = behavior_executor.node:main",
-            "nav2_map_loader = behavior_executor.nav2.map_loader:main",
-            "nav2_path_planner = behavior_executor.nav2.path_planner:main",
-            "nav2_route_planner = behavior_executor.nav2.route_planner:main",
-            "safety_gate = behavior_executor.safety_gate:main",
-            "vda5050_client = behavior_executor.vda5050.node:main",
         ],
         "behavior_executor.managers": [
             "scene = behavior_executor.scene_manager:SceneManager",
-            "system_health = behavior_executor.managers.system_health:SystemHealthManager",
-            "planner = behavior_executor.managers.planner:PlannerManager",
-            "action = behavior_executor.managers.action:ActionManager",
-            "map = behavior_executor.managers.map:MapManager",
-            "entity = behavior_executor.managers.entity:EntityManager",
-            "feedback_collector = behavior_executor.managers.feedback:FeedbackCollector",
-            "local_action = behavior_executor.managers.local_action:LocalActionGenerator",
-            "loco_manipulation = "
-            "behavior_executor.managers.loco_manipulation:LocoManipulationManager",
-            "autonomy_level = behavior_executor.managers.autonomy_level:AutonomyLevelManager",
         ],
     },
 )

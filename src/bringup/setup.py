@@ -21,7 +21,6 @@ setup(
     version="0.1.0",
     packages=[
         package_name,
-        f"{package_name}.missions",
         f"{package_name}.navigation",
         f"{package_name}.security",
     ],

@@ -13,7 +13,6 @@ for one clear reason; :mod:`~behavior_executor.tree_run` watches one tree.
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry, MissionParameter
 from behavior_executor.core import ExecutorCore, Listener, Settings
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of
-from behavior_executor.free_spot import Disc, TableArea, sample_free_spot
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import (
     Code,
@@ -26,20 +25,11 @@ from behavior_executor.missions import (
 )
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
 from behavior_executor.statistics import Distribution, Histogram, Metric, TickStatistics
-from behavior_executor.tower import (
-    Choice,
-    TowerObservation,
-    TowerObserver,
-    TowerPlan,
-    tower_place,
-)
 from behavior_executor.tree_run import Activity, TreeRun
 
 __all__ = [
     "Activity",
-    "Choice",
     "Code",
-    "Disc",
     "Distribution",
     "ExecutorCore",
     "FeedbackGate",
@@ -60,13 +50,7 @@ __all__ = [
     "SeenObject",
     "Settings",
     "State",
-    "TableArea",
     "TickStatistics",
-    "TowerObservation",
-    "TowerObserver",
-    "TowerPlan",
     "TreeRun",
     "progress_of",
-    "sample_free_spot",
-    "tower_place",
 ]

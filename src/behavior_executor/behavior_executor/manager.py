@@ -18,7 +18,7 @@ import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.node import Node
 
@@ -28,6 +28,8 @@ from behavior_executor.statistics import Metric
 from behavior_tree import BehaviorTreeFactory
 
 ENTRY_POINT_GROUP = "behavior_executor.managers"
+
+Shared = TypeVar("Shared")
 
 
 class ManagerError(Exception):
@@ -97,6 +99,20 @@ class BehaviorManager:
     def problem(self) -> str:
         """What is wrong with the manager's inputs now, for diagnostics; empty: nothing."""
         return ""
+
+
+def shared(node: Node, kind: type[Shared]) -> Shared:
+    """The one object of a class that all managers of an executor share.
+
+    Args:
+        node: the executor's node.
+        kind: the class; whoever asks first has the object made.
+    """
+    objects: dict[type[Any], Any] = vars(node).setdefault("_shared_by_managers", {})
+    if kind not in objects:
+        objects[kind] = kind()
+    found: Shared = objects[kind]
+    return found
 
 
 def load_manager_class(name: str) -> type[BehaviorManager]:

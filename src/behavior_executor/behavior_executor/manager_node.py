@@ -16,8 +16,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from behavior_executor.conversion import metrics_message
-from behavior_executor.manager import BehaviorManager
-from behavior_executor.navigation.state import NavigationState
+from behavior_executor.manager import BehaviorManager, shared
 from behavior_executor.statistics import Distribution, Metric
 from behavior_ros import (
     OK,
@@ -60,8 +59,8 @@ class ManagerNode(Node):  # type: ignore[misc]
         return super().create_timer(period, callback, **options)
 
 
-class NavigationManager(BehaviorManager):
-    """Base of the managers that share what they know of the navigation.
+class NodeManager(BehaviorManager):
+    """Base of the managers that have a node of their own.
 
     Once a second of steady time it publishes the manager's metrics and diagnostics.
     """
@@ -74,7 +73,6 @@ class NavigationManager(BehaviorManager):
             parameters: of the manager's node.
         """
         super().__init__(node)
-        self.state = navigation_state(node)
         self.manager_node = ManagerNode(self.name, node)
         self.values: dict[str, Any] = declare_all(self.manager_node, parameters)
         self._take_short_names()
@@ -84,11 +82,6 @@ class NavigationManager(BehaviorManager):
             Metrics, "/behavior/metrics", QOS_EVENT_LOG
         )
         self.steady_timer(1.0, self._report)
-        navigation_managers(node).append(self)
-
-    def pre_tick(self, now: float) -> None:
-        """Tell the time to all nodes of this tick; call it first."""
-        self.state.now = now
 
     def health(self) -> tuple[bytes, str]:
         """Level and sentence for the diagnostics: a warning while there is a problem."""
@@ -214,6 +207,10 @@ def pose_tree_parameter() -> ParameterSpec:
     )
 
 
+class _PoseTrees(dict[str, TransformBuffer]):
+    """Transform buffers by topic."""
+
+
 def pose_tree(node: Node, topic: str) -> TransformBuffer:
     """The transforms of an executor: one buffer for all managers that name the same topic.
 
@@ -221,19 +218,7 @@ def pose_tree(node: Node, topic: str) -> TransformBuffer:
         node: the executor's node.
         topic: value of the parameter ``pose_tree``.
     """
-    trees: dict[str, TransformBuffer] = vars(node).setdefault("_pose_trees", {})
+    trees = shared(node, _PoseTrees)
     if topic not in trees:
         trees[topic] = create_transform_buffer(node, topic)
     return trees[topic]
-
-
-def navigation_state(node: Node) -> NavigationState:
-    """The state that all managers of an executor share."""
-    state: NavigationState = vars(node).setdefault("_navigation_state", NavigationState())
-    return state
-
-
-def navigation_managers(node: Node) -> list[NavigationManager]:
-    """The navigation managers of an executor, in their order."""
-    managers: list[NavigationManager] = vars(node).setdefault("_navigation_managers", [])
-    return managers

@@ -41,7 +41,7 @@ from behavior_executor.executor_parameters import executor_parameters
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of, refusal
 from behavior_executor.journal import RestartPolicy
 from behavior_executor.manager import BehaviorManager, load_manager_class
-from behavior_executor.manager_node import NavigationManager
+from behavior_executor.manager_node import NodeManager
 from behavior_executor.mission_goals import MissionGoals
 from behavior_executor.mission_log import open_log
 from behavior_executor.mission_queue import MissionQueue
@@ -496,7 +496,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _report_health(self) -> None:
         # Managers with nodes of their own publish theirs themselves.
-        guests = [each for each in self.managers if not isinstance(each, NavigationManager)]
+        guests = [each for each in self.managers if not isinstance(each, NodeManager)]
         metrics = [*self.core.metrics(), *(m for each in guests for m in each.metrics())]
         message = metrics_message(self.get_name(), metrics)
         message.header.stamp = self.get_clock().now().to_msg()

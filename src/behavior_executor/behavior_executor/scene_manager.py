@@ -11,7 +11,7 @@ import numpy as np
 from behavior_msgs.msg import SceneObjectArray
 from rclpy.node import Node
 
-from behavior_executor import place_nodes, scene_nodes, sorting_nodes
+from behavior_executor import scene_nodes
 from behavior_executor.conversion import snapshot_from
 from behavior_executor.counter import Counter
 from behavior_executor.manager import BehaviorManager
@@ -27,7 +27,7 @@ from behavior_ros import (
     TransformError,
     declare_all,
 )
-from behavior_tree import BehaviorTreeFactory, TreeNode
+from behavior_tree import BehaviorTreeFactory
 
 
 class SceneManager(BehaviorManager):
@@ -137,27 +137,18 @@ class SceneManager(BehaviorManager):
 
 
 def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene) -> None:
-    """Register all nodes that look at a scene.
+    """Register the general nodes that look at a scene.
 
     Args:
         factory: gets the nodes.
         scene: where they look.
     """
-    node_classes: tuple[type[TreeNode], ...] = (
+    looking = (
         *SCENE_CONDITIONS,
-        place_nodes.WhereIs,
-        sorting_nodes.ObserveSorting,
-        sorting_nodes.DropPose,
-        scene_nodes.ObserveTower,
-        scene_nodes.ChooseBlock,
+        scene_nodes.WhereIs,
         scene_nodes.WaitUntilHeld,
         scene_nodes.WaitUntilReleased,
-        scene_nodes.TowerPlace,
-        scene_nodes.SampleFreeSpot,
     )
-    for node_class in node_classes:
+    for node_class in looking:
         factory.register_node_type(node_class, node_class.__name__, scene)
-    factory.register_node_type(place_nodes.InsertionPose, "InsertionPose")
-    factory.register_node_type(scene_nodes.ReviewChoice, "ReviewChoice")
-    factory.register_node_type(scene_nodes.BelongsOnTop, "BelongsOnTop")
     factory.register_node_type(Counter, "Counter")

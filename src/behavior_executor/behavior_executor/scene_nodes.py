@@ -7,34 +7,16 @@ import math
 import random
 from typing import ClassVar, Protocol
 
-from geometry_msgs.msg import PoseStamped
-
-from behavior_executor.conversion import pose_message
-from behavior_executor.free_spot import Disc, TableArea, sample_free_spot
 from behavior_executor.scene_view import Matrix, SceneSnapshot
-from behavior_executor.tower import (
-    Choice,
-    TowerObservation,
-    TowerObserver,
-    TowerPlan,
-    tower_place,
-)
 from behavior_tree import (
-    ConditionNode,
     InputPort,
     NodeConfig,
     NodeStatus,
     OutputPort,
     PortInfo,
     StatefulActionNode,
-    SyncActionNode,
     ports_list,
 )
-
-TOUCHING = 0.075
-"""[m] Nearer than this, two 0.0515 m cubes touch at some yaw."""
-BASE_RADIUS = 0.3
-"""[m] Nearer to its base the arm cannot put anything down."""
 
 
 class Scene(Protocol):
@@ -59,8 +41,22 @@ class Scene(Protocol):
         """Where a frame is that is no object, 4x4 in the frame of the scene [m]; None: unknown."""
 
 
-def _tower_port() -> PortInfo:
-    return InputPort("tower", TowerObservation, description="observation by ObserveTower")
+class UnseenScene:
+    """A scene that never shows: for factories of which only the nodes' ports are asked."""
+
+    snapshot: SceneSnapshot | None = None
+    now = 0.0
+
+    def __init__(self) -> None:
+        """Make it."""
+        self.rng = random.Random(0)
+
+    def receive_frames(self) -> None:
+        """Nothing."""
+
+    def frame_pose(self, name: str) -> Matrix | None:
+        """Unknown."""
+        return None
 
 
 class SceneObserver(StatefulActionNode):
@@ -104,139 +100,38 @@ def patience_port() -> PortInfo:
     return InputPort("patience", float, default=5.0, description="[s] to wait for a fresh scene")
 
 
-class ObserveTower(SceneObserver):
-    """Looks at the tower's place; waits for a fresh scene, and fails when it stays away."""
+class WhereIs(SceneObserver):
+    """Tells where an object is, as seen from another one that stands upright."""
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres in the frame of the scene."""
+        """Ports."""
         return ports_list(
-            InputPort("order", list[str], description="blocks, bottom first: a;b;c"),
-            InputPort("position", list[float], description="x;y of the tower's axis [m]"),
-            InputPort("block_height", float, default=0.0515, description="[m]"),
-            InputPort(
-                "tolerance", float, default=0.02575, description="[m] from the axis, in the stack"
-            ),
-            InputPort(
-                "settle_time", float, default=0.3, description="[s] a change lasts before it counts"
-            ),
+            InputPort("object_name", str, description="object of the scene"),
+            InputPort("reference", str, description="object of the scene"),
             patience_port(),
-            OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
-            OutputPort("stack", str, description="blocks of the stack, bottom first"),
-            OutputPort("height", int, description="number of blocks in the stack"),
-            OutputPort("correct", bool, description="the stack is a beginning of the order"),
-            OutputPort("complete", bool, description="the stack is the order"),
-            OutputPort("settled", bool, description="no change waits for its settle time"),
-            OutputPort("held", str, description="block in the gripper, empty: none"),
-            OutputPort("next_block", str, description="first block of the order not in the stack"),
-            OutputPort("top_block", str, description="top of the stack, empty: none"),
-            OutputPort("obstruction", str, description="block in the way, empty: none"),
-            OutputPort("progress", float, description="part of the order that stands, 0..1"),
-            OutputPort("summary", str, description="one line"),
+            OutputPort("x", float, description="[m] of the object's centre from the reference's"),
+            OutputPort("y", float, description="[m] along the reference's y axis"),
+            OutputPort("z", float, description="[m] upwards"),
+            OutputPort("turn", float, description="[rad] about the vertical, -pi..pi"),
+            OutputPort("held", bool, description="it is in the gripper"),
+            OutputPort("seen", bool, description="it is seen now, not just remembered"),
         )
-
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config, scene)
-        self._observer: TowerObserver | None = None
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
-        """Observe."""
-        plan = self._plan()
-        if self._observer is None or self._observer.plan != plan:
-            self._observer = TowerObserver(plan, settle_time=self.get_input("settle_time"))
-        self._write(self._observer.update(snapshot, self._scene.now))
-        return NodeStatus.SUCCESS
-
-    def _plan(self) -> TowerPlan:
-        position = self.get_input("position")
-        if len(position) != 2:
-            raise ValueError(f"position must be x;y [m], not {position}")
-        return TowerPlan(
-            order=tuple(self.get_input("order")),
-            x=position[0],
-            y=position[1],
-            block_height=self.get_input("block_height"),
-            tolerance=self.get_input("tolerance"),
-        )
-
-    def _write(self, tower: TowerObservation) -> None:
-        self.set_output("tower", tower)
-        self.set_output("stack", ";".join(tower.stack))
-        self.set_output("height", len(tower.stack))
-        self.set_output("correct", tower.correct)
-        self.set_output("complete", tower.complete)
-        self.set_output("settled", tower.settled)
-        self.set_output("held", tower.held)
-        self.set_output("next_block", tower.next_block)
-        self.set_output("top_block", tower.stack[-1] if tower.stack else "")
-        self.set_output("obstruction", tower.obstructions[0] if tower.obstructions else "")
-        self.set_output("progress", tower.progress)
-        self.set_output("summary", tower.summary())
-
-
-class ChooseBlock(StatefulActionNode):
-    """Chooses the block to move next; waits for it to be seen, and fails when it stays away."""
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _tower_port(),
-            InputPort("patience", float, default=4.0, description="[s] to wait for the block"),
-            OutputPort("block", str, description="name of the block"),
-            OutputPort("purpose", str, description="build: onto the tower; clear: out of the way"),
-        )
-
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-        self._since = -math.inf
-
-    def on_start(self) -> NodeStatus:
-        """Choose."""
-        self._since = self._scene.now
-        return self.on_running()
-
-    def on_running(self) -> NodeStatus:
-        """Choose again, from what is seen now."""
-        choice = self.get_input("tower").choose()
-        if choice is None:
-            self.set_failure_reason("no block to move: the tower is complete")
-            return NodeStatus.FAILURE
-        snapshot = self._scene.snapshot
-        if snapshot is not None and choice.block in snapshot.objects:
-            self.set_output("block", choice.block)
-            self.set_output("purpose", choice.purpose)
-            return NodeStatus.SUCCESS
-        waited = self._scene.now - self._since
-        if waited <= self.get_input("patience"):
-            return NodeStatus.RUNNING
-        seen = ", ".join(sorted(snapshot.objects)) if snapshot is not None else ""
-        self.set_failure_reason(
-            f"{choice.block} has not been seen for {waited:.1f} s; seen: {seen or 'nothing'}"
-        )
-        return NodeStatus.FAILURE
-
-
-class ReviewChoice(SyncActionNode):
-    """Tells whether a choice by ChooseBlock still makes sense while its block is being picked."""
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _tower_port(),
-            InputPort("block", str, description="name of the block"),
-            InputPort("purpose", str, description="build or clear"),
-            OutputPort("wanted", bool, description="go on picking it"),
-        )
-
-    def tick(self) -> NodeStatus:
-        """Review; always SUCCESS."""
-        choice = Choice(self.get_input("block"), self.get_input("purpose"))
-        self.set_output("wanted", self.get_input("tower").is_wanted(choice))
+        """Tell; waits for what the scene does not have, the arm may just be before it."""
+        names = self.get_input("object_name"), self.get_input("reference")
+        thing, reference = (snapshot.objects.get(name) for name in names)
+        if thing is None or reference is None:
+            absent = [name for name in names if name not in snapshot.objects]
+            known = ", ".join(sorted(snapshot.objects)) or "nothing"
+            return self.wait_or_fail(f"the scene has no {' and no '.join(absent)}; it has {known}")
+        for axis, value in zip("xyz", thing.seen_from(reference), strict=True):
+            self.set_output(axis, value)
+        turn = thing.yaw - reference.yaw
+        self.set_output("turn", math.atan2(math.sin(turn), math.cos(turn)))
+        self.set_output("held", thing.held)
+        self.set_output("seen", not thing.stale)
         return NodeStatus.SUCCESS
 
 
@@ -292,126 +187,3 @@ class WaitUntilReleased(_WaitForGripper):
     """Waits until the scene says that an object does not move with the gripper."""
 
     wanted = False
-
-
-class BelongsOnTop(ConditionNode):
-    """Tells whether a block is the one that the tower needs now, wherever the block itself is."""
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(_tower_port(), InputPort("block", str, description="name of the block"))
-
-    def tick(self) -> NodeStatus:
-        """SUCCESS if it is."""
-        block = self.get_input("block")
-        if self.get_input("tower").belongs_on_top(block):
-            return NodeStatus.SUCCESS
-        self.set_failure_reason(f"{block} is not what the tower needs now")
-        return NodeStatus.FAILURE
-
-
-class TowerPlace(SyncActionNode):
-    """Computes where a block goes on top of the tower."""
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            _tower_port(),
-            InputPort("block", str, description="name of the block"),
-            InputPort(
-                "max_correction",
-                float,
-                default=0.004,
-                description="[m] by which a block may stand off the one below, towards the axis",
-            ),
-            OutputPort("target", PoseStamped, description="pose of the block's centre"),
-        )
-
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-
-    def tick(self) -> NodeStatus:
-        """Compute; fails without a fresh scene."""
-        snapshot = self._scene.snapshot
-        if snapshot is None:
-            self.set_failure_reason("no fresh scene")
-            return NodeStatus.FAILURE
-        tower = self.get_input("tower").without(self.get_input("block"))
-        place = tower_place(tower, snapshot, max_correction=self.get_input("max_correction"))
-        self.set_output("target", pose_message(snapshot.frame, *place))
-        return NodeStatus.SUCCESS
-
-
-class SampleFreeSpot(SyncActionNode):
-    """Draws a spot on the table, away from all objects, the tower's place and the robot's base."""
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports; lengths in metres in the frame of the scene."""
-        return ports_list(
-            _tower_port(),
-            InputPort("object_name", str, description="object to put down"),
-            InputPort(
-                "area",
-                list[float],
-                default="0.3;0.65;-0.2;0.3",
-                description="x_min;x_max;y_min;y_max [m]",
-            ),
-            InputPort("reach", float, default=0.7, description="[m] from the base at most"),
-            InputPort(
-                "clearance", float, default=0.15, description="[m] between centres, and the tower"
-            ),
-            InputPort(
-                "base_clearance", float, default=0.35, description="[m] from the base at least"
-            ),
-            OutputPort("target", PoseStamped, description="pose of the object's centre"),
-        )
-
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-
-    def tick(self) -> NodeStatus:
-        """Draw; fails where there is no room or no fresh scene."""
-        snapshot = self._scene.snapshot
-        if snapshot is None:
-            self.set_failure_reason("no fresh scene")
-            return NodeStatus.FAILURE
-        name, plan = self.get_input("object_name"), self.get_input("tower").plan
-        spot = sample_free_spot(
-            self._area(),
-            self._discs(snapshot, name, plan),
-            self._scene.rng,
-        )
-        if spot is None:
-            self.set_failure_reason(f"no room on the table for {name}: clear it, or widen the area")
-            return NodeStatus.FAILURE
-        seen = snapshot.objects.get(name)
-        height = seen.size[2] if seen is not None and seen.size[2] > 0.0 else plan.block_height
-        target = pose_message(snapshot.frame, *spot, plan.surface + 0.5 * height)
-        self.set_output("target", target)
-        return NodeStatus.SUCCESS
-
-    def _area(self) -> TableArea:
-        numbers = self.get_input("area")
-        if len(numbers) != 4:
-            raise ValueError(f"area must be x_min;x_max;y_min;y_max [m], not {numbers}")
-        x_min, x_max, y_min, y_max = numbers
-        return TableArea(x_min, x_max, y_min, y_max, reach=self.get_input("reach"))
-
-    def _discs(self, snapshot: SceneSnapshot, name: str, plan: TowerPlan) -> list[Disc]:
-        clearance = self.get_input("clearance")
-        things = [thing for thing in snapshot.objects.values() if not thing.derived]
-        centres = [(thing.x, thing.y) for thing in things if thing.name != name]
-        centres.append((plan.x, plan.y))
-        return [
-            Disc(0.0, 0.0, BASE_RADIUS, essential=True),
-            Disc(0.0, 0.0, self.get_input("base_clearance")),
-            *(Disc(x, y, TOUCHING, essential=True) for x, y in centres),
-            *(Disc(x, y, clearance) for x, y in centres),
-        ]

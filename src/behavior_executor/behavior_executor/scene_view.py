@@ -24,8 +24,8 @@ class SeenObject:
     y: float
     z: float
     """Of the object's centre."""
-    size: tuple[float, float, float] = (0.0515, 0.0515, 0.0515)
-    """Edge lengths of its bounding box."""
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Edge lengths of its bounding box; 0: not known."""
     tilt: float = 0.0
     """Angle between the vertical and the nearest axis of the object, 0..0.96."""
     held: bool = False
@@ -89,11 +89,6 @@ class SceneSnapshot:
     def held(self) -> SeenObject | None:
         """The object in the gripper, or None."""
         return next((seen for seen in self.objects.values() if seen.held), None)
-
-
-def yaw_of(x: float, y: float, z: float, w: float) -> float:
-    """Angle [rad] about the vertical from the frame's x axis to that of a rotated one."""
-    return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
 def tilt_of(x: float, y: float, z: float, w: float) -> float:

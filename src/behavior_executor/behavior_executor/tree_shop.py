@@ -10,7 +10,9 @@ from rclpy.node import Node
 
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
 from behavior_executor.manager import BehaviorManager
+from behavior_executor.scene_manager import SceneManager
 from behavior_executor.tree_document import tree_document
+from behavior_executor.tree_nodes import NodeContext, register_package_nodes
 from behavior_executor.tree_run import TreeRun
 from behavior_ros import load_node_models, register_ros_nodes
 from behavior_tree import (
@@ -107,6 +109,9 @@ class TreeShop:
         factory = BehaviorTreeFactory(clock=self._clock)
         for manager in self._managers:
             manager.register_nodes(factory)
+        scene = next((each for each in self._managers if isinstance(each, SceneManager)), None)
+        context = NodeContext(node=self._node, scene=scene)
+        register_package_nodes(factory, context, self._tell)
         if self._nodes_file:
             barriers = {k: v for each in self._managers for k, v in each.barriers().items()}
             models = load_node_models(self._nodes_file)

@@ -13,7 +13,6 @@ import pytest
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback
 from behavior_msgs.srv import ListMissionRecords
-from conftest import Spinner, until
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path as Route
@@ -25,6 +24,7 @@ from behavior_executor.missions import Code, Kind, Policy, State
 from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_run import TreeRun
 from behavior_ros import QOS_REQUESTS, burst_action_client
+from behavior_ros.testing import Spinner, until
 
 CAPACITY = 20
 REQUESTS = 80

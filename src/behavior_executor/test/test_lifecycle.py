@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 from behavior_msgs.msg import MissionAction, MissionRecord
-from conftest import Spinner, until
 from lifecycle_msgs.msg import State as LifecycleState
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient
 from behavior_executor.missions import Code, Kind, MissionRequest, State
-from behavior_executor.navigation.poses import FramedPose, Pose2D
 from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_monitors import PyTreesMonitor
 from behavior_executor.tree_run import TreeRun
+from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_ros.testing import Spinner, until
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.groot2 import Groot2Client, Groot2Error, Hook, discover
 

@@ -8,12 +8,12 @@ Here the message is held back on purpose, so that the race is lost every time.
 import pytest
 from behavior_msgs.action import ManageScene
 from behavior_msgs.msg import SceneObject, SceneObjectArray
-from conftest import until
 from rclpy.action import ActionServer
 from rclpy.node import Node
 
 from behavior_executor.scene_manager import SceneManager
 from behavior_ros import QOS_LATCHED, load_node_models, register_ros_nodes
+from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
 
 TREE = """

@@ -36,9 +36,9 @@ from behavior_bringup.conversion import (
 )
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.security.policy import enclave_arguments
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
+from behavior_sim.judging import Disturbance, WorldObject
 
 SERVICE_TIMEOUT = 10.0
 """[s] to find a service and get its answer."""

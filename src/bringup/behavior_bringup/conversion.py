@@ -25,7 +25,6 @@ from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_bringup.mission_steps import Step
-from behavior_bringup.missions import Disturbance, WorldObject
 from behavior_bringup.progress import Progress
 from behavior_bringup.viewer_geometry import (
     GroundMap,
@@ -38,6 +37,7 @@ from behavior_bringup.viewer_geometry import (
 )
 from behavior_executor.missions import Code
 from behavior_ros import seconds
+from behavior_sim.judging import Disturbance, WorldObject
 
 TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
 

@@ -14,13 +14,13 @@ from behavior_bringup.description import Scalar
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation import settle
 from behavior_bringup.following import follow
-from behavior_bringup.missions import Mission, Verdict
 from behavior_bringup.progress import ProgressDisplay
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_bringup.storyboard import Storyboard
 from behavior_bringup.terminal import say, say_verdict
 from behavior_bringup.watching import watching_lines
+from behavior_sim.judging import Mission, Verdict
 from behavior_sim.opengl import BACKENDS
 from behavior_sim.rendering import RenderReport, render_recording
 

@@ -18,10 +18,10 @@ from behavior_bringup.client import StackClient
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError
 from behavior_bringup.following import Ending, follow
-from behavior_bringup.missions import DisturbancePlan, Mission, Situation
 from behavior_bringup.readiness import wait_ready
 from behavior_bringup.stack import Stack
 from behavior_bringup.terminal import say, show_table, verdict_text
+from behavior_sim.judging import DisturbancePlan, Mission, Situation
 
 # The scene agrees with the world when no object is further off [m].
 SCENE_TOLERANCE = 0.03

@@ -15,10 +15,11 @@ from rich.console import Console
 from behavior_bringup.connection import SIMULATION, enter
 from behavior_bringup.description import Scalar
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.missions import Mission, mission_named
+from behavior_bringup.judges import mission_named
 from behavior_bringup.navigation.disturbing import fields_of
 from behavior_bringup.stack import free_stack
 from behavior_bringup.terminal import say, sentence
+from behavior_sim.judging import Mission
 
 if TYPE_CHECKING:
     from behavior_bringup.client import StackClient

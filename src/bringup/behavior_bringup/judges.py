@@ -1,45 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command knows of each mission: how it is judged, disturbed, and told in one line.
+"""Which missions can be demonstrated and evaluated: those that a package brings a judge for.
 
-Every module of this package describes the mission of its name in a constant `MISSION`; a new
-mission adds a file. All of it is pure: it sees objects and times, never ROS.
+A package brings one by an entry point in the group ``behavior_bringup.judges``::
+
+    entry_points={"behavior_bringup.judges": ["sort_balls = my_jobs.judges:SORT_BALLS"]}
+
+which names a :class:`behavior_sim.judging.Mission`.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from importlib.metadata import entry_points
 
-from behavior_bringup.errors import UsageError
-from behavior_bringup.missions.model import (
-    Disturbance,
-    DisturbancePlan,
-    Mission,
-    Situation,
-    Verdict,
-    WorldObject,
-)
+from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.suggestions import choose
+from behavior_sim.judging import Mission
 
-__all__ = [
-    "Disturbance",
-    "DisturbancePlan",
-    "Mission",
-    "Situation",
-    "Verdict",
-    "WorldObject",
-    "known_missions",
-    "mission_named",
-]
-
-_INTERNAL = {"fetching", "model", "moments"}
+ENTRY_POINT_GROUP = "behavior_bringup.judges"
 
 
 def known_missions() -> list[str]:
     """Names of the missions that can be demonstrated and evaluated."""
-    return sorted(
-        module.name for module in pkgutil.iter_modules(__path__) if module.name not in _INTERNAL
-    )
+    return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
 
 
 def mission_named(name: str) -> Mission:
@@ -47,9 +29,15 @@ def mission_named(name: str) -> Mission:
 
     Raises:
         UsageError: there is none; the message lists those that exist.
+        BringupError: it cannot be imported, or is something else.
     """
-    if name not in known_missions():
+    point = next((p for p in entry_points(group=ENTRY_POINT_GROUP) if p.name == name), None)
+    if point is None:
         raise UsageError(f"The mission '{name}' has no judge: {choose(name, known_missions())}")
-    mission = importlib.import_module(f"{__name__}.{name}").MISSION
-    assert isinstance(mission, Mission)
+    try:
+        mission = point.load()
+    except (ImportError, AttributeError) as error:
+        raise BringupError(f"The judge of '{name}' ({point.value}) fails: {error}") from error
+    if not isinstance(mission, Mission):
+        raise BringupError(f"The judge of '{name}' ({point.value}) is no Mission")
     return mission

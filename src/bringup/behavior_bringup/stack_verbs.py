@@ -14,8 +14,8 @@ from behavior_bringup import stack as stacks
 from behavior_bringup.connection import EXECUTOR, enter
 from behavior_bringup.description import Scalar, load_stack, stack_file
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.judges import known_missions, mission_named
 from behavior_bringup.log_files import Tail
-from behavior_bringup.missions import known_missions, mission_named
 from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from behavior_bringup.errors import BringupError
 from behavior_bringup.paths import share_dir
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
@@ -25,11 +27,18 @@ def register_suite_nodes(factory: BehaviorTreeFactory) -> None:
             factory.register_builder(manifest, succeeding)
 
 
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
 def _manifests() -> list[TreeNodeManifest]:
     from behavior_executor.scene_manager import register_scene_nodes
+    from behavior_executor.scene_nodes import UnseenScene
+    from behavior_executor.tree_nodes import NodeContext, register_package_nodes
     from behavior_ros import load_node_models, ros_node_manifests
 
-    executor = BehaviorTreeFactory()
-    register_scene_nodes(executor, None)  # type: ignore[arg-type] # no node will look at it
+    executor, scene = BehaviorTreeFactory(), UnseenScene()
+    register_scene_nodes(executor, scene)
+    register_package_nodes(executor, NodeContext(node=None, scene=scene), _complain)
     own = [each for each in executor.manifests().values() if not each.builtin]
     return [*own, *ros_node_manifests(load_node_models(share_dir() / "config" / "nodes.yaml"))]

@@ -103,7 +103,7 @@ def test_an_extending_stack_may_change_one_of_them(tmp_path: Path) -> None:
 @pytest.mark.timeout(120)
 def test_such_parameters_reach_the_node(tmp_path: Path) -> None:
     """A manager refuses its value: the process ends and names it. The infinite one is taken."""
-    managers = "behavior_executor.managers"
+    managers = "behavior_navigation.managers"
     names = (
         f"{managers}.planner:PlannerManager",
         f"{managers}.autonomy_level:AutonomyLevelManager",

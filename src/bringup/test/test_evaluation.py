@@ -21,9 +21,9 @@ from behavior_bringup.evaluation import (
     record_line,
     totals,
 )
-from behavior_bringup.missions import Disturbance, Situation, WorldObject
 from behavior_bringup.progress import Progress, panel
 from behavior_bringup.terminal import say_verdict
+from behavior_sim.judging import Disturbance, Situation, WorldObject
 
 
 def record(seed: int, success: bool, sim: float | None, wall: float) -> Record:

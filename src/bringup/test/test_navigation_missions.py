@@ -22,7 +22,7 @@ from behavior_bringup.client import new_context
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_executor.missions import Code
-from behavior_executor.navigation.polyline import Polyline
+from behavior_navigation.rules.polyline import Polyline
 from behavior_ros import QOS_LATCHED, QOS_SENSOR
 
 pytestmark = pytest.mark.timeout(600)

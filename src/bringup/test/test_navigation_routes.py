@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from behavior_executor.navigation.maneuver import Horizons, RouteFollower
-from behavior_executor.navigation.polyline import Polyline
-from behavior_executor.navigation.poses import Pose2D
-from behavior_executor.navigation.regions import RegionIndex
+from behavior_navigation.rules.maneuver import Horizons, RouteFollower
+from behavior_navigation.rules.polyline import Polyline
+from behavior_navigation.rules.regions import RegionIndex
+from behavior_ros.planar_pose import Pose2D
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.path_planner import Maneuver, Mode, Plan
 from behavior_sim.navigation.poses import Pose

@@ -32,8 +32,10 @@ from behavior_scene.detector import (
 )
 from behavior_scene.library import ObjectLibrary
 from behavior_scene.objects.definitions import Definition, definitions_from
-from behavior_sim import Simulation, WorldConfig, find_world, load_world, parse_world
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
+from behavior_sim.config import WorldConfig, load_world, parse_world
+from behavior_sim.resources import find_world
+from behavior_sim.simulation import Simulation
 
 
 class Eyes:

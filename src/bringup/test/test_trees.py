@@ -2,22 +2,33 @@
 """Every tree file loads with the nodes that the executor really has, and documents itself."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import Spinner
-from rclpy.node import Node
 from tree_models import ROOT, TREE_FILES, real_factory, updated
 
 from behavior_executor.catalogue import MissionCatalogue
-from behavior_tree import Blackboard
+from behavior_tree import BehaviorTreeFactory, Blackboard
 
 MISSIONS = MissionCatalogue([ROOT / "trees"])
 SUBTREE_FILES = sorted((ROOT / "trees" / "subtrees").glob("*.xml"))
 
 
-def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spinner) -> None:
+@pytest.fixture(scope="module")
+def everything() -> Iterator[BehaviorTreeFactory]:
+    with real_factory() as made:
+        yield made
+
+
+@pytest.fixture
+def factory(everything: BehaviorTreeFactory) -> BehaviorTreeFactory:
+    everything.clear_registered_behavior_trees()
+    return everything
+
+
+def test_all_missions_load_with_their_default_parameters(factory: BehaviorTreeFactory) -> None:
     assert MISSIONS.names() == [
         "insert_shelf",
         "load_map",
@@ -30,9 +41,6 @@ def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spi
         "sort_balls",
         "stack_blocks",
     ]
-    node = Node("loader")
-    spinner.start(node)
-    factory = real_factory(node)
     for entry in MISSIONS.entries():
         assert entry.description
         assert all(p.description for p in entry.parameters)
@@ -44,21 +52,16 @@ def test_all_missions_load_with_their_default_parameters(ros: None, spinner: Spi
 
 
 @pytest.mark.parametrize("path", TREE_FILES, ids=lambda path: path.stem)
-def test_node_models_in_the_file_are_true(ros: None, spinner: Spinner, path: Path) -> None:
-    node = Node("loader")
-    spinner.start(node)
+def test_node_models_in_the_file_are_true(factory: BehaviorTreeFactory, path: Path) -> None:
     text = path.read_text()
-    assert updated(text, real_factory(node)) == text, "run test/tree_models.py"
+    assert updated(text, factory) == text, "run test/tree_models.py"
     assert text.index("<!--") < text.index("<root"), "say at the top what the tree does"
 
 
 @pytest.mark.parametrize("path", SUBTREE_FILES, ids=lambda path: path.stem)
 def test_every_subtree_is_documented_and_stands_alone(
-    ros: None, spinner: Spinner, path: Path
+    factory: BehaviorTreeFactory, path: Path
 ) -> None:
-    node = Node("loader")
-    spinner.start(node)
-    factory = real_factory(node)
     factory.register_behavior_tree_from_file(path)
     root = ElementTree.parse(path).getroot()
     models = {model.get("ID"): model for model in root.iterfind("TreeNodesModel/SubTree")}

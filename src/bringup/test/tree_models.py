@@ -6,22 +6,20 @@ test compares.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 import rclpy
-from kinematic_world import World
-from navigation_bench import NAMES, FakeModule, FakePlanner, register_navigation_nodes
-from navigation_bench import World as NavigationWorld
 from rclpy.node import Node
 
-from behavior_executor.navigation.action_core import ActionCore, ActionRules
-from behavior_executor.navigation.entities import Entity, EntityPool
-from behavior_executor.navigation.map_change import MapChange
-from behavior_executor.navigation.state import NavigationState
-from behavior_executor.scene_manager import register_scene_nodes
+from behavior_executor.manager import load_manager_class
+from behavior_executor.scene_manager import SceneManager
+from behavior_executor.tree_nodes import NodeContext, register_package_nodes
 from behavior_ros import load_node_models, register_ros_nodes
+from behavior_ros.testing import DOMAINS
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 from behavior_tree.conversion import type_name
 
@@ -31,22 +29,35 @@ MARKER = "    <!-- Nodes used here, as their code declares them; written by tree
 END = "  </TreeNodesModel>\n"
 
 
-def real_factory(node: Node) -> BehaviorTreeFactory:
-    """A factory with all nodes that the executor has."""
+MANAGERS = (
+    "system_health",
+    "autonomy_level",
+    "map",
+    "entity",
+    "action",
+    "planner",
+    "loco_manipulation",
+)
+MODULES = ["--ros-args", "-p", "entity:managed_entities:=[egm, rpp, sdm, tp]"]
+
+
+@contextmanager
+def real_factory() -> Iterator[BehaviorTreeFactory]:
+    """A factory with all nodes that the executor has, whatever its stack."""
+    os.environ["ROS_DOMAIN_ID"] = str(next(DOMAINS))
+    rclpy.init(args=MODULES)
+    node = Node("loader")
     factory = BehaviorTreeFactory()
-    register_scene_nodes(factory, World())
-    state = NavigationState()
-    world = NavigationWorld(state)
-    register_navigation_nodes(
-        factory,
-        world,
-        ActionCore(state, world, ActionRules()),
-        MapChange(state, world),
-        EntityPool(state, [Entity(name, FakeModule()) for name in NAMES]),
-        FakePlanner(world),
-    )
+    scene = SceneManager(node)
+    for manager in (scene, *(load_manager_class(name)(node) for name in MANAGERS)):
+        manager.register_nodes(factory)
+    problems: list[str] = []
+    register_package_nodes(factory, NodeContext(node=node, scene=scene), problems.append)
+    assert not problems
     register_ros_nodes(factory, node, load_node_models(ROOT / "config" / "nodes.yaml"))
-    return factory
+    yield factory
+    node.destroy_node()
+    rclpy.try_shutdown()
 
 
 def updated(text: str, factory: BehaviorTreeFactory) -> str:
@@ -77,9 +88,6 @@ def _model(manifest: TreeNodeManifest) -> str:
 
 
 if __name__ == "__main__":
-    os.environ["ROS_DOMAIN_ID"] = "49"
-    rclpy.init()
-    REAL = real_factory(Node("tree_models"))
-    for path in TREE_FILES:
-        path.write_text(updated(path.read_text(), REAL))
-    rclpy.shutdown()
+    with real_factory() as REAL:
+        for path in TREE_FILES:
+            path.write_text(updated(path.read_text(), REAL))

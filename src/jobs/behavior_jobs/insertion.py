@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tree nodes about where things are, and where the tool must be to bring them somewhere."""
+"""Where the tool must be to bring a held object into a slot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped
 from scipy.spatial.transform import Rotation
 
-from behavior_executor.scene_nodes import SceneObserver, patience_port
-from behavior_executor.scene_view import SceneSnapshot
 from behavior_ros import matrix_to_pose, pose_to_matrix
 from behavior_tree import (
     InputPort,
@@ -20,41 +18,6 @@ from behavior_tree import (
     SyncActionNode,
     ports_list,
 )
-
-
-class WhereIs(SceneObserver):
-    """Tells where an object is, as seen from another one that stands upright."""
-
-    @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports."""
-        return ports_list(
-            InputPort("object_name", str, description="object of the scene"),
-            InputPort("reference", str, description="object of the scene"),
-            patience_port(),
-            OutputPort("x", float, description="[m] of the object's centre from the reference's"),
-            OutputPort("y", float, description="[m] along the reference's y axis"),
-            OutputPort("z", float, description="[m] upwards"),
-            OutputPort("turn", float, description="[rad] about the vertical, -pi..pi"),
-            OutputPort("held", bool, description="it is in the gripper"),
-            OutputPort("seen", bool, description="it is seen now, not just remembered"),
-        )
-
-    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
-        """Tell; waits for what the scene does not have, the arm may just be before it."""
-        names = self.get_input("object_name"), self.get_input("reference")
-        thing, reference = (snapshot.objects.get(name) for name in names)
-        if thing is None or reference is None:
-            absent = [name for name in names if name not in snapshot.objects]
-            known = ", ".join(sorted(snapshot.objects)) or "nothing"
-            return self.wait_or_fail(f"the scene has no {' and no '.join(absent)}; it has {known}")
-        for axis, value in zip("xyz", thing.seen_from(reference), strict=True):
-            self.set_output(axis, value)
-        turn = thing.yaw - reference.yaw
-        self.set_output("turn", math.atan2(math.sin(turn), math.cos(turn)))
-        self.set_output("held", thing.held)
-        self.set_output("seen", not thing.stale)
-        return NodeStatus.SUCCESS
 
 
 class InsertionPose(SyncActionNode):

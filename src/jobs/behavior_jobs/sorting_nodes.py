@@ -10,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from behavior_executor.conversion import pose_message
 from behavior_executor.scene_nodes import Scene, SceneObserver, patience_port
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
-from behavior_executor.sorting import SortObservation, SortObserver, containers_from
+from behavior_jobs.sorting import SortObservation, SortObserver, containers_from
 from behavior_tree import (
     InputPort,
     NodeConfig,

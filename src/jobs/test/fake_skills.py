@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Protocol
 from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_executor.scene_nodes import Scene
+from behavior_executor.tree_nodes import NodeContext
+from behavior_jobs.tree_nodes import register
 from behavior_tree import (
     BehaviorTreeFactory,
     Blackboard,
@@ -72,6 +74,7 @@ def run_mission(
     """Tick a mission to its end; its status, and the time that it took [s]."""
     factory = BehaviorTreeFactory(clock=lambda: world.now)
     register_scene_nodes(factory, world)
+    register(factory, NodeContext(node=None, scene=world))
     for kind in skills:
         factory.register_node_type(kind, kind.__name__, world)
     entry = MissionCatalogue([TREES]).find(name)

@@ -19,7 +19,9 @@ from geometry_msgs.msg import PoseStamped
 from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
+from behavior_executor.tree_nodes import NodeContext
 from behavior_executor.tree_run import TreeRun
+from behavior_jobs.tree_nodes import register
 from behavior_tree import (
     BehaviorTreeFactory,
     Blackboard,
@@ -117,6 +119,7 @@ class World:
                 noisy(place.x),
                 noisy(place.y),
                 noisy(place.z),
+                (H, H, H),
                 tilt=abs(place.tilt + self.rng.gauss(0.0, 10 * self.noise)),
                 held=name == self.held,
             )
@@ -239,6 +242,7 @@ def factory_for(world: World) -> BehaviorTreeFactory:
     """A factory with the scene's nodes and the skills of a world."""
     factory = BehaviorTreeFactory(clock=lambda: world.time)
     register_scene_nodes(factory, world)
+    register(factory, NodeContext(node=None, scene=world))
     for name, base in (
         ("Pick", Pick),
         ("Place", PlaceBlock),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executor node with real actions, topics and services."""
+"""The executor node with real actions, topics and services, and jobs that it runs."""
 
 import os
 import signal
@@ -14,7 +14,6 @@ import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, TreeStatus
-from conftest import Spinner, until
 from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from fake_robot import FakeScene, FakeSkills
 from kinematic_world import ORDER, World
@@ -28,10 +27,10 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.manager import ManagerError, load_manager_class
 from behavior_executor.missions import Code, Kind, Policy, State
 from behavior_executor.node import BehaviorExecutor
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
+from behavior_ros.testing import Spinner, until
 
 ROOT = Path(__file__).parents[3]
 BROKEN = """<!-- Broken -->
@@ -331,14 +330,6 @@ def test_client_timeout_cancels(stack: Stack) -> None:
         assert not runner.is_alive()
 
 
-def test_client_without_executor_says_so(ros: None) -> None:
-    with (
-        MissionClient() as client,
-        pytest.raises(MissionClientError, match=r"no executor.*behavior up"),
-    ):
-        client.wait_for_executor(timeout=0.2)
-
-
 @pytest.fixture
 def lonely(spinner: Spinner, tmp_path: Path) -> tuple[BehaviorExecutor, Observer]:
     """An executor whose skills live in another process."""
@@ -416,53 +407,3 @@ def test_skills_that_come_back_go_on(
     last = until(lambda: observer.ended("m"), 30.0)
     assert last.code == Code.SUCCESS
     assert any("waiting for a server" in m.text for m in observer.feedback)
-
-
-@pytest.mark.timeout(240)
-def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path) -> None:
-    (tmp_path / "forever.xml").write_text(FOREVER)
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "behavior_executor.node", "--ros-args"),
-            *("-p", f"tree_directories:=['{tmp_path}']", "-p", "nodes_file:=''"),
-        ],
-        env=os.environ,
-    )
-    try:
-        with MissionClient() as client:
-            client.wait_for_executor(60.0)
-            states: list[int] = []
-
-            def stop_when_running(message: MissionFeedback) -> None:
-                if message.state == State.RUNNING and State.RUNNING not in states:
-                    process.send_signal(signal.SIGINT)
-                states.append(message.state)
-
-            outcome = client.run("forever", on_feedback=stop_when_running)
-        assert outcome.code == Code.SHUTDOWN
-        assert process.wait(10.0) == 0
-    finally:
-        process.kill()
-
-
-def test_managers_are_found_by_path_and_refused_with_reasons() -> None:
-    name = "behavior_executor.scene_manager:SceneManager"
-    assert load_manager_class(name).name == "scene"
-    for wrong, words in (
-        ("nowhere", "no manager 'nowhere'"),
-        ("behavior_executor.nowhere:X", "cannot be imported"),
-        ("behavior_executor.core:ExecutorCore", "no subclass"),
-    ):
-        with pytest.raises(ManagerError, match=words):
-            load_manager_class(wrong)
-
-
-def test_constants_agree_with_the_messages() -> None:
-    for code in Code:
-        assert getattr(MissionFeedback, code.name) == code
-    for state in State:
-        assert getattr(MissionFeedback, state.name) == state
-    for kind in Kind:
-        assert getattr(MissionAction, kind.name) == kind
-    for policy in Policy:
-        assert getattr(MissionAction, f"POLICY_{policy.name}") == policy

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.free_spot import Disc, TableArea, sample_free_spot
+from behavior_jobs.free_spot import Disc, TableArea, sample_free_spot
 
 AREA = TableArea()
 DISCS = st.lists(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from behavior_executor.place_nodes import insertion_pose
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
-from behavior_executor.sorting import SortObserver, containers_from
-from behavior_executor.sorting_nodes import DropPose
+from behavior_jobs.insertion import insertion_pose
+from behavior_jobs.sorting import SortObserver, containers_from
+from behavior_jobs.sorting_nodes import DropPose
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 TRAYS = {"red_ball": "red_tray", "blue_ball": "blue_tray"}

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_bringup.errors import UsageError
-from behavior_bringup.missions import Disturbance, Situation, WorldObject, mission_named
-from behavior_bringup.missions.stack_blocks import (
+from behavior_jobs.judges.stack_blocks import (
     EDGE,
     ORDER,
     TOWER,
@@ -22,6 +20,7 @@ from behavior_bringup.missions.stack_blocks import (
     summary,
     tower,
 )
+from behavior_sim.judging import Disturbance, Situation, WorldObject
 
 Objects = dict[str, WorldObject]
 
@@ -160,10 +159,5 @@ def test_seeds_take_from_the_gripper_and_from_the_tower() -> None:
     assert "from the tower" in causes
 
 
-def test_missions_are_found_by_name() -> None:
-    assert mission_named("stack_blocks").judge is judge
-    with pytest.raises(
-        UsageError, match="choose one of insert_shelf, open_door, pick_frozen, sort_balls"
-    ):
-        mission_named("model")
+def test_no_blocks_are_no_tower() -> None:
     assert tower({}) == []

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_executor.scene_view import SceneSnapshot, SeenObject, tilt_of
-from behavior_executor.tower import (
+from behavior_jobs.tower import (
     BUILD,
     CLEAR,
     Choice,
@@ -18,6 +18,7 @@ from behavior_executor.tower import (
 )
 
 H = 0.0515
+CUBE = (H, H, H)
 ORDER = ("blue", "yellow", "green", "red")
 PLAN = TowerPlan(ORDER, 0.25, 0.30)
 SPAWN = {
@@ -29,11 +30,11 @@ def scene(*stack: str, held: str = "", gone: tuple[str, ...] = (), **moved: dict
     """Blocks at their spawn places, except for those in the stack, held, gone or moved."""
     objects = {}
     for name, (x, y) in SPAWN.items():
-        place = {"x": x, "y": y, "z": H / 2}
+        place = {"x": x, "y": y, "z": H / 2, "size": CUBE}
         if name in stack:
-            place = {"x": 0.25, "y": 0.30, "z": (stack.index(name) + 0.5) * H}
+            place = {"x": 0.25, "y": 0.30, "z": (stack.index(name) + 0.5) * H, "size": CUBE}
         if name == held:
-            place = {"x": 0.4, "y": 0.0, "z": 0.4, "held": True}
+            place = {"x": 0.4, "y": 0.0, "z": 0.4, "held": True, "size": CUBE}
         if name not in gone:
             objects[name] = SeenObject(name, **{**place, **moved.get(name, {})})
     return SceneSnapshot(objects=objects)
@@ -77,7 +78,7 @@ def test_what_to_move_next(snapshot: SceneSnapshot, choice: Choice | None) -> No
 
 def test_foreign_object_in_the_stack_is_cleared() -> None:
     objects = dict(scene("blue").objects)
-    objects["mug"] = SeenObject("mug", 0.25, 0.30, 1.5 * H)
+    objects["mug"] = SeenObject("mug", 0.25, 0.30, 1.5 * H, CUBE)
     observation = look(SceneSnapshot(objects=objects))
     assert observation.stack == ("blue", "mug")
     assert observation.choose() == Choice("mug", CLEAR)
@@ -218,7 +219,7 @@ BLOCKS = st.fixed_dictionaries(
 def test_any_scene_gives_a_sound_observation(places: dict, held: str, tilt: float) -> None:
     snapshot = SceneSnapshot(
         objects={
-            name: SeenObject(name, *place, tilt=tilt, held=name == held)
+            name: SeenObject(name, *place, CUBE, tilt=tilt, held=name == held)
             for name, place in places.items()
         }
     )

@@ -16,9 +16,9 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
-from behavior_executor.navigation.autonomy import AutonomyMachine
-from behavior_executor.navigation.deadman import Deadman
-from behavior_executor.velocity import (
+from behavior_navigation.rules.autonomy import AutonomyMachine
+from behavior_navigation.rules.deadman import Deadman
+from behavior_navigation.velocity import (
     VELOCITY_TYPES,
     is_finite,
     is_zero,

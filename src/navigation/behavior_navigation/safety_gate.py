@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node between whoever commands velocities and the base; a process of its own.
 
-It passes on the commands of whoever may move the robot (:mod:`behavior_executor.navigation.safety`)
+It passes on the commands of whoever may move the robot (:mod:`behavior_navigation.rules.safety`)
 and stops it otherwise, whatever the executor and its tree do. Signs of life are judged in steady
 time; the age of a localization is judged in node time, by its stamp.
 
@@ -31,13 +31,13 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from behavior_executor.conversion import metrics_message
-from behavior_executor.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
-from behavior_executor.navigation.safety import SafetyRule, Verdict
-from behavior_executor.navigation.state import Level, PlannerMode
-from behavior_executor.operator_input import OPERATOR_PARAMETERS, OperatorInput
-from behavior_executor.realtime import prefer_this_process
 from behavior_executor.statistics import Histogram, Metric
-from behavior_executor.velocity import (
+from behavior_navigation.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
+from behavior_navigation.operator_input import OPERATOR_PARAMETERS, OperatorInput
+from behavior_navigation.realtime import prefer_this_process
+from behavior_navigation.rules.safety import SafetyRule, Verdict
+from behavior_navigation.rules.state import Level, PlannerMode
+from behavior_navigation.velocity import (
     VELOCITY_TYPES,
     components,
     is_finite,

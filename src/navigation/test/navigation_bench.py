@@ -10,27 +10,27 @@ from pathlib import Path
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry
 from behavior_executor.core import ExecutorCore, Settings
 from behavior_executor.journal import MissionJournal
-from behavior_executor.managers.autonomy_level import register_autonomy_level_nodes
-from behavior_executor.managers.planner import register_planner_nodes
-from behavior_executor.managers.system_health import register_system_health_nodes
 from behavior_executor.mission_log import MissionLog
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
-from behavior_executor.navigation.action_core import ActionCore, ActionRules
-from behavior_executor.navigation.action_nodes import register_action_nodes
-from behavior_executor.navigation.behavior_call import BehaviorCall, register_behavior_nodes
-from behavior_executor.navigation.calls import CallResult
-from behavior_executor.navigation.entities import Entity, EntityPool
-from behavior_executor.navigation.maneuver import Maneuver
-from behavior_executor.navigation.map_change import LoadAnswer, MapChange, TileRequest
-from behavior_executor.navigation.map_nodes import register_map_nodes
-from behavior_executor.navigation.planner_core import PlannerCore
-from behavior_executor.navigation.planner_mode import PlannerRules
-from behavior_executor.navigation.polyline import Polyline
-from behavior_executor.navigation.poses import FramedPose, Pose2D
-from behavior_executor.navigation.route_exchange import RouteAnswer, RouteQuestion
-from behavior_executor.navigation.state import Level, MapPhase, NavigationState, PlannerMode
 from behavior_executor.tree_run import TreeRun
+from behavior_navigation.managers.autonomy_level import register_autonomy_level_nodes
+from behavior_navigation.managers.planner import register_planner_nodes
+from behavior_navigation.managers.system_health import register_system_health_nodes
+from behavior_navigation.rules.action_core import ActionCore, ActionRules
+from behavior_navigation.rules.action_nodes import register_action_nodes
+from behavior_navigation.rules.behavior_call import BehaviorCall, register_behavior_nodes
+from behavior_navigation.rules.calls import CallResult
+from behavior_navigation.rules.entities import Entity, EntityPool
+from behavior_navigation.rules.maneuver import Maneuver
+from behavior_navigation.rules.map_change import LoadAnswer, MapChange, TileRequest
+from behavior_navigation.rules.map_nodes import register_map_nodes
+from behavior_navigation.rules.planner_core import PlannerCore
+from behavior_navigation.rules.planner_mode import PlannerRules
+from behavior_navigation.rules.polyline import Polyline
+from behavior_navigation.rules.route_exchange import RouteAnswer, RouteQuestion
+from behavior_navigation.rules.state import Level, MapPhase, NavigationState, PlannerMode
+from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
 TREES = Path(__file__).parents[3] / "trees"

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import rclpy
-from conftest import DOMAINS, Spinner, until
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 
-from behavior_executor.manager_node import NavigationManager
+from behavior_navigation.manager import NavigationManager
 from behavior_ros import QOS_COMMAND, QOS_LATCHED, to_time, with_companions
+from behavior_ros.testing import DOMAINS, Spinner, until
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 T = TypeVar("T", bound=NavigationManager)

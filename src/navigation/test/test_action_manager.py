@@ -14,19 +14,19 @@ from behavior_msgs.msg import (
     SemanticRegion,
     SemanticRegionArray,
 )
-from conftest import until
 from geometry_msgs.msg import Point32, TransformStamped
 from navigation_rig import Rig, rig
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from behavior_executor.conversion import pose_message
-from behavior_executor.managers.action import ActionManager
 from behavior_executor.missions import Code, Kind, MissionRequest
-from behavior_executor.navigation.poses import FramedPose, Pose2D
-from behavior_executor.navigation.state import ActionPhase, Level, MapPhase
 from behavior_executor.report import Report
+from behavior_navigation.managers.action import ActionManager
+from behavior_navigation.rules.state import ActionPhase, Level, MapPhase
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError, to_time
+from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 Action = Rig[ActionManager]

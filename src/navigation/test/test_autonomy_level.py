@@ -6,7 +6,6 @@ import time
 import pytest
 from behavior_msgs.msg import AutonomyLevel
 from behavior_msgs.srv import SetAutonomyLevel
-from conftest import until
 from geometry_msgs.msg import Twist, TwistStamped
 from navigation_rig import Rig, rig
 from rclpy.parameter import Parameter
@@ -14,11 +13,12 @@ from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 from std_srvs.srv import Trigger
 
-from behavior_executor.managers.autonomy_level import AutonomyLevelManager
 from behavior_executor.missions import Code
-from behavior_executor.navigation.state import Level
 from behavior_executor.report import Report
+from behavior_navigation.managers.autonomy_level import AutonomyLevelManager
+from behavior_navigation.rules.state import Level
 from behavior_ros import QOS_SENSOR
+from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 HEARTBEAT, TOGGLE, STICKS = "/deadman/heartbeat", "/autonomy/toggle", "/cmd_vel_teleop"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.autonomy import AutonomyMachine
-from behavior_executor.navigation.deadman import Deadman
-from behavior_executor.navigation.state import Level
+from behavior_navigation.rules.autonomy import AutonomyMachine
+from behavior_navigation.rules.deadman import Deadman
+from behavior_navigation.rules.state import Level
 
 
 @pytest.mark.parametrize("timeout", [0.0, -0.5, -math.inf])

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from behavior_executor.navigation.detours import Detours, Piece
+from behavior_navigation.rules.detours import Detours, Piece
 
 # Robot, foot on the graph, a, b, foot, goal: three pieces of the five are edges.
 POINTS = np.array([[0, 0], [1, 0], [4, 0], [8, 0], [10, 0], [10, 1]], dtype=float)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from navigation_bench import FakeModule
 
-from behavior_executor.navigation.entities import Entity, EntityPool
-from behavior_executor.navigation.state import NavigationState
+from behavior_navigation.rules.entities import Entity, EntityPool
+from behavior_navigation.rules.state import NavigationState
 from behavior_tree import BehaviorTreeFactory, NodeStatus, NodeType, Tree
 
 CAMEL = st.from_regex(r"[a-z][A-Za-z0-9]{0,20}", fullmatch=True)

@@ -4,13 +4,13 @@
 from collections.abc import Iterator
 
 import pytest
-from conftest import until
 from navigation_rig import Rig, rig
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from std_srvs.srv import SetBool
 
-from behavior_executor.managers.entity import EntityManager
+from behavior_navigation.managers.entity import EntityManager
 from behavior_ros import ParameterError
+from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 Entities = Rig[EntityManager]

@@ -3,16 +3,16 @@
 
 import pytest
 from behavior_msgs.msg import MissionAction, MissionFeedback, Route
-from conftest import until
 from navigation_rig import Rig, rig
 
 from behavior_executor.conversion import pose_message, request_from
-from behavior_executor.manager_node import NavigationManager
-from behavior_executor.managers.feedback import FeedbackCollector
-from behavior_executor.managers.local_action import LocalActionGenerator
 from behavior_executor.missions import Code, Kind, MissionRequest, State
 from behavior_executor.report import Report
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers.feedback import FeedbackCollector
+from behavior_navigation.managers.local_action import LocalActionGenerator
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, to_time
+from behavior_ros.testing import until
 
 pytestmark = pytest.mark.timeout(180)
 

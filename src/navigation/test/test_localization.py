@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from behavior_executor.localization_input import deviation_ratio
-from behavior_executor.navigation.localization import (
+from behavior_navigation.localization_input import deviation_ratio
+from behavior_navigation.rules.localization import (
     Estimate,
     LocalizationWatch,
     brought_to_now,
 )
-from behavior_executor.navigation.poses import Pose2D
-from behavior_executor.navigation.state import LocalizationState
+from behavior_navigation.rules.state import LocalizationState
+from behavior_ros.planar_pose import Pose2D
 
 
 def estimate(stamp: float, good: bool = True) -> Estimate:

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionFeedback
-from conftest import until
 from navigation_rig import Rig, rig
 
-from behavior_executor.managers.loco_manipulation import LocoManipulationManager
-from behavior_executor.navigation.behavior_call import (
+from behavior_navigation.managers.loco_manipulation import LocoManipulationManager
+from behavior_navigation.rules.behavior_call import (
     BehaviorProgress,
     read_parameters,
     register_behavior_nodes,
 )
-from behavior_executor.navigation.calls import CallResult
+from behavior_navigation.rules.calls import CallResult
 from behavior_ros import GoalContext, WorkerActionServer
+from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus, Tree
 
 TREE = Path(__file__).parents[3] / "trees" / "subtrees" / "loco_manipulation.xml"

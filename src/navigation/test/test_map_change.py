@@ -3,8 +3,8 @@
 
 import pytest
 
-from behavior_executor.navigation.map_change import LoadAnswer, MapChange, TileRequest
-from behavior_executor.navigation.state import MapPhase, NavigationState
+from behavior_navigation.rules.map_change import LoadAnswer, MapChange, TileRequest
+from behavior_navigation.rules.state import MapPhase, NavigationState
 
 
 class Loader:

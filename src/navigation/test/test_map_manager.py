@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 from behavior_msgs.action import LoadTile
 from behavior_msgs.msg import LoadTileRequest
-from conftest import until
 from navigation_rig import Rig, rig
 from std_msgs.msg import Header
 
-from behavior_executor.managers.map import MapManager
 from behavior_executor.missions import Code, Kind, MissionRequest
-from behavior_executor.navigation.state import MapPhase
+from behavior_navigation.managers.map import MapManager
+from behavior_navigation.rules.state import MapPhase
 from behavior_ros import QOS_COMMAND, GoalContext, WorkerActionServer, seconds, to_time
+from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 Map = Rig[MapManager]

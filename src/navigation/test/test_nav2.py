@@ -22,7 +22,6 @@ from behavior_msgs.msg import (
     RouteRequest,
     TrajectoryStatus,
 )
-from conftest import DOMAINS
 from fake_nav2 import ABORTED, ACTIONS, Actions
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
@@ -32,10 +31,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
-from behavior_executor.nav2 import map_loader, path_planner, route_planner
-from behavior_executor.nav2.interfaces import error_name, nav2_interface
-from behavior_executor.nav2.map_loader import read_urls
+from behavior_navigation.nav2 import map_loader, path_planner, route_planner
+from behavior_navigation.nav2.interfaces import error_name, nav2_interface
+from behavior_navigation.nav2.map_loader import read_urls
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError
+from behavior_ros.testing import DOMAINS
 
 WAIT = 60.0
 PLAN, FOLLOW, ROUTE = "/compute_path_to_pose", "/follow_path", "/compute_route"

@@ -18,16 +18,16 @@ from behavior_executor.missions import (
     MissionRequest,
     State,
 )
-from behavior_executor.navigation.action_core import ActionRules
-from behavior_executor.navigation.calls import CallResult
-from behavior_executor.navigation.map_change import TileRequest
-from behavior_executor.navigation.polyline import Polyline
-from behavior_executor.navigation.poses import FramedPose, Pose2D
-from behavior_executor.navigation.regions import Region, RegionIndex
-from behavior_executor.navigation.route_exchange import Cause
-from behavior_executor.navigation.state import ActionPhase, Level, MapPhase, PlannerMode
-from behavior_executor.navigation.tiles import Tile, TileRule
 from behavior_executor.report import Report
+from behavior_navigation.rules.action_core import ActionRules
+from behavior_navigation.rules.calls import CallResult
+from behavior_navigation.rules.map_change import TileRequest
+from behavior_navigation.rules.polyline import Polyline
+from behavior_navigation.rules.regions import Region, RegionIndex
+from behavior_navigation.rules.route_exchange import Cause
+from behavior_navigation.rules.state import ActionPhase, Level, MapPhase, PlannerMode
+from behavior_navigation.rules.tiles import Tile, TileRule
+from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_tree import NodeExecutionError, NodeStatus
 
 IDLE, NOMINAL, FALLBACK = PlannerMode.IDLE, PlannerMode.NOMINAL, PlannerMode.FALLBACK

@@ -6,9 +6,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.planner_core import PlannerCore
-from behavior_executor.navigation.planner_mode import PlannerRules, Solver
-from behavior_executor.navigation.state import ActionPhase, Level, NavigationState, PlannerMode
+from behavior_navigation.rules.planner_core import PlannerCore
+from behavior_navigation.rules.planner_mode import PlannerRules, Solver
+from behavior_navigation.rules.state import ActionPhase, Level, NavigationState, PlannerMode
 from behavior_ros import NewestEntry
 
 

@@ -5,14 +5,14 @@ import time
 
 import pytest
 from behavior_msgs.msg import PathPlannerHealth, PlannerOperationMode, TrajectoryStatus
-from conftest import until
 from navigation_rig import Rig, rig
 
-from behavior_executor.managers.planner import PlannerManager
 from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.navigation.state import ActionPhase, Level, PlannerMode
 from behavior_executor.report import Report
+from behavior_navigation.managers.planner import PlannerManager
+from behavior_navigation.rules.state import ActionPhase, Level, PlannerMode
 from behavior_ros import ERROR, OK, QOS_COMMAND, STALE, to_time
+from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 HEALTH, TRAJECTORY, MODE = (

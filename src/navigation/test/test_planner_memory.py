@@ -6,15 +6,15 @@ from dataclasses import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.planner_memory import PlannerMemory
-from behavior_executor.navigation.planner_mode import (
+from behavior_navigation.rules.planner_memory import PlannerMemory
+from behavior_navigation.rules.planner_mode import (
     Decision,
     PlannerInputs,
     PlannerRules,
     Solver,
     choose_mode,
 )
-from behavior_executor.navigation.state import PlannerMode
+from behavior_navigation.rules.state import PlannerMode
 
 HEALTH = st.tuples(
     st.just("health"), st.booleans(), st.booleans(), st.sampled_from(PlannerMode), st.booleans()

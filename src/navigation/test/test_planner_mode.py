@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import pytest
 from behavior_msgs.msg import PlannerOperationMode, TrajectoryStatus
 
-from behavior_executor.navigation.planner_mode import (
+from behavior_navigation.rules.planner_mode import (
     Alarm,
     PlannerInputs,
     PlannerRules,
     Solver,
     choose_mode,
 )
-from behavior_executor.navigation.state import PlannerMode
+from behavior_navigation.rules.state import PlannerMode
 
 RULES = PlannerRules(
     failures_until_reroute=3,

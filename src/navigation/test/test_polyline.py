@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.polyline import Polyline
+from behavior_navigation.rules.polyline import Polyline
 
 COORDINATE = st.floats(-50.0, 50.0).map(lambda value: round(value, 3))
 POINT = st.tuples(COORDINATE, COORDINATE)

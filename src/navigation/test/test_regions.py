@@ -9,7 +9,7 @@ from behavior_msgs.msg import SemanticRegion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.regions import (
+from behavior_navigation.rules.regions import (
     REGION_TYPES,
     Region,
     RegionIndex,

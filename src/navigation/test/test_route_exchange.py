@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.poses import Pose2D
-from behavior_executor.navigation.route_exchange import (
+from behavior_navigation.rules.route_exchange import (
     Cause,
     RouteAnswer,
     RouteExchange,
     RouteQuestion,
     RouteRule,
 )
+from behavior_ros.planar_pose import Pose2D
 
 GOAL = Pose2D(5.0, 1.0)
 POINTS = ((0.0, 0.0), (5.0, 1.0))

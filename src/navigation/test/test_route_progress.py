@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.polyline import Polyline
-from behavior_executor.navigation.route_progress import (
+from behavior_navigation.rules.polyline import Polyline
+from behavior_navigation.rules.route_progress import (
     GAIN,
     JUMP,
     ROOM,

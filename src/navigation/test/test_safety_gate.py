@@ -23,16 +23,16 @@ from behavior_msgs.msg import (
     PlannerOperationMode,
     SafetyStatus,
 )
-from conftest import DOMAINS, Spinner, until
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from navigation_rig import World
 from rclpy.parameter import Parameter
 from std_msgs.msg import Empty
 
-from behavior_executor.navigation.state import Level
-from behavior_executor.safety_gate import SafetyGate
+from behavior_navigation.rules.state import Level
+from behavior_navigation.safety_gate import SafetyGate
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR
+from behavior_ros.testing import DOMAINS, Spinner, until
 
 NAV, STICKS = "/cmd_vel_nav", "/cmd_vel_teleop"
 PATIENT = {
@@ -370,7 +370,7 @@ def test_stops_are_measured_and_told() -> None:
 def test_the_process_starts_and_stops_cleanly() -> None:
     domain = str(next(DOMAINS))
     process = subprocess.Popen(
-        [sys.executable, "-m", "behavior_executor.safety_gate"],
+        [sys.executable, "-m", "behavior_navigation.safety_gate"],
         env=os.environ | {"ROS_DOMAIN_ID": domain},
     )
     os.environ["ROS_DOMAIN_ID"] = domain

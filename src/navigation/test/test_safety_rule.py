@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from behavior_executor.navigation.autonomy import AutonomyMachine
-from behavior_executor.navigation.deadman import Deadman
-from behavior_executor.navigation.safety import SafetyRule
-from behavior_executor.navigation.state import Level, PlannerMode
+from behavior_navigation.rules.autonomy import AutonomyMachine
+from behavior_navigation.rules.deadman import Deadman
+from behavior_navigation.rules.safety import SafetyRule
+from behavior_navigation.rules.state import Level, PlannerMode
 
 NOW = 100.0
 

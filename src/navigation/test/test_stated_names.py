@@ -3,13 +3,12 @@
 
 from navigation_rig import rig
 
-from behavior_executor.executor_parameters import executor_parameters
 from behavior_executor.manager import load_manager_class
-from behavior_executor.managers.entity import EntityManager
-from behavior_executor.managers.feedback import FeedbackCollector
-from behavior_executor.managers.local_action import LocalActionGenerator
-from behavior_executor.managers.map import MapManager
-from behavior_executor.managers.system_health import SystemHealthManager
+from behavior_navigation.managers.entity import EntityManager
+from behavior_navigation.managers.feedback import FeedbackCollector
+from behavior_navigation.managers.local_action import LocalActionGenerator
+from behavior_navigation.managers.map import MapManager
+from behavior_navigation.managers.system_health import SystemHealthManager
 
 
 def test_a_manager_with_one_input_takes_rx_message_and_max_timeout() -> None:
@@ -42,11 +41,3 @@ def test_one_module_alone_is_named_without_a_key() -> None:
 def test_the_feedback_collector_has_its_name() -> None:
     assert FeedbackCollector.name == "feedback_collector"
     assert load_manager_class("feedback_collector") is FeedbackCollector
-
-
-def test_defaults_are_the_stated_ones() -> None:
-    defaults = {spec.name: spec.default for spec in executor_parameters()}
-    assert defaults["tick_rate"] == 2.0
-    assert defaults["use_tile_loader"] is False
-    assert defaults["save_tree_nodes"] is False
-    assert "feedback_collector" in defaults

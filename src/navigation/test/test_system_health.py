@@ -5,7 +5,6 @@ import math
 
 import pytest
 from behavior_msgs.msg import LocalizationResult, Metrics
-from conftest import until
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
 from navigation_rig import Rig, rig
@@ -13,9 +12,10 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import Empty, Trigger
 from tf2_msgs.msg import TFMessage
 
-from behavior_executor.manager_node import NavigationManager
-from behavior_executor.managers.system_health import SystemHealthManager
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers.system_health import SystemHealthManager
 from behavior_ros import ERROR, QOS_COMMAND, QOS_EVENT_LOG, seconds, to_time
+from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 RESULT = "/localization/result"

@@ -3,7 +3,7 @@
 
 import pytest
 
-from behavior_executor.navigation.tiles import Tile, TileRule, read_tiles
+from behavior_navigation.rules.tiles import Tile, TileRule, read_tiles
 
 WEST, EAST = Tile("west", 0, 0, 19.5, 16), Tile("east", 14.5, 0, 34, 16)
 RULE = TileRule((WEST, EAST), lookahead=1.5, margin=0.3)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from behavior_bringup.missions.model import Disturbance, Vector
+from behavior_sim.judging import Disturbance, Vector
 
 _TRIES = 500
 

@@ -18,10 +18,11 @@ from vision_msgs.msg import Detection2DArray
 
 from behavior_ros import transform_to_matrix
 from behavior_ros.qos import QOS_STATIC_TRANSFORMS
-from behavior_sim import World, WorldConfig
 from behavior_sim.camera_node import CameraNode
 from behavior_sim.camera_process import CameraError, CameraProcess
+from behavior_sim.config import WorldConfig
 from behavior_sim.model import coordinate_names
+from behavior_sim.world import World
 
 DOMAIN = 67
 WAIT = 20.0

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import yaml
 
-from behavior_sim import World, WorldError, find_world, load_world, parse_world
-from behavior_sim.resources import resolve
+from behavior_sim.config import WorldError, load_world, parse_world
+from behavior_sim.resources import find_world, resolve
+from behavior_sim.world import World
 
 
 @pytest.fixture

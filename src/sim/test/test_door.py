@@ -4,7 +4,9 @@
 import numpy as np
 import pytest
 
-from behavior_sim import InvalidDisturbance, UnknownObject, World, find_world, load_world
+from behavior_sim.config import load_world
+from behavior_sim.resources import find_world
+from behavior_sim.world import InvalidDisturbance, UnknownObject, World
 
 
 class Door:

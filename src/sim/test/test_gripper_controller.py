@@ -4,7 +4,9 @@
 import numpy as np
 import pytest
 
-from behavior_sim import Ending, GripperController, InvalidGoal, WorldConfig
+from behavior_sim.config import WorldConfig
+from behavior_sim.goals import Ending, InvalidGoal
+from behavior_sim.gripper_controller import GripperController
 
 PERIOD = 0.004
 

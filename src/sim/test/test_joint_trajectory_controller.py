@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_sim import (
-    Ending,
-    InvalidGoal,
+from behavior_sim.config import WorldConfig
+from behavior_sim.goals import Ending, InvalidGoal
+from behavior_sim.joint_trajectory_controller import (
     JointTrajectoryController,
     Tolerances,
     TrajectoryPoints,
-    WorldConfig,
 )
 from behavior_sim.splines import JointSpline
 

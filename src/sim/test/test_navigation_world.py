@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from behavior_sim import WorldError
+from behavior_sim.config import WorldError
 from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.grid import Grid, in_polygon, resampled
 from behavior_sim.navigation.people import RADIUS, Person

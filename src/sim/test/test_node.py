@@ -26,8 +26,8 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
-from behavior_sim import Recording
 from behavior_sim.node import SimulationNode
+from behavior_sim.recording import Recording
 
 DOMAIN = 22
 WAIT = 20.0

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from behavior_sim import Recorder, Recording, RecordingError, Simulation, rendering
+from behavior_sim import rendering
 from behavior_sim.collada import load_collada
 from behavior_sim.opengl import missing_library
+from behavior_sim.recording import Recorder, Recording, RecordingError
 from behavior_sim.rendering import Caption, caption_at, render_recording
 from behavior_sim.resources import resolve
+from behavior_sim.simulation import Simulation
 
 TRIANGLE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">

@@ -5,7 +5,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from behavior_sim import Simulation, WorldConfig, find_world, load_world
+from behavior_sim.config import WorldConfig, load_world
+from behavior_sim.resources import find_world
+from behavior_sim.simulation import Simulation
 from behavior_sim.visibility import Visibility
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from behavior_executor.vda5050.messages import Action, ActionState, ActionStatus, BlockingType
+from behavior_vda5050.messages import Action, ActionState, ActionStatus, BlockingType
 
 
 class RunningAction(Protocol):

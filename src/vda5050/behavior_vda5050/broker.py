@@ -9,7 +9,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from behavior_executor.vda5050.messages import VERSION
+from behavior_vda5050.messages import VERSION
 
 PASSWORD_VARIABLE = "VDA5050_PASSWORD"
 """Environment variable that may hold the password."""

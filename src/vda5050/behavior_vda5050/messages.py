@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, FailFast, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from behavior_executor.vda5050.limits import (
+from behavior_vda5050.limits import (
     LONGEST_NAME,
     LONGEST_TEXT,
     MOST_ACTIONS_HERE,

@@ -23,10 +23,10 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from behavior_executor.vda5050.actions import RunningAction
-from behavior_executor.vda5050.messages import Action, ActionStatus, NodePosition
-from behavior_executor.vda5050.order_rules import Place
 from behavior_ros import QOS_EVENT_LOG
+from behavior_vda5050.actions import RunningAction
+from behavior_vda5050.messages import Action, ActionStatus, NodePosition
+from behavior_vda5050.order_rules import Place
 
 PREFIX = "vda5050"
 """Missions of this client have identifiers that begin with it."""

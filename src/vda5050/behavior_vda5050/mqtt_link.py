@@ -19,9 +19,9 @@ from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import MQTTv311
 from paho.mqtt.enums import CallbackAPIVersion
 
-from behavior_executor.vda5050.broker import Broker
-from behavior_executor.vda5050.limits import MOST_MESSAGES
-from behavior_executor.vda5050.messages import (
+from behavior_vda5050.broker import Broker
+from behavior_vda5050.limits import MOST_MESSAGES
+from behavior_vda5050.messages import (
     VERSION,
     Connection,
     ConnectionState,
@@ -30,7 +30,7 @@ from behavior_executor.vda5050.messages import (
     now_utc,
     references,
 )
-from behavior_executor.vda5050.reading import Message
+from behavior_vda5050.reading import Message
 
 KEEPALIVE = 15
 """[s] after which the broker gives a silent vehicle up."""

@@ -5,8 +5,8 @@ It gives missions to the executor by ``/mission/execute`` and takes what it tell
 ``/localization/result``, ``/odom``, ``/battery_state``, ``/autonomy/level`` and ``/safety/status``.
 
 Action types are mapped to behaviors by the parameter ``behaviors`` (entries ``type=mission``), or
-to handlers by entry points in the group ``behavior_executor.vda5050_actions``: a callable that is
-given the node and returns an :class:`~behavior_executor.vda5050.actions.ActionHandler`.
+to handlers by entry points in the group ``behavior_vda5050.actions``: a callable that is
+given the node and returns an :class:`~behavior_vda5050.actions.ActionHandler`.
 """
 
 from __future__ import annotations
@@ -23,44 +23,6 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState as BatteryMessage
 
-from behavior_executor.navigation.poses import wrapped
-from behavior_executor.scene_view import yaw_of
-from behavior_executor.vda5050.actions import ActionHandler
-from behavior_executor.vda5050.broker import (
-    PASSWORD_VARIABLE,
-    Broker,
-    BrokerError,
-    Tls,
-    read_password,
-)
-from behavior_executor.vda5050.limits import (
-    LONGEST_NAME,
-    MESSAGES_PER_STEP,
-    MOST_ACTIONS,
-    MOST_ACTIONS_HERE,
-    MOST_BYTES,
-    MOST_ERRORS,
-    MOST_INSTANT,
-    MOST_NODES,
-    MOST_PARAMETERS,
-    MOST_POINTS,
-    MOST_REFERENCES,
-)
-from behavior_executor.vda5050.messages import (
-    BatteryState,
-    EStop,
-    Factsheet,
-    OperatingMode,
-    SafetyState,
-    State,
-    Velocity,
-    Visualization,
-)
-from behavior_executor.vda5050.missions import BehaviorHandler, MissionDriver, Missions
-from behavior_executor.vda5050.mqtt_link import MqttLink
-from behavior_executor.vda5050.order_rules import Place
-from behavior_executor.vda5050.reading import Reader
-from behavior_executor.vda5050.vehicle import Condition, Vehicle, position_of
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -74,8 +36,45 @@ from behavior_ros import (
     run,
 )
 from behavior_ros.closing import register_closable
+from behavior_ros.planar_pose import wrapped, yaw_of
+from behavior_vda5050.actions import ActionHandler
+from behavior_vda5050.broker import (
+    PASSWORD_VARIABLE,
+    Broker,
+    BrokerError,
+    Tls,
+    read_password,
+)
+from behavior_vda5050.limits import (
+    LONGEST_NAME,
+    MESSAGES_PER_STEP,
+    MOST_ACTIONS,
+    MOST_ACTIONS_HERE,
+    MOST_BYTES,
+    MOST_ERRORS,
+    MOST_INSTANT,
+    MOST_NODES,
+    MOST_PARAMETERS,
+    MOST_POINTS,
+    MOST_REFERENCES,
+)
+from behavior_vda5050.messages import (
+    BatteryState,
+    EStop,
+    Factsheet,
+    OperatingMode,
+    SafetyState,
+    State,
+    Velocity,
+    Visualization,
+)
+from behavior_vda5050.missions import BehaviorHandler, MissionDriver, Missions
+from behavior_vda5050.mqtt_link import MqttLink
+from behavior_vda5050.order_rules import Place
+from behavior_vda5050.reading import Reader
+from behavior_vda5050.vehicle import Condition, Vehicle, position_of
 
-HANDLER_GROUP = "behavior_executor.vda5050_actions"
+HANDLER_GROUP = "behavior_vda5050.actions"
 _UNTOLD = ("agv_position", "velocity", "battery_state")
 """What changes all the time, and is no reason for a state by itself."""
 STEP = 0.1

@@ -16,8 +16,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 
-from behavior_executor.vda5050.limits import MOST_ACTIONS, MOST_NODES
-from behavior_executor.vda5050.messages import (
+from behavior_vda5050.limits import MOST_ACTIONS, MOST_NODES
+from behavior_vda5050.messages import (
     Edge,
     ErrorReference,
     Node,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from behavior_executor.vda5050.limits import MOST_BYTES, MOST_PARTS
-from behavior_executor.vda5050.messages import (
+from behavior_vda5050.limits import MOST_BYTES, MOST_PARTS
+from behavior_vda5050.messages import (
     VERSION,
     Header,
     InstantActions,
@@ -18,7 +18,7 @@ from behavior_executor.vda5050.messages import (
     parse,
     references,
 )
-from behavior_executor.vda5050.order_rules import check_form
+from behavior_vda5050.order_rules import check_form
 
 Message = Order | InstantActions | ProtocolError
 """What came; one that is refused is the reason for that."""

@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from behavior_executor.vda5050.actions import ActionBook, ActionHandler
-from behavior_executor.vda5050.limits import LONGEST_TEXT, MOST_ACTIONS, MOST_ERRORS, MOST_INSTANT
-from behavior_executor.vda5050.messages import (
+from behavior_vda5050.actions import ActionBook, ActionHandler
+from behavior_vda5050.limits import LONGEST_TEXT, MOST_ACTIONS, MOST_ERRORS, MOST_INSTANT
+from behavior_vda5050.messages import (
     Action,
     ActionStatus,
     AgvAction,
@@ -41,14 +41,14 @@ from behavior_executor.vda5050.messages import (
     Velocity,
     references,
 )
-from behavior_executor.vda5050.order_rules import (
+from behavior_vda5050.order_rules import (
     Acceptance,
     Place,
     acceptance,
     in_order,
     stitched,
 )
-from behavior_executor.vda5050.reading import Message
+from behavior_vda5050.reading import Message
 
 INSTANT = {
     "cancelOrder": "stop, and give the order up",

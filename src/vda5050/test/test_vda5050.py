@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_executor.vda5050.actions import ActionBook
-from behavior_executor.vda5050.messages import (
+from behavior_vda5050.actions import ActionBook
+from behavior_vda5050.messages import (
     Action,
     ActionStatus,
     BlockingType,
@@ -20,9 +20,9 @@ from behavior_executor.vda5050.messages import (
     State,
     now_utc,
 )
-from behavior_executor.vda5050.order_rules import Acceptance, Place
-from behavior_executor.vda5050.reading import Reader
-from behavior_executor.vda5050.vehicle import Condition, Vehicle
+from behavior_vda5050.order_rules import Acceptance, Place
+from behavior_vda5050.reading import Reader
+from behavior_vda5050.vehicle import Condition, Vehicle
 
 HEADER = {
     "headerId": 1,

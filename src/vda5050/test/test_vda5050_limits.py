@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_vda5050 import HEADER, Yard, action, order
 
-from behavior_executor.vda5050.limits import (
+from behavior_vda5050.limits import (
     LONGEST_NAME,
     LONGEST_TEXT,
     MOST_ACTIONS,
@@ -17,9 +17,9 @@ from behavior_executor.vda5050.limits import (
     MOST_NODES,
     MOST_REFERENCES,
 )
-from behavior_executor.vda5050.messages import ProtocolError
-from behavior_executor.vda5050.order_rules import Acceptance
-from behavior_executor.vda5050.reading import Reader
+from behavior_vda5050.messages import ProtocolError
+from behavior_vda5050.order_rules import Acceptance
+from behavior_vda5050.reading import Reader
 
 READER = Reader("acme", "7", frozenset({"work"}))
 

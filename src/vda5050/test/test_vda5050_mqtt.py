@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Spinner, until
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 from rclpy.parameter import Parameter
 from test_vda5050 import action, order
 
 from behavior_executor.node import BehaviorExecutor
-from behavior_executor.vda5050.node import Vda5050Client
+from behavior_ros.testing import Spinner, until
+from behavior_vda5050.node import Vda5050Client
 
 MOSQUITTO = shutil.which(
     "mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import until
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
 from test_vda5050 import HEADER
 from test_vda5050_mqtt import MOSQUITTO, WAIT, Broker
 
-from behavior_executor.vda5050 import broker as settings
-from behavior_executor.vda5050.broker import BrokerError, Tls, read_password
-from behavior_executor.vda5050.messages import ConnectionState, InstantActions
-from behavior_executor.vda5050.mqtt_link import MqttLink
-from behavior_executor.vda5050.node import _broker
-from behavior_executor.vda5050.reading import Reader
+from behavior_ros.testing import until
+from behavior_vda5050 import broker as settings
+from behavior_vda5050.broker import BrokerError, Tls, read_password
+from behavior_vda5050.messages import ConnectionState, InstantActions
+from behavior_vda5050.mqtt_link import MqttLink
+from behavior_vda5050.node import _broker
+from behavior_vda5050.reading import Reader
 
 OPENSSL, PASSWD = shutil.which("openssl"), shutil.which("mosquitto_passwd")
 real = pytest.mark.skipif(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_bringup.missions.model import Disturbance, Situation, Vector
-from behavior_bringup.missions.moments import Moment, free_spot, put
+from behavior_sim.judging import Disturbance, Situation, Vector
+from behavior_sim.moments import Moment, free_spot, put
 
 
 @dataclass(frozen=True, kw_only=True)

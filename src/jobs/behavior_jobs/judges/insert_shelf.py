@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from behavior_bringup.missions.fetching import FetchDisturbances, Fetched
-from behavior_bringup.missions.model import Mission, Objects, Verdict
+from behavior_jobs.judges.fetching import FetchDisturbances, Fetched
+from behavior_sim.judging import Mission, Objects, Verdict
 
 BOX, SHELF = "box", "shelf_base"
 LEAST_DEPTH = 0.11

@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 
-from behavior_bringup.missions.model import (
+from behavior_sim.judging import (
     Disturbance,
     Mission,
     Objects,
     Situation,
     Verdict,
 )
-from behavior_bringup.missions.moments import Moment
+from behavior_sim.moments import Moment
 
 PANEL, POST = "door_panel", "door_hinge_post"
 OPEN = 0.7

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from behavior_bringup.missions.fetching import FetchDisturbances, Fetched
-from behavior_bringup.missions.model import Mission, Objects, Verdict
+from behavior_jobs.judges.fetching import FetchDisturbances, Fetched
+from behavior_sim.judging import Mission, Objects, Verdict
 
 BLOCK = "blue_block"
 TARGET = np.array([0.45, 0.25])

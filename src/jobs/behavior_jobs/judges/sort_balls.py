@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from behavior_bringup.missions.model import (
+from behavior_executor.scene_view import SceneSnapshot, SeenObject
+from behavior_jobs.sorting import SortObserver
+from behavior_sim.judging import (
     Disturbance,
     Mission,
     Objects,
@@ -13,9 +15,7 @@ from behavior_bringup.missions.model import (
     Verdict,
     WorldObject,
 )
-from behavior_bringup.missions.moments import Moment, free_spot
-from behavior_executor.scene_view import SceneSnapshot, SeenObject
-from behavior_executor.sorting import SortObserver
+from behavior_sim.moments import Moment, free_spot
 
 TRAYS = {"red_ball": "red_tray", "blue_ball": "blue_tray"}
 """By class."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from behavior_bringup.missions.model import (
+from behavior_sim.judging import (
     Disturbance,
     Mission,
     Objects,
@@ -15,7 +15,7 @@ from behavior_bringup.missions.model import (
     Vector,
     Verdict,
 )
-from behavior_bringup.missions.moments import Moment, free_spot, put
+from behavior_sim.moments import Moment, free_spot, put
 
 ORDER = ("blue_block", "yellow_block", "green_block", "red_block")
 """From bottom to top."""

@@ -11,35 +11,29 @@ from behavior_msgs.msg import Maneuver as ManeuverMsg
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from behavior_executor.manager_node import (
-    NavigationManager,
-    input_parameters,
-    pose_tree,
-    pose_tree_parameter,
-)
-from behavior_executor.managers.action_messages import (
+from behavior_executor.manager_node import input_parameters, pose_tree, pose_tree_parameter
+from behavior_executor.missions import Code, MissionRequest
+from behavior_executor.report import Report
+from behavior_executor.statistics import Metric
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers.action_messages import (
     maneuver_message,
     region_index,
     route_answer,
     route_request,
 )
-from behavior_executor.managers.action_parameters import (
+from behavior_navigation.managers.action_parameters import (
     RULE_PARAMETERS,
     USE_TILE_LOADER,
     action_rules,
 )
-from behavior_executor.managers.service_call import ServiceCall, read_success
-from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.navigation.action_core import ActionCore
-from behavior_executor.navigation.action_nodes import register_action_nodes
-from behavior_executor.navigation.calls import Call
-from behavior_executor.navigation.maneuver import Maneuver
-from behavior_executor.navigation.poses import Pose2D
-from behavior_executor.navigation.route_exchange import RouteQuestion
-from behavior_executor.navigation.state import ActionPhase
-from behavior_executor.report import Report
-from behavior_executor.scene_view import yaw_of
-from behavior_executor.statistics import Metric
+from behavior_navigation.managers.service_call import ServiceCall, read_success
+from behavior_navigation.rules.action_core import ActionCore
+from behavior_navigation.rules.action_nodes import register_action_nodes
+from behavior_navigation.rules.calls import Call
+from behavior_navigation.rules.maneuver import Maneuver
+from behavior_navigation.rules.route_exchange import RouteQuestion
+from behavior_navigation.rules.state import ActionPhase
 from behavior_ros import (
     QOS_COMMAND,
     QOS_LATCHED,
@@ -49,6 +43,7 @@ from behavior_ros import (
     declare,
     seconds,
 )
+from behavior_ros.planar_pose import Pose2D, yaw_of
 from behavior_tree import BehaviorTreeFactory
 
 SILENCE = 1.0
@@ -134,7 +129,7 @@ class ActionManager(NavigationManager):
     # -- what takes part in missions ---------------------------------------------------------------
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
-        """Register the nodes of :mod:`behavior_executor.navigation.action_nodes`."""
+        """Register the nodes of :mod:`behavior_navigation.rules.action_nodes`."""
         register_action_nodes(factory, self.core)
 
     def pre_tick(self, now: float) -> None:

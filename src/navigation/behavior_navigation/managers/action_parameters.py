@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from behavior_executor.navigation.action_core import ActionRules
-from behavior_executor.navigation.goal_check import GoalRule
-from behavior_executor.navigation.goal_watch import GoalFrameRule
-from behavior_executor.navigation.maneuver import Horizons
-from behavior_executor.navigation.route_exchange import RouteRule
-from behavior_executor.navigation.tiles import TileRule, read_tiles
+from behavior_navigation.rules.action_core import ActionRules
+from behavior_navigation.rules.goal_check import GoalRule
+from behavior_navigation.rules.goal_watch import GoalFrameRule
+from behavior_navigation.rules.maneuver import Horizons
+from behavior_navigation.rules.route_exchange import RouteRule
+from behavior_navigation.rules.tiles import TileRule, read_tiles
 from behavior_ros import ParameterError, ParameterSpec
 
 

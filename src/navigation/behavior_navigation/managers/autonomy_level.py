@@ -12,13 +12,13 @@ from behavior_msgs.srv import SetAutonomyLevel
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from behavior_executor.manager_node import NavigationManager
-from behavior_executor.managers import autonomy_level_nodes as nodes
 from behavior_executor.missions import Code
-from behavior_executor.navigation.state import Level
-from behavior_executor.operator_input import OPERATOR_PARAMETERS, OperatorInput
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers import autonomy_level_nodes as nodes
+from behavior_navigation.operator_input import OPERATOR_PARAMETERS, OperatorInput
+from behavior_navigation.rules.state import Level
 from behavior_ros import QOS_LATCHED, ParameterSpec
 from behavior_tree import BehaviorTreeFactory
 
@@ -65,7 +65,7 @@ class AutonomyLevelManager(NavigationManager):
         self._settle()
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
-        """Register the nodes of :mod:`behavior_executor.managers.autonomy_level_nodes`."""
+        """Register the nodes of :mod:`behavior_navigation.managers.autonomy_level_nodes`."""
         register_autonomy_level_nodes(factory, self)
 
     def pre_tick(self, now: float) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from behavior_executor.navigation.autonomy import SELECTABLE
-from behavior_executor.navigation.conditions import ProblemCondition
-from behavior_executor.navigation.state import Level, NavigationState
+from behavior_navigation.rules.autonomy import SELECTABLE
+from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.state import Level, NavigationState
 from behavior_tree import (
     InputPort,
     NodeConfig,

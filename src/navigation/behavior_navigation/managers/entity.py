@@ -11,11 +11,11 @@ from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.node import Node
 from std_srvs.srv import SetBool
 
-from behavior_executor.manager_node import NavigationManager
-from behavior_executor.managers.service_call import ServiceCall, read_success
-from behavior_executor.navigation.calls import Call, CallResult
-from behavior_executor.navigation.entities import Entity, EntityDriver, EntityPool
 from behavior_executor.statistics import Metric
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers.service_call import ServiceCall, read_success
+from behavior_navigation.rules.calls import Call, CallResult
+from behavior_navigation.rules.entities import Entity, EntityDriver, EntityPool
 from behavior_ros import ParameterError, ParameterSpec, declare_all
 from behavior_tree import BehaviorTreeFactory
 

@@ -8,11 +8,11 @@ from rclpy.node import Node
 
 from behavior_executor.conversion import feedback_message
 from behavior_executor.feedback import FeedbackGate, progress_of
-from behavior_executor.manager_node import NavigationManager, navigation_managers
 from behavior_executor.missions import Code, Mission, MissionRequest, State
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_executor.tree_run import Activity
+from behavior_navigation.manager import NavigationManager, navigation_managers
 from behavior_ros import QOS_EVENT_LOG, ParameterSpec
 
 PARAMETERS = (

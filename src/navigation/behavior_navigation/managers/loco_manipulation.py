@@ -12,13 +12,13 @@ from behavior_msgs.msg import MissionAction
 from diagnostic_msgs.msg import KeyValue
 from rclpy.node import Node
 
-from behavior_executor.manager_node import NavigationManager
-from behavior_executor.navigation.behavior_call import (
+from behavior_executor.statistics import Metric
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.rules.behavior_call import (
     BehaviorProgress,
     register_behavior_nodes,
 )
-from behavior_executor.navigation.calls import CallResult
-from behavior_executor.statistics import Metric
+from behavior_navigation.rules.calls import CallResult
 from behavior_ros import ParameterSpec, code_text
 from behavior_ros.leaf_hub import LeafHub, SentGoal, leaf_hub
 from behavior_tree import BehaviorTreeFactory

@@ -11,14 +11,15 @@ from behavior_msgs.msg import LoadTileRequest
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-from behavior_executor.manager_node import NavigationManager, input_parameters
-from behavior_executor.managers.action_parameters import USE_TILE_LOADER
+from behavior_executor.manager_node import input_parameters
 from behavior_executor.missions import Code, Kind, MissionRequest
-from behavior_executor.navigation.action_core import NAVIGATION_KINDS
-from behavior_executor.navigation.map_change import LoadAnswer, MapChange, TileRequest
-from behavior_executor.navigation.map_nodes import register_map_nodes
-from behavior_executor.navigation.state import MapPhase
 from behavior_executor.statistics import Metric
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers.action_parameters import USE_TILE_LOADER
+from behavior_navigation.rules.action_core import NAVIGATION_KINDS
+from behavior_navigation.rules.map_change import LoadAnswer, MapChange, TileRequest
+from behavior_navigation.rules.map_nodes import register_map_nodes
+from behavior_navigation.rules.state import MapPhase
 from behavior_ros import (
     QOS_COMMAND,
     AgeSince,
@@ -108,7 +109,7 @@ class MapManager(NavigationManager):
     # -- what takes part in missions ---------------------------------------------------------------
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
-        """Register the nodes of :mod:`behavior_executor.navigation.map_nodes`."""
+        """Register the nodes of :mod:`behavior_navigation.rules.map_nodes`."""
         register_map_nodes(factory, self.change)
 
     def pre_tick(self, now: float) -> None:

@@ -9,14 +9,15 @@ from behavior_msgs.msg import PathPlannerHealth, PlannerOperationMode, Trajector
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from behavior_executor.manager_node import NavigationManager, input_parameters
-from behavior_executor.managers import planner_nodes as nodes
+from behavior_executor.manager_node import input_parameters
 from behavior_executor.missions import Code, MissionRequest
-from behavior_executor.navigation.planner_core import PlannerCore
-from behavior_executor.navigation.planner_mode import Alarm, PlannerRules, Solver
-from behavior_executor.navigation.state import PlannerMode
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
+from behavior_navigation.manager import NavigationManager
+from behavior_navigation.managers import planner_nodes as nodes
+from behavior_navigation.rules.planner_core import PlannerCore
+from behavior_navigation.rules.planner_mode import Alarm, PlannerRules, Solver
+from behavior_navigation.rules.state import PlannerMode
 from behavior_ros import ERROR, QOS_LATCHED, STALE, ParameterSpec
 from behavior_tree import BehaviorTreeFactory
 
@@ -141,7 +142,7 @@ class PlannerManager(NavigationManager):
     # -- what takes part in missions -------------------------------------------------------------
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
-        """Register the nodes of :mod:`behavior_executor.managers.planner_nodes`."""
+        """Register the nodes of :mod:`behavior_navigation.managers.planner_nodes`."""
         register_planner_nodes(factory, self.core)
 
     def pre_tick(self, now: float) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Protocol
 
-from behavior_executor.navigation.conditions import ProblemCondition
-from behavior_executor.navigation.planner_mode import UNUSABLE, Decision, PlannerInputs, Solver
-from behavior_executor.navigation.state import NavigationState, PlannerMode
+from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.planner_mode import UNUSABLE, Decision, PlannerInputs, Solver
+from behavior_navigation.rules.state import NavigationState, PlannerMode
 from behavior_tree import (
     InputPort,
     NodeConfig,

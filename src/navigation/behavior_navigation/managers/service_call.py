@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from behavior_executor.navigation.calls import CallResult
+from behavior_navigation.rules.calls import CallResult
 
 
 class ServiceCall:

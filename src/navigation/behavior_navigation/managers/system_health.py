@@ -6,29 +6,24 @@ from __future__ import annotations
 from rclpy.node import Node
 from std_srvs.srv import Empty, Trigger
 
-from behavior_executor.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
-from behavior_executor.manager_node import (
-    NavigationManager,
-    navigation_managers,
-    pose_tree,
-    pose_tree_parameter,
-)
-from behavior_executor.managers import system_health_nodes as nodes
-from behavior_executor.managers.localization_reset import (
+from behavior_executor.manager_node import pose_tree, pose_tree_parameter
+from behavior_executor.statistics import Metric
+from behavior_navigation.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
+from behavior_navigation.manager import NavigationManager, navigation_managers
+from behavior_navigation.managers import system_health_nodes as nodes
+from behavior_navigation.managers.localization_reset import (
     InitialPoseReset,
     LocalizationReset,
     ServiceReset,
 )
-from behavior_executor.navigation.localization import (
+from behavior_navigation.rules.localization import (
     Estimate,
     LocalizationWatch,
     brought_to_now,
 )
-from behavior_executor.navigation.poses import FramedPose, Pose2D
-from behavior_executor.navigation.route_progress import Odometer
-from behavior_executor.scene_view import yaw_of
-from behavior_executor.statistics import Metric
+from behavior_navigation.rules.route_progress import Odometer
 from behavior_ros import ERROR, ParameterSpec, TransformError, seconds, to_time
+from behavior_ros.planar_pose import FramedPose, Pose2D, yaw_of
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
@@ -88,7 +83,7 @@ class SystemHealthManager(NavigationManager):
         self.reset_timeout: float = self.values["reset_timeout"]
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
-        """Register the nodes of :mod:`behavior_executor.managers.system_health_nodes`."""
+        """Register the nodes of :mod:`behavior_navigation.managers.system_health_nodes`."""
         register_system_health_nodes(factory, self)
 
     def pre_tick(self, now: float) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from behavior_executor.managers.localization_reset import LocalizationReset
-from behavior_executor.navigation.conditions import ProblemCondition
-from behavior_executor.navigation.state import NavigationState
+from behavior_navigation.managers.localization_reset import LocalizationReset
+from behavior_navigation.rules.conditions import ProblemCondition
+from behavior_navigation.rules.state import NavigationState
 from behavior_tree import (
     NodeConfig,
     NodeStatus,

@@ -11,7 +11,7 @@ from behavior_msgs.action import LoadTile
 from rclpy.action import ActionServer
 from rclpy.node import Node
 
-from behavior_executor.nav2.interfaces import nav2_interface
+from behavior_navigation.nav2.interfaces import nav2_interface
 from behavior_ros import ParameterError, ParameterSpec, declare_all, run
 
 PARAMETERS = (

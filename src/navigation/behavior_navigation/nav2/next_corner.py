@@ -11,7 +11,7 @@ import numpy as np
 from behavior_msgs.msg import Maneuver
 from geometry_msgs.msg import PoseStamped
 
-from behavior_executor.navigation.polyline import Points
+from behavior_navigation.rules.polyline import Points
 
 STRAIGHT = 0.3
 """[m] that a way may deviate from the straight one to its end."""

@@ -17,13 +17,13 @@ from behavior_msgs.msg import Maneuver, PathPlannerHealth, PlannerOperationMode,
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from behavior_executor.nav2.interfaces import (
+from behavior_navigation.nav2.interfaces import (
     CONTROLLER_STATUSES,
     PLANNER_REASONS,
     error_name,
     nav2_interface,
 )
-from behavior_executor.nav2.next_corner import next_corner
+from behavior_navigation.nav2.next_corner import next_corner
 from behavior_ros import (
     QOS_COMMAND,
     QOS_EVENT_LOG,

@@ -11,7 +11,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from behavior_executor.nav2.interfaces import error_name, nav2_interface
+from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_ros import QOS_COMMAND, GoalOutcome, ParameterSpec, declare_all, run
 from behavior_ros.goal_exchange import GoalExchange
 

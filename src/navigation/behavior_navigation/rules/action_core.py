@@ -19,36 +19,36 @@ from typing import Protocol
 import numpy as np
 
 from behavior_executor.missions import Code, Kind, MissionRequest
-from behavior_executor.navigation.calls import Call
-from behavior_executor.navigation.detours import Detours
-from behavior_executor.navigation.given_route import GivenRoute
-from behavior_executor.navigation.goal_check import GoalCheck, GoalRule, SpeedEstimate
-from behavior_executor.navigation.goal_watch import GoalFrameRule, GoalWatch
-from behavior_executor.navigation.maneuver import (
+from behavior_navigation.rules.calls import Call
+from behavior_navigation.rules.detours import Detours
+from behavior_navigation.rules.given_route import GivenRoute
+from behavior_navigation.rules.goal_check import GoalCheck, GoalRule, SpeedEstimate
+from behavior_navigation.rules.goal_watch import GoalFrameRule, GoalWatch
+from behavior_navigation.rules.maneuver import (
     Horizons,
     Maneuver,
     RouteFollower,
     route_polyline,
 )
-from behavior_executor.navigation.polyline import Polyline
-from behavior_executor.navigation.poses import FramedPose, Pose2D
-from behavior_executor.navigation.regions import RegionIndex
-from behavior_executor.navigation.route_exchange import (
+from behavior_navigation.rules.polyline import Polyline
+from behavior_navigation.rules.regions import RegionIndex
+from behavior_navigation.rules.route_exchange import (
     Cause,
     RouteAnswer,
     RouteExchange,
     RouteQuestion,
     RouteRule,
 )
-from behavior_executor.navigation.route_progress import Odometer
-from behavior_executor.navigation.state import (
+from behavior_navigation.rules.route_progress import Odometer
+from behavior_navigation.rules.state import (
     ActionPhase,
     ActionState,
     MapPhase,
     NavigationState,
     PlannerMode,
 )
-from behavior_executor.navigation.tiles import TileRule
+from behavior_navigation.rules.tiles import TileRule
+from behavior_ros.planar_pose import FramedPose, Pose2D
 
 NAVIGATION_KINDS = frozenset({Kind.NAVIGATE_TO_POSE, Kind.FOLLOW_ROUTE, Kind.LOAD_MAP})
 """Kinds of missions that are actions of this state machine."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from behavior_executor.navigation.action_core import ActionCore
-from behavior_executor.navigation.calls import CallNode
-from behavior_executor.navigation.regions import REGION_TYPES
-from behavior_executor.navigation.route_exchange import Cause
-from behavior_executor.navigation.state import ActionPhase
+from behavior_navigation.rules.action_core import ActionCore
+from behavior_navigation.rules.calls import CallNode
+from behavior_navigation.rules.regions import REGION_TYPES
+from behavior_navigation.rules.route_exchange import Cause
+from behavior_navigation.rules.state import ActionPhase
 from behavior_tree import (
     BehaviorTreeFactory,
     ConditionNode,

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 
-from behavior_executor.navigation.deadman import Deadman
-from behavior_executor.navigation.state import Level
+from behavior_navigation.rules.deadman import Deadman
+from behavior_navigation.rules.state import Level
 
 SELECTABLE = (Level.MANUAL, Level.AUTONOMOUS)
 

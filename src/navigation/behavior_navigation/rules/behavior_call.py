@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from behavior_executor.navigation.calls import CallResult
+from behavior_navigation.rules.calls import CallResult
 from behavior_tree import (
     BehaviorTreeFactory,
     InputPort,

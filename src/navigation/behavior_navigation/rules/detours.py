@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_executor.navigation.polyline import Points
+from behavior_navigation.rules.polyline import Points
 
 
 @dataclass(frozen=True, slots=True)

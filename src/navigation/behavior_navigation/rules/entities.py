@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from behavior_executor.navigation.calls import Call, CallResult
-from behavior_executor.navigation.state import NavigationState
+from behavior_navigation.rules.calls import Call, CallResult
+from behavior_navigation.rules.state import NavigationState
 from behavior_tree import (
     BehaviorTreeFactory,
     InputPort,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from behavior_executor.navigation.state import MapPhase, MapState, NavigationState
+from behavior_navigation.rules.state import MapPhase, MapState, NavigationState
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from behavior_executor.navigation.action_nodes import register_condition
-from behavior_executor.navigation.map_change import MapChange
-from behavior_executor.navigation.state import MapPhase
+from behavior_navigation.rules.action_nodes import register_condition
+from behavior_navigation.rules.map_change import MapChange
+from behavior_navigation.rules.state import MapPhase
 from behavior_tree import (
     BehaviorTreeFactory,
     ConditionNode,

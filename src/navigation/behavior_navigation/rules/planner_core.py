@@ -6,15 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from behavior_executor.navigation.planner_memory import PlannerMemory
-from behavior_executor.navigation.planner_mode import (
+from behavior_navigation.rules.planner_memory import PlannerMemory
+from behavior_navigation.rules.planner_mode import (
     Decision,
     PlannerInputs,
     PlannerRules,
     Solver,
     choose_mode,
 )
-from behavior_executor.navigation.state import NavigationState, PlannerMode
+from behavior_navigation.rules.state import NavigationState, PlannerMode
 
 
 class PlannerCore:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from behavior_executor.navigation.planner_mode import (
+from behavior_navigation.rules.planner_mode import (
     DOUBTFUL,
     UNUSABLE,
     Decision,
     Solver,
 )
-from behavior_executor.navigation.state import PlannerMode
+from behavior_navigation.rules.state import PlannerMode
 
 
 @dataclass(slots=True)

@@ -37,7 +37,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from behavior_executor.navigation.state import PlannerMode
+from behavior_navigation.rules.state import PlannerMode
 
 
 class Solver(IntEnum):

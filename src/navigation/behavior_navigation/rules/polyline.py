@@ -5,7 +5,7 @@ With waypoints ``W_i``, segment lengths ``l_i`` and unit vectors ``u_i``, the ar
 waypoint is ``s_0 = 0, s_{i+1} = s_i + l_i``. A point ``p`` projects on segment ``i`` to
 ``q = W_i + t u_i`` with ``t = clamp((p - W_i) . u_i, 0, l_i)``. Then ``s = s_i + t`` and the
 lateral offset is ``u_i x (p - q)``, left positive. Which of the segments counts is another question
-where a route folds or crosses itself: see :mod:`behavior_executor.navigation.route_progress`.
+where a route folds or crosses itself: see :mod:`behavior_navigation.rules.route_progress`.
 
 Everything works on whole arrays or by bisection, so that routes of ten thousand points cost
 microseconds where a window is searched, and well below a millisecond where all of it is.

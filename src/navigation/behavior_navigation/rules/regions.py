@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_executor.navigation.polyline import Points
+from behavior_navigation.rules.polyline import Points
 
 REGION_TYPES = (
     "NAVIGABLE",

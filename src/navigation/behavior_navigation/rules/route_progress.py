@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from behavior_executor.navigation.polyline import Nearby, Polyline
+from behavior_navigation.rules.polyline import Nearby, Polyline
 
 GAIN = 1.5
 """Progress [m] per metre driven at most; more than one, to catch up with corners that were cut."""

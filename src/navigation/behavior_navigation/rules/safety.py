@@ -24,8 +24,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from behavior_executor.navigation.autonomy import AutonomyMachine
-from behavior_executor.navigation.state import Level, PlannerMode
+from behavior_navigation.rules.autonomy import AutonomyMachine
+from behavior_navigation.rules.state import Level, PlannerMode
 
 OVERTAKING = 0.5
 """[s] by which the executor's answer to a toggle may come before the toggle itself."""

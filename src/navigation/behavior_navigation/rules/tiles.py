@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_executor.navigation.polyline import Points, Polyline
+from behavior_navigation.rules.polyline import Points, Polyline
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,3 +52,8 @@ class FramedPose:
 def wrapped(angle: float) -> float:
     """The same direction in -pi..pi [rad]."""
     return math.remainder(angle, math.tau)
+
+
+def yaw_of(x: float, y: float, z: float, w: float) -> float:
+    """Angle [rad] about the vertical from the frame's x axis to that of a rotated one."""
+    return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)

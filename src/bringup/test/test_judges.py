@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Missions that can be demonstrated and evaluated come from packages."""
+
+import pytest
+
+from behavior_bringup.description import load_stack, stack_file
+from behavior_bringup.errors import UsageError
+from behavior_bringup.judges import known_missions, mission_named
+
+
+def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> None:
+    assert set(known_missions()) == {
+        "insert_shelf",
+        "open_door",
+        "pick_frozen",
+        "sort_balls",
+        "stack_blocks",
+    }
+
+
+@pytest.mark.parametrize("name", ["open_door", "insert_shelf", "sort_balls"])
+def test_each_mission_has_its_world(name: str) -> None:
+    mission = mission_named(name)
+    assert mission.name == name
+    stack = load_stack(stack_file(mission.world))
+    assert stack.arguments["world"].default == mission.world
+    assert set(stack.processes) >= {"simulation", "skills", "executor"}
+
+
+def test_what_has_no_judge_is_answered_with_what_has() -> None:
+    listed = "choose one of insert_shelf, open_door, pick_frozen, sort_balls"
+    with pytest.raises(UsageError, match=listed):
+        mission_named("model")
