@@ -107,6 +107,16 @@ def test_no_source_holds_a_path_of_this_machine():
     assert found == []
 
 
+def test_how_property_tests_draw_is_said_once():
+    """By `behavior_workspace.pytest_plugin`: `make fuzz` cannot undo what a test says itself."""
+    found = [
+        str(file.relative_to(REPOSITORY))
+        for file in tracked("src/*/test/*.py")
+        if re.search(r"derandomize|register_profile|load_profile", file.read_text())
+    ]
+    assert found == []
+
+
 UNSEEN_SOURCES = re.compile(
     r"\bspecs/|\bshared/|\bDESIGN\.md|\b(?:facts|specification|scenarios?|card) [A-Z]\d"
     r"|\([A-C]\d+\.\d+\)|\bof the facts\b|\bthe user's card\b"

@@ -322,5 +322,4 @@ TestEditing.settings = settings(
     deadline=None,
     phases=[Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),
-    derandomize=True,
 )

@@ -252,7 +252,6 @@ def shared():
 @settings(
     max_examples=800,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(message=_MESSAGE)

@@ -55,10 +55,10 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
         (["mission", "history", "--limit", "0"], "whole number of 1 or more"),
         (["tree"], "required: COMMAND"),
         (["tree", "check"], "required: FILE"),
-        (["tree", "replay", "x.btlog", "--speed", "0"], "must be a number above 0"),
+        (["tree", "replay", "--speed", "0", "x.btlog"], "must be a number above 0"),
         (["disturb", "blue_block", "--to", "0", "0", "x"], "a number, at most 100"),
-        (["demo", "juggle"], "choose one of insert_shelf, open_door"),
-        (["evaluate", "juggle"], "choose one of insert_shelf, open_door"),
+        (["demo", "juggle"], "choose one of insert_shelf, "),
+        (["evaluate", "juggle"], "choose one of insert_shelf, "),
         (["evaluate", "stack_blocks", "--episodes", "0"], "whole number of 1 or more"),
     ],
 )

@@ -303,9 +303,7 @@ DISTURBANCES = st.lists(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(DISTURBANCES, st.integers(0, 2**16))
 def test_any_disturbances_are_dealt_with(disturbances: list, seed: int) -> None:
     world = World(noise=0.0005, rng=random.Random(seed))

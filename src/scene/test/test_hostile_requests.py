@@ -280,7 +280,7 @@ definitions = st.one_of(
 )
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_goal_of_manage_is_answered_in_plain_words(parts, data):
     draw = data.draw
@@ -302,7 +302,7 @@ def test_any_goal_of_manage_is_answered_in_plain_words(parts, data):
     assert_plain(result.message)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_question_is_answered_in_plain_words(parts, data):
     draw = data.draw

@@ -318,7 +318,6 @@ def many(draw, old, kind):
 @pytest.mark.parametrize("name", GOALS)
 def test_every_goal_ends_with_a_code_and_plain_words(servers, name):
     @settings(
-        derandomize=True,
         deadline=None,
         max_examples=15,
         database=None,
