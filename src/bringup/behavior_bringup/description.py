@@ -12,11 +12,11 @@ Arguments:
           simulation: {node: "behavior_sim.node:SimulationNode", parameters: {speed: "${speed}"}}
 
 `${NAME}` stands for an argument; a text that is nothing else keeps the argument's type. `${share}`
-is the folder of config/ and trees/, and `${robot_description:FILE}` is the URDF text of a robot
-configuration. A node's `node_parameters` are those of nodes that it makes for its own use, by their
-names, as `node_parameters: {autonomy_level: {deadman_switch_timeout_s: 0.5}}` for a manager of the
-executor. `extends: NAME` takes over another stack; what the file says itself replaces that
-stack's values, key by key.
+is the folder of config/ and trees/, and `${robot_description:ARGUMENT}` is the URDF text of the
+robot that the argument names. A node's `node_parameters` are those of nodes that it makes for its
+own use, by their names, as `node_parameters: {autonomy_level: {deadman_switch_timeout_s: 0.5}}` for
+a manager of the executor. `extends: NAME` takes over another stack; what the file says itself
+replaces that stack's values, key by key.
 """
 
 from __future__ import annotations
@@ -306,18 +306,18 @@ def _filled(value: Any, values: Mapping[str, Scalar]) -> Any:
 def _placeholder(match: re.Match[str], values: Mapping[str, Scalar]) -> Scalar:
     name, detail = match.groups()
     if name in _BUILTINS:
-        return _BUILTINS[name](detail or "")
+        return _BUILTINS[name](detail or "", values)
     return values[name]
 
 
-def _robot_description(file: str) -> str:
+def _robot_description(argument: str, values: Mapping[str, Scalar]) -> str:
     from behavior_bringup.robot_description import robot_description
 
-    return robot_description(share_dir() / file)
+    return robot_description(share_dir() / "config" / "robots" / f"{values[argument]}.yaml")
 
 
-_BUILTINS: dict[str, Callable[[str], str]] = {
-    "share": lambda _: str(share_dir()),
+_BUILTINS: dict[str, Callable[[str, Mapping[str, Scalar]], str]] = {
+    "share": lambda _, __: str(share_dir()),
     "robot_description": _robot_description,
 }
 

@@ -28,7 +28,7 @@ QUESTIONS = (
 
 _EXAMPLES = """\
 examples:
-  behavior scene ask distance blue_block panda_hand --max 0.2
+  behavior scene ask distance blue_block gripper --max 0.2
   behavior scene ask on-top-of red_block blue_block --wait 10
   behavior scene ask contains-points blue_block --sphere 0.1 --min 50 --hue 200 280
 """

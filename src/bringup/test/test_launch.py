@@ -131,4 +131,4 @@ def test_the_distributions_programs_replace_ours(launch_file: Any) -> None:
     assert isinstance(actions["rviz"], Node)
     assert "robot_state_publisher" not in " ".join(actions["skills"].keywords["cmd"])
     (description,) = actions["robot_state_publisher"].keywords["parameters"]
-    assert "panda_hand_tcp" in description["robot_description"]
+    assert 'link name="tool"' in description["robot_description"]

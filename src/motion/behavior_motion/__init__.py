@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from behavior_motion.commands import ApproachParams, MotionCommand
     from behavior_motion.embedded import EmbeddedPlanner
     from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
-    from behavior_motion.factory import create_planner
     from behavior_motion.interruption import check_interrupted, interruptible
     from behavior_motion.options import IkOptions, IkPreference, OrientationConstraint, PlanOptions
     from behavior_motion.planner import (
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         PlanRequest,
         RequestKind,
     )
+    from behavior_motion.planners import create_planner, planner_names, register_planner
     from behavior_motion.robot import GripperConfig, RobotModel, load_robot
     from behavior_motion.scene import AttachedObject, PlanningScene
     from behavior_motion.servo import Servo, ServoOptions, ServoStatus, ServoStep
@@ -92,8 +92,10 @@ __all__ = [
     "create_planner",
     "interruptible",
     "load_robot",
+    "planner_names",
     "point_to_point",
     "pose_matrix",
+    "register_planner",
     "stop_trajectory",
     "time_straight",
 ]
@@ -104,7 +106,7 @@ _HOMES = {
     "commands": ("ApproachParams", "MotionCommand"),
     "embedded": ("EmbeddedPlanner",),
     "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
-    "factory": ("create_planner",),
+    "planners": ("create_planner", "planner_names", "register_planner"),
     "interruption": ("check_interrupted", "interruptible"),
     "options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
     "planner": (

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,23 +11,12 @@ from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import CollisionReport
-from behavior_motion.query import Failure, Query, limit_faults
+from behavior_motion.query import Failure, JointGoal, Query, limit_faults
 
 MOST_GOALS = 8
 """Number of joint goals kept for a pose."""
 SAME_SOLUTION = 0.02
 """Joint solutions closer than this count as one [rad]."""
-
-
-@dataclass(frozen=True, eq=False)
-class JointGoal:
-    """Joints that reach a goal."""
-
-    q: Vector
-    index: int
-    """Which of the wanted poses it reaches."""
-    travel: float
-    """Cost of going there from the start, about the time it takes [s]."""
 
 
 def given_goal(query: Query, q: Vector) -> list[JointGoal]:

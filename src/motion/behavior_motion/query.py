@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from behavior_motion.robot import RobotModel
 from behavior_motion.timing import JointLimits
 from behavior_motion.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from behavior_motion.goals import JointGoal
-
 CHECK_STEP = 0.01
 """Distance between joint vectors of the final check [rad]."""
 START_TOLERANCE = 0.002
@@ -43,6 +40,17 @@ DEPTH_SLACK = 1e-4
 ANGLE_SLACK = 2e-3
 """By how much the final check lets the orientation constraint be exceeded [rad]: the search
 checks it at coarser steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointGoal:
+    """Joints that reach a goal."""
+
+    q: Vector
+    index: int
+    """Which of the wanted poses it reaches."""
+    travel: float
+    """Cost of going there from the start, about the time it takes [s]."""
 
 
 class Failure(Exception):

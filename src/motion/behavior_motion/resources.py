@@ -45,4 +45,7 @@ def resolve(address: str, relative_to: Path) -> Path:
         if candidate.exists():
             return candidate.resolve()
     looked = ", ".join(str(c) for c in candidates) or "no folder (AMENT_PREFIX_PATH is empty)"
-    raise FileNotFoundError(f"{address}: not found; looked for {looked}")
+    raise FileNotFoundError(
+        f"{address}: not found; looked for {looked}. For wheel:// install the Python package that "
+        "brings it, for package:// source its workspace"
+    )

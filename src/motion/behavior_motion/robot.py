@@ -8,102 +8,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
+from xml.etree import ElementTree
 
 import coal
 import numpy as np
 import pinocchio as pin
-import yaml
 from numpy.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
-from behavior_motion.resources import resolve, ros_share_folders
-from behavior_motion.srdf import Srdf, read_srdf
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class FrameConfig(_Strict):
-    """A frame added to the model where the URDF lacks it."""
-
-    parent: str
-    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-
-Limits = float | tuple[float, ...] | dict[str, float]
-
-
-class ArmConfig(_Strict):
-    """The planned joints, in the order of every joint vector, and their limits.
-
-    Limits are one number for all joints, a list in their order, or a mapping from joint to number.
-    """
-
-    joints: tuple[str, ...] = ()
-    group: str | None = None
-    velocity: Limits | None = None
-    acceleration: Limits
-    jerk: Limits
-    lower: Limits | None = None
-    upper: Limits | None = None
-
-    @model_validator(mode="after")
-    def _one_choice_of_joints(self) -> Self:
-        if bool(self.joints) == bool(self.group):
-            raise ValueError("give either joints or the SRDF's group")
-        return self
-
-
-class ScalingConfig(_Strict):
-    """Fractions of the limits used where a request gives none."""
-
-    velocity: float = Field(default=1.0, gt=0.0, le=1.0)
-    acceleration: float = Field(default=1.0, gt=0.0, le=1.0)
-
-
-class GripperSection(_Strict):
-    """Joints and widths of a gripper."""
-
-    joints: dict[str, float]
-    open_width: float = Field(ge=0.0)
-    closed_width: float = Field(default=0.0, ge=0.0)
-    max_speed: float = Field(default=0.1, gt=0.0)
-    max_force: float = Field(default=40.0, gt=0.0)
-    touch_links: tuple[str, ...] = ()
-    grips: dict[str, float] = {}
-
-
-class MoveItSection(_Strict):
-    """What the MoveIt backend needs to know; see ``behavior_motion.moveit``."""
-
-    robot_name: str
-    config_package: str
-    """Package with the robot's MoveIt configuration."""
-    group: str
-    """Planning group of the arm in its SRDF."""
-
-
-class RobotConfig(_Strict):
-    """The whole robot file; see ``config/robots/panda.yaml``."""
-
-    name: str
-    urdf: str
-    srdf: str | None = None
-    disabled_collisions: tuple[tuple[str, str], ...] = ()
-    package_dirs: tuple[str, ...] = ()
-    base_frame: str
-    tool_frame: str
-    frames: dict[str, FrameConfig] = {}
-    arm: ArmConfig
-    default_scaling: ScalingConfig = ScalingConfig()
-    gripper: GripperSection | None = None
-    named: dict[str, tuple[float, ...]] = {}
-    moveit: MoveItSection | None = None
+from behavior_motion.resources import resolve
+from behavior_motion.robot_file import Limits, RobotConfig, load_robot_config, spread
+from behavior_motion.srdf import Srdf, disabled_pairs, read_srdf
+from behavior_motion.urdf import robot_urdf
 
 
 @dataclass(frozen=True)
@@ -122,6 +40,10 @@ class GripperConfig:
     """Speed of the width [m/s]."""
     max_force: float
     """Grasp force [N]."""
+    grasp_force: float
+    """Of the closing fingers where nobody asks for another [N]."""
+    link: str
+    """Link that held objects move with; empty where the robot has no gripper."""
     touch_links: tuple[str, ...]
     """Links that may touch a held object."""
     grips: Mapping[str, float]
@@ -138,7 +60,7 @@ class GripperConfig:
         return float(np.mean(positions / np.array(self.joint_scale))) if len(positions) else 0.0
 
 
-NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, (), MappingProxyType({}))
+NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, 1.0, "", (), MappingProxyType({}))
 
 
 class RobotModel:
@@ -147,8 +69,8 @@ class RobotModel:
     Poses are 4x4 matrices in ``base_frame``; joint vectors follow ``joint_names``.
     """
 
-    def __init__(self, config: RobotConfig, folder: Path) -> None:
-        """Load the model that ``config`` describes; relative paths count from ``folder``.
+    def __init__(self, config: RobotConfig) -> None:
+        """Load the model that ``config`` describes.
 
         Raises:
             FileNotFoundError: URDF, SRDF or a package folder is missing.
@@ -157,13 +79,11 @@ class RobotModel:
         """
         self.config = config
         self.name = config.name
-        self.urdf_path = resolve(config.urdf, folder)
-        self.srdf_path = resolve(config.srdf, folder) if config.srdf else None
-        self._srdf = read_srdf(self.srdf_path) if self.srdf_path else Srdf({}, {})
-        self.package_dirs = [resolve(address, folder) for address in config.package_dirs]
-        self.package_dirs += ros_share_folders()
+        root = robot_urdf(config)
+        self.urdf: str = ElementTree.tostring(root, encoding="unicode")
+        """The URDF, with mounted parts and added frames."""
+        self._srdf = read_srdf(resolve(config.srdf, Path())) if config.srdf else Srdf({}, {})
         self._load()
-        self._add_frames()
         self.frame_names: tuple[str, ...] = _body_names(self.pin_model)
         """Names of all links and added frames."""
         self.base_frame = known("base_frame", config.base_frame, self.frame_names)
@@ -185,15 +105,9 @@ class RobotModel:
     # ---------------------------------------------------------------- loading
 
     def _load(self) -> None:
-        full = pin.buildModelFromUrdf(str(self.urdf_path))
+        full = pin.buildModelFromXML(self.urdf)
         geometry = pin.GeometryModel()
-        pin.buildGeomFromUrdf(
-            full,
-            str(self.urdf_path),
-            pin.GeometryType.COLLISION,
-            geometry,
-            [str(d) for d in self.package_dirs],
-        )
+        pin.buildGeomFromUrdfString(full, self.urdf, pin.GeometryType.COLLISION, geometry, [""])
         arm = self.config.arm
         self.joint_names: tuple[str, ...] = arm.joints
         if arm.group is not None:
@@ -214,46 +128,27 @@ class RobotModel:
                 item.geometry.buildConvexHull(True, "Qt")
                 item.geometry = item.geometry.convex
         geometry.addAllCollisionPairs()
-        if self.srdf_path is not None:
-            pin.removeCollisionPairs(full, geometry, str(self.srdf_path))
-        else:
-            _drop_pairs(geometry, lambda a, b: _adjacent(full, a.parentJoint, b.parentJoint))
-        disabled = {frozenset(pair) for pair in self.config.disabled_collisions}
-        for link in sorted({link for pair in disabled for link in pair}):
+        for link in sorted({link for pair in self.config.disabled_collisions for link in pair}):
             known("disabled_collisions", link, _body_names(full))
+        disabled = disabled_pairs(self.config)
         _drop_pairs(
             geometry,
             lambda a, b: (
-                frozenset((full.frames[a.parentFrame].name, full.frames[b.parentFrame].name))
+                _adjacent(full, a.parentJoint, b.parentJoint)
+                or frozenset((full.frames[a.parentFrame].name, full.frames[b.parentFrame].name))
                 in disabled
             ),
         )
         self.pin_model: Any = full
         self.pin_geometry: Any = geometry
-        self.urdf_links: tuple[str, ...] = _body_names(full)
+        self.urdf_links: tuple[str, ...] = tuple(
+            name for name in _body_names(full) if name not in self.config.frames
+        )
         """Names of the links of the URDF, without the added frames."""
         self.collision_links: tuple[str, ...] = tuple(
             sorted({full.frames[item.parentFrame].name for item in geometry.geometryObjects})
         )
         """Names of the links that have a collision geometry."""
-
-    def _add_frames(self) -> None:
-        model = self.pin_model
-        for name, frame in self.config.frames.items():
-            if model.existFrame(name):
-                continue
-            known(f"frames.{name}.parent", frame.parent, _body_names(model))
-            parent = model.frames[model.getFrameId(frame.parent)]
-            placement = pin.SE3(pin.rpy.rpyToMatrix(*frame.rpy), np.array(frame.xyz))
-            model.addFrame(
-                pin.Frame(
-                    name,
-                    parent.parentJoint,
-                    model.getFrameId(frame.parent),
-                    parent.placement * placement,
-                    pin.FrameType.BODY,
-                )
-            )
 
     def _map_joints(self) -> None:
         joints = [self.pin_model.joints[self.pin_model.getJointId(n)] for n in self.joint_names]
@@ -285,15 +180,8 @@ class RobotModel:
                 raise ValueError(f"arm.{name}: limits must be above zero")
 
     def _limit(self, name: str, given: Limits | None, default: Any) -> Vector:
-        if isinstance(given, dict):
-            for joint in given:
-                known(f"arm.{name}", joint, self.joint_names)
-            missing = [joint for joint in self.joint_names if joint not in given]
-            if missing:
-                raise ValueError(f"arm.{name}: no value for {', '.join(missing)}; add them")
-            given = tuple(given[joint] for joint in self.joint_names)
-        elif isinstance(given, float):
-            given = (given,) * self.dof
+        if given is not None:
+            given = spread(f"arm.{name}", given, self.joint_names)
         values = as_vector(f"arm.{name}", default if given is None else given, self.dof)
         values.flags.writeable = False
         return values
@@ -322,6 +210,8 @@ class RobotModel:
             section.closed_width,
             section.max_speed,
             section.max_force,
+            section.grasp_force,
+            known("gripper.link", section.link or self.tool_frame, self.frame_names),
             section.touch_links,
             MappingProxyType({"open": section.open_width, "closed": section.closed_width})
             | MappingProxyType(section.grips),
@@ -424,9 +314,10 @@ class RobotModel:
 def _drop_pairs(geometry: Any, unwanted: Callable[[Any, Any], bool]) -> None:
     """Remove the collision pairs of which ``unwanted(first, second)`` is true."""
     objects = geometry.geometryObjects
-    for pair in list(geometry.collisionPairs):
-        if unwanted(objects[pair.first], objects[pair.second]):
-            geometry.removeCollisionPair(pin.CollisionPair(pair.first, pair.second))
+    # As numbers first: what the list gives are views that change when a pair before is removed.
+    for first, second in [(pair.first, pair.second) for pair in geometry.collisionPairs]:
+        if unwanted(objects[first], objects[second]):
+            geometry.removeCollisionPair(pin.CollisionPair(first, second))
 
 
 def _adjacent(model: Any, first: int, second: int) -> bool:
@@ -453,19 +344,8 @@ def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
         ValueError: The file does not fit the form; the message lists every wrong key.
         KeyError: A joint, link or frame it names is not in the URDF.
     """
-    file = Path(path).expanduser().resolve()
-    if not file.is_file():
-        raise FileNotFoundError(f"{file}: no such robot file")
-    try:
-        config = RobotConfig.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise ValueError(f"{file}: not valid YAML: {error}") from error
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
-        )
-        raise ValueError(f"{file}: {faults}") from error
+    config = load_robot_config(path)
     if group is not None:
         arm = config.arm.model_copy(update={"joints": (), "group": group})
         config = config.model_copy(update={"arm": arm, "named": {}})
-    return RobotModel(config, file.parent)
+    return RobotModel(config)

@@ -14,8 +14,7 @@ import numpy as np
 from behavior_motion import manifold, paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.goals import JointGoal
-from behavior_motion.query import CHECK_STEP, Failure, Query
+from behavior_motion.query import CHECK_STEP, Failure, JointGoal, Query
 from behavior_motion.sampling import SearchLimits, connect
 
 MOST_ROUNDS = 10

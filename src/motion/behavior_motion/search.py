@@ -17,8 +17,7 @@ from scipy.interpolate import PPoly
 from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.goals import JointGoal
-from behavior_motion.query import CHECK_STEP, Failure, Query
+from behavior_motion.query import CHECK_STEP, Failure, JointGoal, Query
 from behavior_motion.timing import TimingError, resting, time_curve_at, time_straight
 from behavior_motion.trajectory import Trajectory
 

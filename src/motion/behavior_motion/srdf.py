@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups and named states of an SRDF: which joints move together, and where they like to stand."""
+"""An SRDF: which joints move together, where they like to stand, which links may touch."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from typing import Any
 from xml.etree import ElementTree
 
 from behavior_motion.errors import ErrorCode, known
+from behavior_motion.resources import resolve
+from behavior_motion.robot_file import RobotConfig
 
 
 @dataclass(frozen=True)
 class Srdf:
-    """What is used of an SRDF beside its collision pairs, which pinocchio reads."""
+    """What is used of an SRDF."""
 
     groups: Mapping[str, ElementTree.Element]
     """``<group>`` elements by name."""
     states: Mapping[str, Mapping[str, float]]
     """Joint positions of every ``<group_state>`` by name [rad or m]."""
+    disabled: frozenset[frozenset[str]] = frozenset()
+    """Pairs of links that need not be checked against each other."""
 
     def joints(self, group: str, model: Any) -> tuple[str, ...]:
         """Joints of a group that move, in the order of the chain.
@@ -46,6 +50,14 @@ class Srdf:
         for part in element.findall("group"):
             joints |= self._members(part.get("name", ""), model, [*above, group])
         return joints
+
+
+def disabled_pairs(config: RobotConfig) -> set[frozenset[str]]:
+    """Pairs of links that need not be checked against each other, by robot file and SRDFs."""
+    pairs = {frozenset(pair) for pair in config.disabled_collisions}
+    for address in config.srdfs:
+        pairs |= read_srdf(resolve(address, Path())).disabled
+    return pairs
 
 
 def _between(model: Any, base: str, tip: str) -> set[str]:
@@ -76,4 +88,8 @@ def read_srdf(path: Path) -> Srdf:
             # Joints of several values (floating, planar) are not planned.
             if len(value) == 1:
                 joints[joint.get("name", "")] = float(value[0])
-    return Srdf({g.get("name", ""): g for g in root.findall("group")}, states)
+    disabled = frozenset(
+        frozenset((pair.get("link1", ""), pair.get("link2", "")))
+        for pair in root.iter("disable_collisions")
+    )
+    return Srdf({g.get("name", ""): g for g in root.findall("group")}, states, disabled)

@@ -23,10 +23,10 @@ from scipy.interpolate import CubicSpline, PPoly
 from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.goals import JointGoal, given_goal, goals_of_poses
+from behavior_motion.goals import given_goal, goals_of_poses
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import Plan
-from behavior_motion.query import CHECK_STEP, Failure, Query
+from behavior_motion.query import CHECK_STEP, Failure, JointGoal, Query
 from behavior_motion.search import checked, timed
 from behavior_motion.timing import time_curve_at
 from behavior_motion.trajectory import Trajectory

@@ -22,10 +22,9 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from behavior_motion import Box, Cylinder, EmbeddedPlanner, Mesh, RobotModel, Sphere
-from behavior_motion.goals import JointGoal
 from behavior_motion.options import OrientationConstraint as AxisConstraint
 from behavior_motion.options import PlanOptions
-from behavior_motion.query import Failure, Query
+from behavior_motion.query import Failure, JointGoal, Query
 from behavior_motion.routes import routes
 
 FIELDS: dict[str, dict[str, Any]] = {

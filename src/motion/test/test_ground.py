@@ -95,7 +95,7 @@ def test_carried_meshes_meet_the_ground(planner: MotionPlanner) -> None:
     faces = np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
     scene = planner.scene
     scene.add_object("thing", Mesh(vertices=corners, triangles=faces, convex=False), at(2, 0, 0))
-    scene.attach_object("thing", "panda_hand_tcp", link_T_object=at(0, 0, 0.02))
+    scene.attach_object("thing", "tool", link_T_object=at(0, 0, 0.02))
     scene.add_object("ground", HeightField(np.zeros((3, 3)), (2.0, 2.0)), at(0.5, 0, 0.2))
     scene.allow_collision("ground", "panda_link*")
     q = joints(planner, down(0.5, 0.0, 0.3))

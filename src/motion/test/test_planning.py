@@ -125,7 +125,7 @@ def test_what_cannot_be_ends_in_time(planner: MotionPlanner) -> None:
     for i, (x, y) in enumerate([(0.05, 0.0), (0.25, 0.0), (0.15, 0.1), (0.15, -0.1)]):
         side = (0.02, 0.22, 0.02) if y == 0 else (0.22, 0.02, 0.02)
         scene.add_object(f"side_{i}", Box(side), at(2.0, i, 0.0))
-        scene.attach_object(f"side_{i}", "panda_hand_tcp", link_T_object=at(x, y, 0.0))
+        scene.attach_object(f"side_{i}", "tool", link_T_object=at(x, y, 0.0))
     start = joints(planner, down(0.45, 0.0, 0.4))
     free = joints(planner, down(0.45, 0.4, 0.4))
     plan = planner.plan_to_joints(start, free, options=PlanOptions(allowed_planning_time=0.3))
@@ -138,9 +138,7 @@ def test_a_light_contact_at_the_start_is_let_go(table: MotionPlanner) -> None:
     """A held cube that sits half a millimetre deep in the table can be lifted, not pushed in."""
     scene = table.scene
     q = joints(table, down(0.45, -0.05, 0.03))
-    scene.attach_object(
-        "cube_0", "panda_hand_tcp", link_T_object=down(0, 0, 0.03 - CUBE / 2 + 5e-4)
-    )
+    scene.attach_object("cube_0", "tool", link_T_object=down(0, 0, 0.03 - CUBE / 2 + 5e-4))
     plan = table.plan_to_pose(q, down(0.45, -0.05, 0.25))
     verify(table, plan, q)
     assert plan.tolerated[("cube_0", "table")] == pytest.approx(6e-4, abs=5e-5)
@@ -148,16 +146,14 @@ def test_a_light_contact_at_the_start_is_let_go(table: MotionPlanner) -> None:
     verify(table, lift, q)
     push = table.plan_cartesian(q, down(0.45, -0.05, 0.028))
     assert push.code is ErrorCode.CARTESIAN_PATH_BLOCKED
-    scene.attach_object(
-        "cube_0", "panda_hand_tcp", link_T_object=down(0, 0, 0.03 - CUBE / 2 + 4e-3)
-    )
+    scene.attach_object("cube_0", "tool", link_T_object=down(0, 0, 0.03 - CUBE / 2 + 4e-3))
     assert table.plan_to_pose(q, down(0.45, 0.1, 0.25)).code is ErrorCode.START_STATE_IN_COLLISION
 
 
 def test_carrying_around(wall: MotionPlanner) -> None:
     """The held rod is longer than the hand: the plan must lift it over the wall."""
     wall.scene.add_object("rod", Box((0.03, 0.03, 0.3)), at(2, 2, 0))
-    wall.scene.attach_object("rod", "panda_hand_tcp", link_T_object=at(0, 0, 0.1))
+    wall.scene.attach_object("rod", "tool", link_T_object=at(0, 0, 0.1))
     left, right = down(0.5, 0.35, 0.35), down(0.5, -0.35, 0.35)
     start = joints(wall, left)
     plan = wall.plan_to_pose(start, right, options=PlanOptions(allowed_planning_time=5.0))

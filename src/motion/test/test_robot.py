@@ -72,9 +72,9 @@ def test_jacobian_agrees_with_differences(seed: int) -> None:
 def test_link_poses_hold_every_frame_and_the_fingers_open(robot: RobotModel) -> None:
     q = robot.named["home"]
     poses = robot.link_poses(q, 0.06)
-    assert {"panda_link0", "panda_hand_tcp", "panda_leftfinger"} <= set(poses)
+    assert {"panda_link0", "tool", "panda_leftfinger"} <= set(poses)
     np.testing.assert_allclose(poses["panda_link0"], np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(poses["panda_hand_tcp"], robot.forward_kinematics(q), atol=1e-12)
+    np.testing.assert_allclose(poses["tool"], robot.forward_kinematics(q), atol=1e-12)
     gap = poses["panda_leftfinger"][:3, 3] - poses["panda_rightfinger"][:3, 3]
     assert np.linalg.norm(gap) == pytest.approx(0.06)
 
@@ -92,8 +92,8 @@ def test_arguments_are_named_in_errors(robot: RobotModel) -> None:
         robot.forward_kinematics([0.0] * 6)
     with pytest.raises(ValueError, match="NaN"):
         robot.forward_kinematics([np.nan] * 7)
-    with pytest.raises(KeyError, match="panda_hand_tcp"):
-        robot.forward_kinematics([0.0] * 7, "panda_hand_tpc")
+    with pytest.raises(KeyError, match="tool"):
+        robot.forward_kinematics([0.0] * 7, "tol")
     with pytest.raises(KeyError, match="home"):
         robot.named_configuration("hom")
 

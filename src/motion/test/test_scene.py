@@ -142,14 +142,14 @@ def test_fingers_collide_by_width(table: MotionPlanner) -> None:
 def test_held_objects_collide_with_world_and_links(table: MotionPlanner) -> None:
     scene = table.scene
     q = joints(table, down(0.45, 0.2, 0.1))
-    scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=at(0, 0, 0.0))
+    scene.attach_object("cube_0", "tool", link_T_object=at(0, 0, 0.0))
     assert table.check_state(q).ok
     low = joints(table, down(0.45, -0.1, 0.03))
-    scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=at(0, 0, 0.02))
+    scene.attach_object("cube_0", "tool", link_T_object=at(0, 0, 0.02))
     report = table.check_state(low)
     assert {("cube_0", "table")} == {(a, b) for a, b, _ in report.pairs}
     scene.add_object("rod", Box((0.02, 0.02, 2.0)), at(2.0, 0.0, 0.0))
-    scene.attach_object("rod", "panda_hand_tcp", link_T_object=at(0, 0, -0.3))
+    scene.attach_object("rod", "tool", link_T_object=at(0, 0, -0.3))
     assert any("panda_link" in a for a, b, _ in table.check_state(q).pairs if b == "rod")
 
 

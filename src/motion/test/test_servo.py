@@ -130,7 +130,7 @@ def test_a_pair_that_may_touch_is_not_kept_apart(table: EmbeddedPlanner) -> None
 def test_contact_at_the_start_is_left_alone(table: EmbeddedPlanner) -> None:
     """A held cube that stands on the table must not make the arm withdraw."""
     q = start_of(table, down(0.45, -0.05, 0.05))
-    table.scene.attach_object("cube_0", "panda_hand_tcp", link_T_object=down(0, 0, 0.05 - 0.0259))
+    table.scene.attach_object("cube_0", "tool", link_T_object=down(0, 0, 0.05 - 0.0259))
     servo = Servo(table.robot, table.scene, q)
     pose = servo.tool_pose()
     for _ in range(100):

@@ -124,7 +124,7 @@ def test_extrapolation_names_span_and_distance():
 def test_unknown_frame_names_the_nearest():
     tree = TransformTree()
     tree.set("world", "red_block", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
-    tree.set("world", "panda_hand_tcp", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
+    tree.set("world", "tool", 1 * S, (0.0, 0.0, 0.0), NO_TURN)
     with pytest.raises(TransformError, match=r"'red_blok' is unknown .nearest: red_block"):
         tree.lookup("world", "red_blok")
     with pytest.raises(TransformError, match="no transform was received yet"):

@@ -40,7 +40,8 @@ from behavior_ros import (
 from behavior_sim import camera_messages as messages
 from behavior_sim.camera_config import CameraConfig, CameraNoise
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, WorldError, replaced_noise
+from behavior_sim.config import WorldConfig, replaced_noise
+from behavior_sim.reading import WorldError
 from behavior_sim.world_parameter import world_of
 from behavior_tree.shown_text import reason_text
 

@@ -8,83 +8,14 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
+from behavior_motion.robot_file import read_robot_file
 from behavior_sim.camera_config import CameraConfig, CameraNoise
-
-_T = TypeVar("_T")
-Vector = tuple[float, ...]
-
-
-class WorldError(ValueError):
-    """A world's description is wrong; the message names file, field and remedy."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArmConfig:
-    """The arm's joints and the servos that drive them; one value per joint."""
-
-    joints: tuple[str, ...]
-    home: Vector
-    """[rad]"""
-    stiffness: Vector
-    """[Nm/rad]"""
-    damping: Vector
-    """[Nms/rad]"""
-    torque: Vector
-    """Limit [Nm]."""
-    armature: float
-    """What the drives add to each joint's inertia [kgm^2]."""
-    velocity: Vector
-    """Limit [rad/s]."""
-    acceleration: Vector
-    """Limit [rad/s^2]."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GripperConfig:
-    """Two fingers that move together; the gap between them is the sum of their joints."""
-
-    joints: tuple[str, ...]
-    fingers: tuple[str, ...]
-    """Links whose contact with an object, both at once, is a grasp."""
-    link: str
-    """Link that the fingers are on."""
-    open: float
-    """Widest gap [m]."""
-    speed: float
-    """Of the gap [m/s]."""
-    force: float
-    """Grasp force where a command names none [N]."""
-    max_force: float
-    """[N]"""
-    stiffness: float
-    """[N/m]"""
-    damping: float
-    """[Ns/m]"""
-    armature: float
-    """[kg] added to each finger by the drive."""
-    friction: float
-    """Coefficient of the fingers' surface."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RobotConfig:
-    """The robot's model files and drives."""
-
-    urdf: str
-    srdf: str
-    """Names the pairs of links that never collide."""
-    collision_meshes: str
-    """Folder of the hulls that the URDF's collision elements name."""
-    visual_meshes: str
-    """Folder of the COLLADA files that the URDF's visual elements name."""
-    base_link: str
-    arm: ArmConfig
-    gripper: GripperConfig
-
+from behavior_sim.reading import Vector, WorldError, build
+from behavior_sim.robot import RobotConfig, parse_robot
 
 SHAPE_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
 """Lengths that each shape takes: box x y z, sphere radius, cylinder (along z) height radius."""
@@ -249,54 +180,8 @@ class WorldConfig:
     """The whole description as YAML, for recordings; no other file belongs to it."""
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
-
-
-def _build(cls: type[_T], data: Any, where: str, **given: Any) -> _T:
-    """`cls` of the mapping `data` with the members `given` already built."""
-    if not isinstance(data, Mapping):
-        raise WorldError(f"{where}: expected a mapping, got {data!r}")
-    fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    unknown = sorted(str(key) for key in set(data) - set(fields))
-    if unknown:
-        raise WorldError(f"{where}: unknown {', '.join(unknown)}; known are {', '.join(fields)}")
-    required = [
-        f.name
-        for f in fields.values()
-        if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    ]
-    missing = [name for name in required if name not in data and name not in given]
-    if missing:
-        raise WorldError(f"{where}: {', '.join(missing)} missing")
-    return cls(**{**{key: _tuples(value) for key, value in data.items()}, **given})
-
-
-def _arm(data: Any, where: str) -> ArmConfig:
-    arm = _build(ArmConfig, data, where)
-    for f in dataclasses.fields(arm):
-        value = getattr(arm, f.name)
-        if isinstance(value, tuple) and len(value) != len(arm.joints):
-            raise WorldError(
-                f"{where}.{f.name}: {len(value)} values for {len(arm.joints)} joints; give one each"
-            )
-    return arm
-
-
-def _robot(data: Any, where: str) -> RobotConfig:
-    if not isinstance(data, Mapping):
-        raise WorldError(f"{where}: expected a mapping, got {data!r}")
-    return _build(
-        RobotConfig,
-        data,
-        where,
-        arm=_arm(data.get("arm"), f"{where}.arm"),
-        gripper=_build(GripperConfig, data.get("gripper"), f"{where}.gripper"),
-    )
-
-
 def _object(data: Any, where: str) -> ObjectConfig:
-    config = _build(ObjectConfig, data, where)
+    config = build(ObjectConfig, data, where)
     lengths = SHAPE_SIZES.get(config.shape)
     if lengths is None:
         raise WorldError(f"{where}.shape: {config.shape!r}; choose one of {', '.join(SHAPE_SIZES)}")
@@ -309,15 +194,15 @@ def _fixture(data: Any, where: str) -> FixtureConfig:
     boxes = data.get("boxes") if isinstance(data, Mapping) else None
     if not boxes:
         raise WorldError(f"{where}.boxes: name at least one box")
-    parts = {name: _build(BoxConfig, box, f"{where}.boxes.{name}") for name, box in boxes.items()}
-    fixture = _build(FixtureConfig, data, where, boxes=parts)
+    parts = {name: build(BoxConfig, box, f"{where}.boxes.{name}") for name, box in boxes.items()}
+    fixture = build(FixtureConfig, data, where, boxes=parts)
     if fixture.seen not in ("whole", "parts", "no"):
         raise WorldError(f"{where}.seen: {fixture.seen!r}; choose one of whole, parts, no")
     return fixture
 
 
 def _door(data: Any, where: str) -> DoorConfig:
-    door = _build(DoorConfig, data, where)
+    door = build(DoorConfig, data, where)
     if abs(door.lever_side) != 1:
         raise WorldError(f"{where}.lever_side: {door.lever_side}; give 1 or -1")
     if not 0.0 < door.latch_angle < door.lever_range:
@@ -331,7 +216,7 @@ def parse_noise(data: Any, where: str) -> CameraNoise:
     Raises:
         WorldError: names what is unknown or out of bounds.
     """
-    noise = _build(CameraNoise, data, where)
+    noise = build(CameraNoise, data, where)
     if trouble := noise.problem():
         raise WorldError(f"{where}.{trouble}")
     return noise
@@ -353,7 +238,7 @@ def replaced_noise(config: WorldConfig, changes: Any, where: str) -> dict[str, C
 
 def _camera(data: Any, where: str) -> CameraConfig:
     noise = data.get("noise", {}) if isinstance(data, Mapping) else {}
-    camera = _build(CameraConfig, data, where, noise=parse_noise(noise, f"{where}.noise"))
+    camera = build(CameraConfig, data, where, noise=parse_noise(noise, f"{where}.noise"))
     if trouble := camera.problem():
         raise WorldError(f"{where}.{trouble}")
     return camera
@@ -368,7 +253,7 @@ def _layouts(
         if set(places) != set(objects):
             raise WorldError(f"{here}: must place exactly the objects {', '.join(objects)}")
         layouts[name] = {
-            key: _build(Placement, place, f"{here}.{key}") for key, place in places.items()
+            key: build(Placement, place, f"{here}.{key}") for key, place in places.items()
         }
         for key, placement in layouts[name].items():
             ways = (placement.position, placement.above, placement.region)
@@ -405,17 +290,17 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         name: _camera(value, f"{source}: cameras.{name}")
         for name, value in data.get("cameras", {}).items()
     }
-    return _build(
+    return build(
         WorldConfig,
         data,
         source,
-        robot=_robot(data.get("robot"), f"{source}: robot"),
+        robot=parse_robot(data.get("robot"), f"{source}: robot"),
         objects=objects,
         fixtures=fixtures,
         doors=doors,
         cameras=cameras,
         layouts=_layouts(data.get("layouts", {}), objects, f"{source}: layouts"),
-        view=_build(ViewConfig, data.get("view"), f"{source}: view"),
+        view=build(ViewConfig, data.get("view"), f"{source}: view"),
         text=yaml.safe_dump(data, sort_keys=False),
     )
 
@@ -429,10 +314,10 @@ def load_world(path: str | Path) -> WorldConfig:
     data = _read(Path(path))
     robot = data.get("robot") if isinstance(data, Mapping) else None
     if isinstance(robot, str):
-        file = Path(path).parent / robot
-        if not file.is_file():
-            raise WorldError(f"{path}: robot: there is no file {file}")
-        data = {**data, "robot": _read(file)}
+        try:
+            data = {**data, "robot": read_robot_file(Path(path).parent / robot)}
+        except (FileNotFoundError, ValueError) as error:
+            raise WorldError(f"{path}: robot: {error}") from error
     return parse_world(data, str(path))
 
 

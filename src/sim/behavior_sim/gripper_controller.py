@@ -9,8 +9,8 @@ of something and keep squeezing it.
 import math
 from collections.abc import Callable
 
-from behavior_sim.config import GripperConfig
 from behavior_sim.goals import Ending, Goal, InvalidGoal, Outcome, elapsed
+from behavior_sim.robot import GripperConfig
 
 REACHED = 0.001
 """[m] nearer than this to the goal, the gap is reached."""

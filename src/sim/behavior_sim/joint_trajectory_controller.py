@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_sim.config import ArmConfig
 from behavior_sim.goals import Ending, Goal, InvalidGoal, InvalidJoints, Outcome, elapsed
+from behavior_sim.robot import ArmConfig
 from behavior_sim.splines import JointSpline
 
 Array = NDArray[np.float64]

@@ -9,26 +9,23 @@ takes stiff servos at steps of 2 ms.
 Geom groups: 0 ground, 1 objects, 2 visual meshes, 3 collision hulls of the robot.
 """
 
+import copy
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import mujoco
 import numpy as np
 
+from behavior_motion.srdf import disabled_pairs
+from behavior_motion.urdf import joined_links, robot_urdf
 from behavior_sim.camera_config import CameraConfig
 from behavior_sim.collada import load_collada
-from behavior_sim.config import (
-    ArmConfig,
-    FixtureConfig,
-    GripperConfig,
-    ObjectConfig,
-    RobotConfig,
-    WorldConfig,
-    WorldError,
-)
+from behavior_sim.config import FixtureConfig, ObjectConfig, WorldConfig
 from behavior_sim.door import add_door
-from behavior_sim.resources import resolve
+from behavior_sim.reading import WorldError
+from behavior_sim.robot import ArmConfig, GripperConfig, RobotConfig
 
 GROUP_VISUAL = 2
 GROUP_COLLISION = 3
@@ -40,27 +37,48 @@ _SOLREF = [0.005, 1.0]
 _SOLIMP = [0.95, 0.99, 0.001, 0.5, 2.0]
 
 
-def _robot_spec(robot: RobotConfig) -> Any:
-    """The robot's bodies, joints and collision hulls as MuJoCo reads them from the URDF."""
-    root = ElementTree.parse(resolve(robot.urdf)).getroot()
-    extension = ElementTree.SubElement(root, "mujoco")
-    ElementTree.SubElement(
-        extension,
-        "compiler",
-        meshdir=str(resolve(robot.collision_meshes)),
-        strippath="true",
-        discardvisual="true",
-        fusestatic="false",
-    )
-    return mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
+def _robot_spec(robot: RobotConfig, root: Element) -> Any:
+    """The robot's bodies, joints and collision hulls as MuJoCo reads them from its URDF."""
+    bare = copy.deepcopy(root)
+    for link in bare.findall("link"):
+        for visual in link.findall("visual"):
+            link.remove(visual)
+    # Under names of their own: meshes of several makers may be called alike.
+    assets: dict[str, bytes] = {}
+    for mesh in bare.iter("mesh"):
+        file = _file(mesh)
+        name = f"{len(assets)}_{file.name}"
+        assets[name] = file.read_bytes()
+        mesh.set("filename", name)
+    extension = SubElement(bare, "mujoco")
+    SubElement(extension, "compiler", discardvisual="true", fusestatic="false")
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(bare, encoding="unicode"), assets=assets)
+    # What is not of the arm stands as the URDF draws it, as it does for the planner.
+    for joint in [j for j in spec.joints if j.name not in robot.arm.joints + robot.gripper.joints]:
+        spec.delete(joint)
+    return spec
 
 
-def _exclude_pairs(spec: Any, robot: RobotConfig) -> None:
-    """Leave out the contacts that the SRDF says never happen."""
-    for pair in ElementTree.parse(resolve(robot.srdf)).getroot().iter("disable_collisions"):
-        links = (pair.get("link1"), pair.get("link2"))
-        if all(spec.body(link) is not None for link in links):
-            spec.add_exclude(bodyname1=links[0], bodyname2=links[1])
+def _file(mesh: Element) -> Path:
+    """The file of a mesh of the URDF.
+
+    Raises:
+        FileNotFoundError: it is nowhere.
+    """
+    address = mesh.get("filename", "")
+    if "://" in address and not address.startswith("file://"):
+        raise FileNotFoundError(
+            f"{address}: not in any of the robot's package_dirs; add its folder"
+        )
+    return Path(address.removeprefix("file://"))
+
+
+def _exclude_pairs(spec: Any, robot: RobotConfig, root: Element) -> None:
+    """Leave out the contacts that never happen, and those of links that a joint connects."""
+    pairs = disabled_pairs(robot.description) | set(joined_links(root))
+    for pair in sorted(tuple(sorted(pair)) for pair in pairs if len(pair) == 2):
+        if all(spec.body(link) is not None for link in pair):
+            spec.add_exclude(bodyname1=pair[0], bodyname2=pair[1])
 
 
 def _contact(geom: Any, friction: float) -> None:
@@ -84,21 +102,21 @@ def _add_arm_servos(spec: Any, arm: ArmConfig) -> None:
 
 
 def _add_gripper_servo(spec: Any, gripper: GripperConfig) -> None:
-    """A servo on the gap (a tendon: the sum of both joints), and both fingers tied together."""
-    first, second = gripper.joints
+    """A servo on the gap (a tendon: the sum of the joints' shares), and fingers tied together."""
     tendon = spec.add_tendon(name=GRIPPER)
-    for joint in gripper.joints:
-        tendon.wrap_joint(joint, 1.0)
+    for joint, share, scale in zip(gripper.joints, gripper.share, gripper.scale, strict=True):
+        tendon.wrap_joint(joint, share)
         spec.joint(joint).armature = gripper.armature
         spec.joint(joint).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
-    spec.add_equality(
-        type=mujoco.mjtEq.mjEQ_JOINT,
-        objtype=mujoco.mjtObj.mjOBJ_JOINT,
-        name1=first,
-        name2=second,
-        data=[0.0, 1.0] + [0.0] * 10,
-        solref=_SOLREF,
-    )
+        if joint != gripper.joints[0]:
+            spec.add_equality(
+                type=mujoco.mjtEq.mjEQ_JOINT,
+                objtype=mujoco.mjtObj.mjOBJ_JOINT,
+                name1=joint,
+                name2=gripper.joints[0],
+                data=[0.0, scale / gripper.scale[0]] + [0.0] * 10,
+                solref=_SOLREF,
+            )
     actuator = spec.add_actuator(name=GRIPPER, target=GRIPPER)
     actuator.trntype = mujoco.mjtTrn.mjTRN_TENDON
     _servo(actuator, gripper.stiffness, gripper.damping, gripper.force)
@@ -225,7 +243,7 @@ def _add_surroundings(spec: Any) -> None:
     head.specular = [0.0, 0.0, 0.0]
 
 
-def _origin(element: ElementTree.Element) -> dict[str, Any]:
+def _origin(element: Element) -> dict[str, Any]:
     """Position and orientation of a URDF element, as arguments of ``add_geom``."""
     origin = element.find("origin")
     attributes = {} if origin is None else origin.attrib
@@ -236,19 +254,22 @@ def _origin(element: ElementTree.Element) -> dict[str, Any]:
     return {"pos": position, "quat": quaternion}
 
 
-def _add_visuals(spec: Any, robot: RobotConfig) -> None:
+def _add_visuals(spec: Any, root: Element) -> None:
     """The URDF's visual meshes, which touch nothing; the hulls are hidden by their group."""
-    folder = resolve(robot.visual_meshes)
-    names: dict[str, list[str]] = {}
-    for link in ElementTree.parse(resolve(robot.urdf)).getroot().iter("link"):
+    names: dict[Path, list[str]] = {}
+    for link in root.iter("link"):
         for visual in link.iter("visual"):
             mesh = visual.find("geometry/mesh")
             if mesh is None:
                 continue
-            file = folder / Path(mesh.get("filename", "")).name
-            if file.stem not in names:
-                names[file.stem] = _add_parts(spec, file)
-            for part in names[file.stem]:
+            file = _file(mesh)
+            if file not in names:
+                prefix = f"visual_{len(names)}_{file.stem}"
+                if file.suffix.lower() == ".dae":
+                    names[file] = _add_parts(spec, file, prefix)
+                else:
+                    names[file] = _add_mesh(spec, file, prefix, _color(visual, root))
+            for part in names[file]:
                 spec.body(link.get("name")).add_geom(
                     type=mujoco.mjtGeom.mjGEOM_MESH,
                     meshname=part,
@@ -261,11 +282,29 @@ def _add_visuals(spec: Any, robot: RobotConfig) -> None:
                 )
 
 
-def _add_parts(spec: Any, file: Path) -> list[str]:
+def _color(visual: Element, root: Element) -> list[float]:
+    """Of a visual element: its own, or that of the material that it names; else light grey."""
+    material = visual.find("material")
+    name = None if material is None else material.get("name")
+    for place in (material, *(m for m in root.findall("material") if m.get("name") == name)):
+        color = None if place is None else place.find("color")
+        if color is not None:
+            return [float(value) for value in color.get("rgba", "").split()]
+    return [0.9, 0.9, 0.9, 1.0]
+
+
+def _add_mesh(spec: Any, file: Path, name: str, color: list[float]) -> list[str]:
+    """A mesh that MuJoCo reads itself, and its material."""
+    spec.add_mesh(name=name, file=str(file), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+    spec.add_material(name=name, rgba=color, specular=0.35, shininess=0.5)
+    return [name]
+
+
+def _add_parts(spec: Any, file: Path, prefix: str) -> list[str]:
     """One mesh and material for each colour of a COLLADA file; their names."""
     names = []
     for index, part in enumerate(load_collada(file)):
-        name = f"visual_{file.stem}_{index}"
+        name = f"{prefix}_{index}"
         spec.add_mesh(
             name=name,
             uservert=part.vertices.ravel(),
@@ -289,7 +328,8 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
         WorldError: a camera hangs on a link that the robot does not have.
     """
     robot = config.robot
-    spec = _robot_spec(robot)
+    root = robot_urdf(robot.description)
+    spec = _robot_spec(robot, root)
     spec.modelname = config.name
     spec.compiler.degree = False
     # Read from the URDF without its COLLADA files; what is added below is to stay.
@@ -303,7 +343,7 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
         for geom in body.geoms:
             geom.group = GROUP_COLLISION
             geom.rgba = [0.92, 0.92, 0.93, 1.0]
-    _exclude_pairs(spec, robot)
+    _exclude_pairs(spec, robot, root)
     _add_arm_servos(spec, robot.arm)
     _add_gripper_servo(spec, robot.gripper)
     _add_surroundings(spec)
@@ -316,7 +356,7 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
     for name, camera in config.cameras.items():
         _add_camera(spec, name, camera)
     if visuals:
-        _add_visuals(spec, robot)
+        _add_visuals(spec, root)
     spec.visual.global_.offwidth = 1920
     spec.visual.global_.offheight = 1440
     return spec.compile()

@@ -250,7 +250,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._due = {name: _Due(rate, config.timestep) for name, rate in rates.items()}
         self._chunk = min(due.period for due in self._due.values())
         base = TransformStamped()
-        base.header.frame_id, base.child_frame_id = "world", config.robot.base_link
+        base.header.frame_id, base.child_frame_id = "world", config.robot.description.base_frame
         base.transform.rotation.w = 1.0
         self._static = create_static_transform_broadcaster(self)
         self._static.send([base])
@@ -268,7 +268,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._arm_server = ControllerActionServer(
             self,
             FollowJointTrajectory,
-            "/panda_arm_controller/follow_joint_trajectory",
+            simulation.config.robot.arm_action,
             post=self._stepper.post,
             start=self._start_trajectory,
             cancel=lambda goal: simulation.arm.cancel(simulation.time, goal),
@@ -277,7 +277,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._gripper_server = ControllerActionServer(
             self,
             GripperCommand,
-            "/panda_hand_controller/gripper_cmd",
+            simulation.config.robot.gripper_action,
             post=self._stepper.post,
             start=self._start_gripper,
             cancel=simulation.gripper.cancel,

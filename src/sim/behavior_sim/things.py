@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from behavior_sim.config import DoorConfig, FixtureConfig, Vector, WorldConfig
+from behavior_sim.config import DoorConfig, FixtureConfig, WorldConfig
 from behavior_sim.door import lever_centre, lever_name, panel_centre, panel_name, posts
 from behavior_sim.layouts import Pose, pose_of
+from behavior_sim.reading import Vector
 
 
 @dataclass(frozen=True, kw_only=True)

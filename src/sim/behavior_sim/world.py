@@ -48,6 +48,7 @@ class World:
         self._arm_u = np.array([model.actuator(j).id for j in arm.joints])
         self._finger_q = np.array([model.joint(j).qposadr[0] for j in gripper.joints])
         self._finger_v = np.array([model.joint(j).dofadr[0] for j in gripper.joints])
+        self._share = np.array(gripper.share)
         self._gripper_u = model.actuator(GRIPPER).id
         # The servo's torque is stiffness * (ctrl - q) - damping * qd; this share of the wanted
         # velocity, added to ctrl, makes it damp the error of the velocity instead.
@@ -99,11 +100,12 @@ class World:
         mujoco.mj_resetData(self.model, self.data)
         home = np.array(self.config.robot.arm.home)
         self.data.qpos[self._arm_q] = home
-        self.data.qpos[self._finger_q] = self.config.robot.gripper.open / 2
+        gripper = self.config.robot.gripper
+        self.data.qpos[self._finger_q] = gripper.open * np.array(gripper.scale)
         for name, pose in poses.items():
             self._put(name, pose)
         self.command_arm(home, np.zeros_like(home))
-        self.command_gripper(self.config.robot.gripper.open, self.config.robot.gripper.force)
+        self.command_gripper(gripper.open, gripper.force)
         mujoco.mj_forward(self.model, self.data)
 
     # -- robot --------------------------------------------------------------------------------
@@ -125,23 +127,23 @@ class World:
 
     @property
     def finger_positions(self) -> NDArray[np.float64]:
-        """Of both finger joints [m]."""
+        """Of the finger joints [m or rad]."""
         return self.data.qpos[self._finger_q]  # type: ignore[no-any-return]
 
     @property
     def finger_velocities(self) -> NDArray[np.float64]:
-        """Of both finger joints [m/s]."""
+        """Of the finger joints [m/s or rad/s]."""
         return self.data.qvel[self._finger_v]  # type: ignore[no-any-return]
 
     @property
     def gap(self) -> float:
         """Between the fingers [m]."""
-        return float(self.finger_positions.sum())
+        return float(self._share @ self.finger_positions)
 
     @property
     def gap_velocity(self) -> float:
         """Positive when opening [m/s]."""
-        return float(self.finger_velocities.sum())
+        return float(self._share @ self.finger_velocities)
 
     @property
     def gripper_force(self) -> float:

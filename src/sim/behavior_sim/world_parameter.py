@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from behavior_ros import ParameterError
-from behavior_sim.config import WorldConfig, WorldError, load_world
+from behavior_sim.config import WorldConfig, load_world
+from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_world
 
 

@@ -34,7 +34,7 @@ class Hand:
         self.joints = simulation.config.robot.arm.joints
         model = simulation.world.model
         self._model, self._data = model, mujoco.MjData(model)
-        self._body = model.body("panda_hand_tcp").id
+        self._body = model.body("tool").id
         self._q = [model.joint(j).qposadr[0] for j in self.joints]
         self._limits = np.array([model.joint(j).range for j in self.joints]).T
         self._v = [model.joint(j).dofadr[0] for j in self.joints]

@@ -166,7 +166,7 @@ def test_frames_of_the_cameras(rig: Rig) -> None:
     rig.peer.create_subscription(TFMessage, "/tf_static", keep, QOS_STATIC_TRANSFORMS)
     rig.until(lambda: len(frames) == 2)
     mounted = frames["wrist_camera_optical_frame"]
-    assert mounted.header.frame_id == "panda_hand"
+    assert mounted.header.frame_id == "gripper"
     pose = transform_to_matrix(mounted.transform)
     assert pose == pytest.approx(rig.world.config.cameras["wrist_camera"].parent_T_optical)
 

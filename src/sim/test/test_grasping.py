@@ -36,7 +36,7 @@ def test_shaking_does_not_loosen_the_grasp(simulation: Simulation, hand) -> None
     world = simulation.world
 
     def held() -> np.ndarray:
-        return np.linalg.inv(world.body_pose("panda_hand_tcp")) @ world.object_pose("yellow_block")
+        return np.linalg.inv(world.body_pose("tool")) @ world.object_pose("yellow_block")
 
     before = held()
     home = world.arm_positions

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from behavior_sim.config import WorldError
 from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.grid import Grid, in_polygon, resampled
 from behavior_sim.navigation.people import RADIUS, Person
 from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.world import REACH, NavigationWorld, UnknownThing
+from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from behavior_motion.resources import resolve
 from behavior_sim import rendering
 from behavior_sim.collada import load_collada
 from behavior_sim.opengl import missing_library
 from behavior_sim.recording import Recorder, Recording, RecordingError
 from behavior_sim.rendering import Caption, caption_at, render_recording
-from behavior_sim.resources import resolve
 from behavior_sim.simulation import Simulation
 
 TRIANGLE = """<?xml version="1.0"?>
@@ -146,8 +146,9 @@ def test_collada_agrees_with_the_robots_hulls(config) -> None:
     """The visual meshes lie within the hulls that stand for them, give or take a centimetre."""
     import mujoco
 
-    folder = resolve(config.robot.visual_meshes)
-    hulls = resolve(config.robot.collision_meshes)
+    (packages,) = config.robot.description.package_dirs
+    meshes = resolve(packages, Path()) / "example-robot-data/robots/panda_description/meshes"
+    folder, hulls = meshes / "visual", meshes / "collision"
     for name in ("link0", "link4", "hand"):
         points = np.vstack([part.vertices for part in load_collada(folder / f"{name}.dae")])
         spec = mujoco.MjSpec()

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-from fakes import FakeWorld
+from fakes import ROBOT_FILE, FakeWorld
 
 from behavior_motion import create_planner
 from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.interfaces import Hand
-from behavior_skills.node.robot_file import default_robot_file
 
 
 @pytest.fixture(scope="session")
 def planner():
-    return create_planner(default_robot_file())
+    return create_planner(ROBOT_FILE)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 """A kinematic world for the skills: an arm that follows exactly, fingers that stop on objects."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from behavior_skills.interfaces import (
     SkillFailure,
 )
 
+ROBOT_FILE = Path(__file__).parents[3] / "config" / "robots" / "panda.yaml"
 EDGE = 0.0515
 STEP = 0.02
 FINGER_SPEED = 0.2

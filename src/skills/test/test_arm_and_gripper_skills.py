@@ -159,7 +159,7 @@ def test_opening_tells_the_scene(rig):
     world = rig[0]
     world.add("blue", *world.robot.forward_kinematics(world.q)[:3, 3])
     grip(rig, GripperMode.CLOSE)
-    world.attach("blue", "panda_hand")
+    world.attach("blue", "gripper")
     grip(rig, GripperMode.OPEN)
     assert world.attached == {}
 
@@ -167,7 +167,7 @@ def test_opening_tells_the_scene(rig):
 def test_fingers_that_stand_open_tell_the_scene_too(rig):
     world = rig[0]
     world.add("cube", 0.5, 0.0)
-    world.attached["cube"] = "panda_hand"
+    world.attached["cube"] = "gripper"
     grip(rig, GripperMode.OPEN)
     assert world.attached == {}
 

@@ -24,7 +24,9 @@ from behavior_msgs.action import (  # noqa: E402
     Screw,
     Wait,
 )
+from fakes import ROBOT_FILE  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from behavior_ros import GoalContext  # noqa: E402
@@ -93,8 +95,10 @@ def context():
 @pytest.fixture(scope="module")
 def servers(context):
     """The actions' servers by name; joints, scene and controllers answer without any ROS."""
-    nodes = SkillsNode(context=context), BaseNode(context=context), WaitNode(context=context)
-    skills, base, wait = nodes
+    robot = Parameter("robot", value=str(ROBOT_FILE))
+    skills = SkillsNode(context=context, parameter_overrides=[robot])
+    nodes = skills, BaseNode(context=context), WaitNode(context=context)
+    _, base, wait = nodes
     state = skills._state
     state._state = JointState(np.array(HOME), np.zeros(7), 0.08)
     patch = pytest.MonkeyPatch()

@@ -48,8 +48,8 @@ def test_from_a_distance(rig):
 
 def test_at_an_object_with_another_frame(rig):
     rig[0].add("blue", 0.5, 0.2)
-    look(rig, None, object_name="blue", frame="panda_hand")
-    hand = rig[1].planner.robot.forward_kinematics(rig[0].q, "panda_hand")
+    look(rig, None, object_name="blue", frame="gripper")
+    hand = rig[1].planner.robot.forward_kinematics(rig[0].q, "gripper")
     assert off_sight(hand, rig[0].poses["blue"][:3, 3]) < 0.02
 
 

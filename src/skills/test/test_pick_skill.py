@@ -50,7 +50,7 @@ def test_pick_lifts_the_block_and_tells_the_scene(block):
     grasp = pick(block)
     assert world.phases == ["select", "reach", "approach", "grasp", "verify", "lift"]
     assert world.held == "blue"
-    assert world.attached == {"blue": "panda_hand"}
+    assert world.attached == {"blue": "gripper"}
     assert world.poses["blue"][2, 3] == pytest.approx(EDGE / 2 + 0.1, abs=2e-3)
     assert hand.held.name == "blue"
     np.testing.assert_allclose(hand.held.tool_T_object, np.linalg.inv(grasp), atol=2e-3)
@@ -106,7 +106,7 @@ def test_out_of_workspace(rig, at):
 
 def test_gripper_not_free(block):
     block[0].add("red", 0.5, 0.2)
-    block[0].attached["red"] = "panda_hand"
+    block[0].attached["red"] = "gripper"
     fails_with(Failure.GRIPPER_NOT_FREE, block)
 
 
@@ -313,7 +313,7 @@ def test_cancel_in_the_lift_leaves_the_scene_true(block):
         pick(block)
     assert not world.arm_moves
     assert world.held == "blue"
-    assert world.attached == {"blue": "panda_hand"}
+    assert world.attached == {"blue": "gripper"}
     assert block[2].held.name == "blue"
 
 

@@ -113,7 +113,7 @@ def test_works_from_the_scene_alone_after_a_restart(holding):
 )
 def test_invalid_request(holding, request_):
     fails_with(Failure.INVALID_REQUEST, holding, **request_)
-    assert holding[0].attached == {"blue": "panda_hand"}
+    assert holding[0].attached == {"blue": "gripper"}
 
 
 def test_not_held(rig):
@@ -211,7 +211,7 @@ def test_planning_failed_when_the_hand_does_not_fit(holding):
 def test_execution_failed(holding):
     holding[0].arm_fails = True
     fails_with(Failure.EXECUTION_FAILED, holding)
-    assert holding[0].attached == {"blue": "panda_hand"}
+    assert holding[0].attached == {"blue": "gripper"}
 
 
 def test_gripper_that_does_not_open(holding):
@@ -219,7 +219,7 @@ def test_gripper_that_does_not_open(holding):
     world.when("release", lambda: setattr(world, "gripper_stuck", True))
     message = fails_with(Failure.EXECUTION_FAILED, holding)
     assert "still held" in message
-    assert world.attached == {"blue": "panda_hand"}
+    assert world.attached == {"blue": "gripper"}
 
 
 def test_support_taken_away_on_the_way(holding):
@@ -270,7 +270,7 @@ def test_cancel_on_the_way_keeps_the_block(holding, phase):
         place(holding)
     assert not world.arm_moves
     assert world.held == "blue"
-    assert world.attached == {"blue": "panda_hand"}
+    assert world.attached == {"blue": "gripper"}
 
 
 @pytest.mark.parametrize("phase", ["release", "retreat"])

@@ -15,6 +15,7 @@ if any(importlib.util.find_spec(name) is None for name in needed):
 
 from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw  # noqa: E402
 from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
+from fakes import ROBOT_FILE  # noqa: E402
 from ros_rig import RosRig  # noqa: E402
 
 from behavior_ros import QOS_LATCHED  # noqa: E402
@@ -25,8 +26,9 @@ LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml
 PROCESSES = {
     "simulation": ["behavior_sim.node:SimulationNode:=speed=4.0:=seed=1"],
     "skills": [
-        "behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true",
-        "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true",
+        f"behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true:=robot={ROBOT_FILE}",
+        "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true"
+        f":=robot={ROBOT_FILE}",
         f"behavior_scene.node.scene_node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
     ],
 }

@@ -17,6 +17,8 @@ from behavior_msgs.srv import (  # noqa: E402
     SampleGrasp,
     SamplePlacePose,
 )
+from fakes import ROBOT_FILE  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from ros_rig import RosRig  # noqa: E402
 
 from behavior_motion import check_interrupted  # noqa: E402
@@ -83,7 +85,10 @@ class Rig(RosRig):
     def __init__(self, patch):
         super().__init__(DOMAIN, {}, {"/select_reachable": SelectReachable})
         self.scene = Scene()
-        self.skills = SkillsNode(context=self.context)
+        self.skills = SkillsNode(
+            context=self.context,
+            parameter_overrides=[Parameter("robot", value=str(ROBOT_FILE))],
+        )
         state = self.skills._state
         patch.setattr(type(state), "silent", property(lambda _: False))
         patch.setattr("behavior_skills.node.skills_node.SceneClient", SceneOfGoal)

@@ -11,7 +11,8 @@ from behavior_motion.embedded import EmbeddedPlanner
 from behavior_motion.moveit.execution import MoveItExecution
 from behavior_motion.moveit.routes import MoveItRoutes
 from behavior_motion.moveit.scene_mirror import SceneMirror
-from behavior_motion.robot import MoveItSection, RobotModel
+from behavior_motion.robot import RobotModel
+from behavior_motion.robot_file import MoveItSection
 from behavior_motion.scene import PlanningScene
 
 NODE_NAME = "behavior_motion_moveit"

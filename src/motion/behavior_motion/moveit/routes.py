@@ -15,11 +15,10 @@ from moveit.planning import MoveItPy, PlanningComponent, PlanRequestParameters
 from behavior_motion import routes as embedded
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.goals import JointGoal
 from behavior_motion.interruption import check_interrupted
 from behavior_motion.moveit import messages
 from behavior_motion.moveit.scene_mirror import SceneMirror
-from behavior_motion.query import Failure, Query
+from behavior_motion.query import Failure, JointGoal, Query
 from behavior_motion.robot import RobotModel
 from behavior_motion.scene import PlanningScene
 

@@ -96,7 +96,6 @@ class PickParameters:
     max_width: float = 0.08
     """Gap of the open gripper."""
     close_timeout: float = 4.0
-    attach_link: str = "panda_hand"
     planning_time: float = 1.0
     grasp_directory: str = ""
     """Folder with files of annotated grasps."""
@@ -503,7 +502,7 @@ class PickSkill:
             )
 
     def _tell(self, held: HeldObject) -> None:
-        self.scene.attach(held.name, self.parameters.attach_link)
+        self.scene.attach(held.name, self.world.planner.robot.gripper.link)
         self.hand.held = held
         self.runtime.feedback("lift", 1.0)
 

@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the robot's YAML file is when no parameter says so."""
+"""The parameter `robot` of the nodes that need to know the robot."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from behavior_ros import ParameterError, ParameterSpec
+
+ROBOT = ParameterSpec("robot", "", "robot file, such as those in config/robots")
 
 
-def default_robot_file() -> str:
-    """The suite's Panda: of the installed bringup, else of the source tree around this file.
+def robot_file(value: str) -> str:
+    """Value of the parameter.
 
     Raises:
-        FileNotFoundError: neither is there.
+        ParameterError: it is empty.
     """
-    candidates = [parent / "config" / "robots" / "panda.yaml" for parent in Path(__file__).parents]
-    try:
-        from ament_index_python.packages import get_package_share_directory
-
-        share = Path(get_package_share_directory("behavior_bringup"))
-        candidates.insert(0, share / "config" / "robots" / "panda.yaml")
-    except LookupError:
-        pass  # Not installed: the source tree will do.
-    for candidate in candidates:
-        if candidate.is_file():
-            return str(candidate)
-    raise FileNotFoundError("No robot file found: set the parameter `robot` to a robot YAML file.")
+    if not value:
+        raise ParameterError("parameter robot is empty: name the robot's YAML file")
+    return value

@@ -28,14 +28,14 @@ from behavior_ros import (
     seconds,
 )
 from behavior_skills.node.conversion import joint_state
-from behavior_skills.node.robot_file import default_robot_file
+from behavior_skills.node.robot_file import ROBOT, robot_file
 
 QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 """Deep: while the process is busy planning, joint states wait. Were they dropped, the frames of
 that time would be interpolated over a gap, centimetres off in fast motion."""
 
 PARAMETERS = [
-    ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
+    ROBOT,
     ParameterSpec("publish_rate", 20.0, "[Hz] of the frames", range=(0.1, 1000.0)),
     ParameterSpec("publish_description", True, "publish the URDF on /robot_description"),
 ]
@@ -47,15 +47,14 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(kwargs.pop("node_name", "robot_state_publisher"), **kwargs)
         values = declare_all(self, PARAMETERS)
-        self._robot = load_robot(values["robot"] or default_robot_file())
+        self._robot = load_robot(robot_file(values["robot"]))
         self._parents = parent_frames(self._robot)
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._broadcaster = create_transform_broadcaster(self)
         if values["publish_description"]:
             self._description = self.create_publisher(String, "/robot_description", QOS_LATCHED)
-            urdf = self._robot.urdf_path.read_text(encoding="utf-8")
-            self._description.publish(String(data=urdf))
+            self._description.publish(String(data=self._robot.urdf))
         self.create_subscription(
             JointState, "/joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
         )

@@ -20,13 +20,15 @@ from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-from behavior_motion import MotionError, Trajectory, create_planner, interruptible
+from behavior_motion import MotionError, Trajectory, create_planner, interruptible, load_robot
+from behavior_motion.planners import AUTO
 from behavior_ros import (
     OK,
     QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
     GoalContext,
+    ParameterError,
     ParameterSpec,
     TransformError,
     WorkerActionServer,
@@ -52,7 +54,7 @@ from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFai
 from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
 from behavior_skills.node.goal_runtime import GoalRuntime
-from behavior_skills.node.robot_file import default_robot_file
+from behavior_skills.node.robot_file import ROBOT, robot_file
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.step_servers import StepServers
 from behavior_skills.placement import PlaceSpecification
@@ -67,21 +69,15 @@ SWITCH_INTERVAL = 5e-4
 """[s] after which a thread that computes lets another one go on."""
 
 PARAMETERS = [
-    ParameterSpec("robot", "", "robot YAML file; empty: the Panda of this suite"),
-    ParameterSpec("planner", "auto", "planning backend", choices=("auto", "embedded", "moveit")),
+    ROBOT,
+    ParameterSpec("planner", AUTO, "which planner plans: auto, embedded, moveit or a package's"),
     ParameterSpec("world_frame", "world", "fixed frame of the scene"),
     ParameterSpec("ground", 0.0, "[m] height of the surface in the base frame", range=(-5.0, 5.0)),
-    ParameterSpec("arm_controller", "/panda_arm_controller/follow_joint_trajectory", "action"),
-    ParameterSpec("gripper_controller", "/panda_hand_controller/gripper_cmd", "action"),
-    ParameterSpec("attach_link", "panda_hand", "link that held objects are attached to"),
-    ParameterSpec("workspace_inner", 0.25, "[m] least distance from the base", range=(0.0, 5.0)),
-    ParameterSpec("workspace_outer", 0.84, "[m] greatest distance from the base", range=(0.0, 5.0)),
     ParameterSpec("velocity_scaling", 0.8, "of free motion", range=(0.01, 1.0)),
     ParameterSpec("acceleration_scaling", 0.5, "of all motion", range=(0.01, 1.0)),
     ParameterSpec("approach_speed", 0.25, "[m/s] of the tool near objects", range=(0.01, 2.0)),
     ParameterSpec("grasp_directory", "", "folder with files of annotated grasps; empty: none"),
     ParameterSpec("recording_directory", "", "folder with recorded trajectories; empty: none"),
-    ParameterSpec("grasp_effort", 40.0, "[N] of the closing fingers", range=(0.0, 1000.0)),
 ]
 
 
@@ -95,8 +91,16 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         sys.setswitchinterval(SWITCH_INTERVAL)
         values = declare_all(self, PARAMETERS)
         self._values = values
-        planner = create_planner(values["robot"] or default_robot_file(), values["planner"])
+        robot = load_robot(robot_file(values["robot"]))
+        planner = create_planner(robot, values["planner"])
         self._robot = planner.robot
+        workspace, controllers = robot.config.workspace, robot.config.controllers
+        if workspace is None or controllers is None or not controllers.gripper:
+            raise ParameterError(
+                f"parameter robot: {values['robot']} lacks the sections `workspace` and "
+                "`controllers` (arm, gripper); see docs/adding_a_robot.md"
+            )
+        self._workspace = Workspace(**workspace.model_dump())
         self._world = PlanningWorld(planner, values["ground"])
         self._world.warm_up()
         self._hand = Hand()
@@ -105,8 +109,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._path = self.create_publisher(MarkerArray, "/motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
         self._state = RobotState(self, self._robot)
-        self._arm = ArmClient(self, self._state, values["arm_controller"], self._show, self._hide)
-        self._gripper = GripperClient(self, self._state, values["gripper_controller"])
+        self._arm = ArmClient(self, self._state, controllers.arm, self._show, self._hide)
+        self._gripper = GripperClient(self, self._state, controllers.gripper)
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._set_skill_parameters()
         self._serve()
@@ -126,19 +130,17 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
         )
         self._speeds = speeds
-        workspace = Workspace(values["workspace_inner"], values["workspace_outer"])
         self._pick_parameters = PickParameters(
-            workspace=workspace,
+            workspace=self._workspace,
             speeds=speeds,
-            effort=values["grasp_effort"],
+            effort=gripper.grasp_force,
             max_width=gripper.open_width,
-            attach_link=values["attach_link"],
             grasp_directory=values["grasp_directory"],
         )
         self._place_parameters = PlaceParameters(
-            workspace=workspace,
+            workspace=self._workspace,
             speeds=Speeds(speeds.free, speeds.acceleration, 0.8 * speeds.approach),
-            grip=GripParameters(max_width=gripper.open_width, effort=values["grasp_effort"]),
+            grip=GripParameters(max_width=gripper.open_width, effort=gripper.grasp_force),
         )
         self._specified_place_parameters = SpecifiedPlaceParameters(
             speeds=self._place_parameters.speeds, grip=self._place_parameters.grip
@@ -317,7 +319,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 scene,
                 self._hand,
                 self._robot.gripper.open_width,
-                self._values["grasp_effort"],
+                self._robot.gripper.grasp_force,
                 self._robot.gripper.grips,
                 conversion.gripper_request(context.goal),
             )

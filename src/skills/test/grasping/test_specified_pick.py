@@ -189,7 +189,7 @@ def test_a_process_that_cannot_be(table, valid):
     world.state = fast
     if valid:
         assert "9.0 rad/s" in fails_with(Failure.EXECUTION_FAILED, table)
-        assert world.attached == {"blue": "panda_hand"}  # it is held all the same
+        assert world.attached == {"blue": "gripper"}  # it is held all the same
     else:
         pick(table, process_valid=False)
 

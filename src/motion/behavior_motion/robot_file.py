@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot file: one YAML file that tells everything that the suite knows of a robot.
+
+Models, frames, limits and gripper are for planning; controllers, workspace and grasp force for the
+skills; the section `simulation` for whoever simulates the robot. See ``config/robots/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from behavior_motion.errors import known
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FrameConfig(_Strict):
+    """A frame added to the model where the URDF lacks it."""
+
+    parent: str
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+Limits = float | tuple[float, ...] | dict[str, float]
+
+
+class ArmConfig(_Strict):
+    """The planned joints, in the order of every joint vector, and their limits.
+
+    Limits are one number for all joints, a list in their order, or a mapping from joint to number.
+    """
+
+    joints: tuple[str, ...] = ()
+    group: str | None = None
+    velocity: Limits | None = None
+    acceleration: Limits
+    jerk: Limits
+    lower: Limits | None = None
+    upper: Limits | None = None
+
+    @model_validator(mode="after")
+    def _one_choice_of_joints(self) -> Self:
+        if bool(self.joints) == bool(self.group):
+            raise ValueError("give either joints or the SRDF's group")
+        return self
+
+
+class ScalingConfig(_Strict):
+    """Fractions of the limits used where a request gives none."""
+
+    velocity: float = Field(default=1.0, gt=0.0, le=1.0)
+    acceleration: float = Field(default=1.0, gt=0.0, le=1.0)
+
+
+class GripperSection(_Strict):
+    """Joints and widths of a gripper."""
+
+    joints: dict[str, float]
+    open_width: float = Field(ge=0.0)
+    closed_width: float = Field(default=0.0, ge=0.0)
+    max_speed: float = Field(default=0.1, gt=0.0)
+    max_force: float = Field(default=40.0, gt=0.0)
+    grasp_force: float = Field(default=40.0, gt=0.0)
+    """[N] of the closing fingers where nobody asks for another."""
+    link: str | None = None
+    """Link that held objects move with; by default the one of the tool frame."""
+    touch_links: tuple[str, ...] = ()
+    grips: dict[str, float] = {}
+
+
+class MountedPart(_Strict):
+    """A part of another URDF, such as a hand, fixed to the robot."""
+
+    urdf: str
+    srdf: str | None = None
+    """Which of its links need not be checked against each other."""
+    link: str
+    """The part: this link and all that hangs on it."""
+    parent: str
+    """Link of the robot that it is fixed to."""
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class ControllersSection(_Strict):
+    """Names of the controllers' actions."""
+
+    arm: str
+    """FollowJointTrajectory."""
+    gripper: str | None = None
+    """GripperCommand."""
+
+
+class WorkspaceSection(_Strict):
+    """Where objects may be taken and put, around the base [m]."""
+
+    inner: float = Field(default=0.0, ge=0.0)
+    """Distance from the base, seen from above."""
+    outer: float = Field(gt=0.0)
+    low: float = -0.05
+    """Height above the base."""
+    high: float = 0.9
+
+
+class MoveItSection(_Strict):
+    """What the MoveIt backend needs to know; see ``behavior_motion.moveit``."""
+
+    robot_name: str
+    config_package: str
+    """Package with the robot's MoveIt configuration."""
+    group: str
+    """Planning group of the arm in its SRDF."""
+
+
+class RobotConfig(_Strict):
+    """The whole robot file; see ``config/robots/panda.yaml``."""
+
+    name: str
+    urdf: str
+    srdf: str | None = None
+    disabled_collisions: tuple[tuple[str, str], ...] = ()
+    package_dirs: tuple[str, ...] = ()
+    mounted: tuple[MountedPart, ...] = ()
+    base_frame: str
+    tool_frame: str
+    frames: dict[str, FrameConfig] = {}
+    arm: ArmConfig
+    default_scaling: ScalingConfig = ScalingConfig()
+    gripper: GripperSection | None = None
+    named: dict[str, tuple[float, ...]] = {}
+    controllers: ControllersSection | None = None
+    workspace: WorkspaceSection | None = None
+    simulation: dict[str, Any] | None = None
+    """For the simulation, which knows what it may hold."""
+    moveit: MoveItSection | None = None
+
+    @property
+    def srdfs(self) -> list[str]:
+        """Addresses of the SRDFs of robot and mounted parts."""
+        return [a for a in (self.srdf, *(part.srdf for part in self.mounted)) if a is not None]
+
+
+def spread(name: str, limits: Limits, joints: Sequence[str]) -> tuple[float, ...]:
+    """One number per joint.
+
+    Args:
+        name: of the key, for errors.
+        limits: as the file gives them.
+        joints: in their order.
+
+    Raises:
+        ValueError: a joint has no number, or an unknown one has.
+    """
+    if isinstance(limits, dict):
+        for joint in limits:
+            known(name, joint, joints)
+        missing = [joint for joint in joints if joint not in limits]
+        if missing:
+            raise ValueError(f"{name}: no value for {', '.join(missing)}; add them")
+        return tuple(limits[joint] for joint in joints)
+    return (limits,) * len(joints) if isinstance(limits, float) else limits
+
+
+def read_robot_file(path: str | Path) -> dict[str, Any]:
+    """What a robot file holds, with plain paths made absolute, so that it can be kept elsewhere.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no YAML, or no mapping.
+    """
+    file = Path(path).expanduser().resolve()
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such robot file")
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(f"{file}: not valid YAML: {error}") from error
+    if not isinstance(data, dict):
+        raise ValueError(f"{file}: write a mapping of keys and values")
+    absolute = {key: _absolute(value, file.parent) for key, value in data.items() if key in _PATHS}
+    parts = data.get("mounted")
+    if isinstance(parts, list):
+        absolute["mounted"] = [
+            {k: _absolute(v, file.parent) if k in _PATHS else v for k, v in part.items()}
+            if isinstance(part, dict)
+            else part
+            for part in parts
+        ]
+    return data | absolute
+
+
+_PATHS = ("urdf", "srdf", "package_dirs")
+
+
+def _absolute(value: Any, folder: Path) -> Any:
+    if isinstance(value, list):
+        return [_absolute(item, folder) for item in value]
+    if isinstance(value, str) and "://" not in value:
+        return str(folder / Path(value).expanduser())
+    return value
+
+
+def robot_config(data: Mapping[str, Any], where: str) -> RobotConfig:
+    """A robot of what its file holds.
+
+    Raises:
+        ValueError: it does not fit the form; the message lists every wrong key.
+    """
+    try:
+        return RobotConfig.model_validate(data)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
+        )
+        raise ValueError(f"{where}: {faults}") from error
+
+
+def load_robot_config(path: str | Path) -> RobotConfig:
+    """A robot's file, read and checked; raises as `read_robot_file` and `robot_config` do."""
+    return robot_config(read_robot_file(path), str(Path(path).expanduser().resolve()))
