@@ -121,7 +121,7 @@ class MoveItSection(_Strict):
 
 
 class RobotConfig(_Strict):
-    """The whole robot file; see ``config/robots/panda.yaml``."""
+    """The whole robot file; see ``config/robots``."""
 
     name: str
     urdf: str

@@ -18,30 +18,48 @@ from behavior_motion.__main__ import main
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "adding_a_robot.md"
 
 
+ROOT = PAGE.parent.parent
+
+
 def blocks(language: str) -> list[str]:
     """Code blocks of the page."""
     return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder that holds the page's robot file."""
-    (content,) = blocks("yaml")
-    (tmp_path / "xarm7.yaml").write_text(content, encoding="utf-8")
-    return tmp_path
+def test_the_page_shows_the_files_that_ship() -> None:
+    named = re.findall(
+        r"`(config/\w+/\w+\.yaml)`:\n\n```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL
+    )
+    assert [name for name, _ in named] == [
+        "config/robots/xarm7.yaml",
+        "config/worlds/xarm7_blocks.yaml",
+        "config/stacks/xarm7_blocks.yaml",
+    ]
+    for name, text in named:
+        assert text == (ROOT / name).read_text(encoding="utf-8"), name
 
 
-def test_the_page_runs(folder: Path) -> None:
-    (command,) = blocks("bash")
+def test_examination_and_program_of_the_page_run() -> None:
     (program,) = blocks("python")
-    words = shlex.split(command)
+    words = shlex.split(blocks("bash")[0])
     assert words[0] == "python"
     for arguments in (words[1:], ["-c", program]):
         done = subprocess.run(
-            [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=120
+            [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, done.stdout + done.stderr
     assert "s of motion planned in" in done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the page's robot, its arm named by a group of the SRDF."""
+    config = yaml.safe_load((ROOT / "config/robots/xarm7.yaml").read_text(encoding="utf-8"))
+    jerk = {f"joint{i}": 100 if i < 5 else 150 for i in range(1, 8)}
+    config["arm"] = {"group": "xarm7", "acceleration": 10.0, "jerk": jerk}
+    config["named"] = {"ready": config["named"]["home"]}
+    (tmp_path / "xarm7.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    return tmp_path
 
 
 def test_groups_and_named_states_come_from_the_srdf(folder: Path) -> None:
@@ -91,7 +109,7 @@ def test_the_examination_finds_faults(folder: Path, capsys: pytest.CaptureFixtur
 
 
 def test_another_group_by_name() -> None:
-    file = PAGE.parent.parent / "config" / "robots" / "panda.yaml"
+    file = ROOT / "config" / "robots" / "panda.yaml"
     with pytest.raises(ValueError, match=r"arm\.velocity: shape \(8,\) wanted"):
         load_robot(file, group="arm_and_hand")
     assert load_robot(file, group="arm").dof == 7

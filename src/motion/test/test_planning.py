@@ -24,7 +24,7 @@ from behavior_motion import (
 def test_it_is_a_motion_planner(planner: MotionPlanner) -> None:
     assert isinstance(planner, MotionPlanner)
     assert isinstance(create_planner(planner.robot), MotionPlanner)
-    with pytest.raises(ValueError, match="backend"):
+    with pytest.raises(ValueError, match="planner"):
         create_planner(planner.robot, "magic")
     with pytest.raises(RuntimeError, match="moveit"):
         create_planner(planner.robot, "moveit")

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import yaml
 
+from behavior_motion import load_robot
 from behavior_sim.config import load_world, parse_world
+from behavior_sim.model import build_model
 from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_world
 from behavior_sim.world import World
@@ -85,7 +87,7 @@ def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
         parse_world(broken)
 
 
-@pytest.mark.parametrize("name", ["block_stacking", "door", "shelf", "sorting"])
+@pytest.mark.parametrize("name", ["block_stacking", "door", "shelf", "sorting", "xarm7_blocks"])
 def test_worlds_that_ship_stand_still_at_their_start(name: str) -> None:
     world = World(load_world(find_world(name)), seed=3)
     before = world.thing_poses()
@@ -93,6 +95,33 @@ def test_worlds_that_ship_stand_still_at_their_start(name: str) -> None:
     for thing, pose in world.thing_poses().items():
         assert np.abs(pose - before[thing])[:3].max() < 0.003, thing
     assert parse_world(yaml.safe_load(world.config.text)) == world.config
+
+
+def test_a_robot_of_other_makers_moves_and_grips_as_it_is_planned() -> None:
+    world = World(load_world(find_world("xarm7_blocks")))
+    robot = load_robot(find_world("xarm7_blocks").parent.parent / "robots" / "xarm7.yaml")
+    home = robot.named["home"]
+    assert world.arm_positions == pytest.approx(home)
+    assert world.body_pose("tool") == pytest.approx(robot.forward_kinematics(home), abs=1e-6)
+    assert world.gap == pytest.approx(0.08)
+    world.command_gripper(0.03, 40.0)
+    world.step(1000)
+    assert world.gap == pytest.approx(0.03, abs=1e-3)
+    assert build_model(world.config, visuals=True).nmesh > world.model.nmesh
+
+
+def test_joints_of_neither_arm_nor_fingers_stand(data: dict) -> None:
+    data["robot"]["arm"]["joints"] = data["robot"]["arm"]["joints"][:5]
+    for key in ("velocity", "acceleration", "jerk"):
+        data["robot"]["arm"][key] = data["robot"]["arm"][key][:5]
+    for key in ("stiffness", "damping", "torque"):
+        data["robot"]["simulation"]["arm"][key] = data["robot"]["simulation"]["arm"][key][:5]
+    data["robot"]["named"] = {"home": [0.0] * 5}
+    model = World(parse_world(data)).model
+    names = [model.joint(i).name for i in range(model.njnt)]
+    assert [name for name in names if name.startswith("panda_joint")] == [
+        f"panda_joint{i}" for i in range(1, 6)
+    ]
 
 
 def test_robot_file_that_is_missing(tmp_path: Path) -> None:

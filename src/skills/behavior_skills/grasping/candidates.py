@@ -129,7 +129,7 @@ def neighbour_penalty(fingers: Array, at: Array, neighbours: Iterable[Array]) ->
 def posture(base_T_tool: Array, at: Array, neighbours: Iterable[Array]) -> float:
     """How comfortable a grasp is for the arm; higher is better.
 
-    The tool's x axis should point away from the base, which leaves a Panda's last joint near the
+    The tool's x axis should point away from the base, which leaves most arms' last joint near the
     middle of its range, and the fingers should close across the line to the neighbours.
     """
     outward = at / max(float(np.linalg.norm(at)), 1e-9)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot file, and the one URDF that is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+from conftest import ROBOT_FILE
+
+from behavior_motion import load_robot
+from behavior_motion.robot_file import load_robot_config, read_robot_file
+from behavior_motion.urdf import link_names, robot_urdf
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="flange"><collision><geometry><mesh filename="{mesh}"/></geometry></collision></link>
+  <joint name="lift" type="revolute"><parent link="base"/><child link="flange"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+</robot>"""
+HAND = """<robot name="hand">
+  <material name="red"><color rgba="1 0 0 1"/></material>
+  <link name="stand"/><link name="palm"/><link name="finger"/>
+  <joint name="on_stand" type="fixed"><parent link="stand"/><child link="palm"/></joint>
+  <joint name="slide" type="prismatic"><parent link="palm"/><child link="finger"/>
+    <axis xyz="0 1 0"/><limit lower="0" upper="0.04" velocity="1" effort="1"/></joint>
+</robot>"""
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    """Writes a robot file with an arm and a hand, and changes."""
+    (tmp_path / "arm.urdf").write_text(ARM.format(mesh="package://meshes/flange.stl"))
+    (tmp_path / "hand.urdf").write_text(HAND)
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "flange.stl").write_text("solid\nendsolid\n")
+
+    def written(**changes: object) -> Path:
+        hand = {"urdf": "hand.urdf", "link": "palm", "parent": "flange", "xyz": [0, 0, 0.1]}
+        config = {
+            "name": "both",
+            "urdf": "arm.urdf",
+            "package_dirs": ["."],
+            "mounted": [hand | changes.pop("hand", {})],
+            "frames": {"tool": {"parent": "palm", "xyz": [0, 0, 0.2]}},
+            "base_frame": "base",
+            "tool_frame": "tool",
+            "arm": {"joints": ["lift"], "acceleration": 1.0, "jerk": 10.0},
+            **changes,
+        }
+        path = tmp_path / "robot.yaml"
+        path.write_text(yaml.safe_dump(config))
+        return path
+
+    return written
+
+
+def test_a_part_of_another_urdf_is_mounted(write, tmp_path: Path) -> None:
+    root = robot_urdf(load_robot_config(write()))
+    assert link_names(root) == ["base", "flange", "palm", "finger", "tool"]
+    assert [joint.get("name") for joint in root.findall("joint")] == [
+        "lift",
+        "palm_joint",
+        "slide",
+        "tool_joint",
+    ]
+    assert [material.get("name") for material in root.findall("material")] == ["red"]
+    assert next(root.iter("mesh")).get("filename") == f"file://{tmp_path}/meshes/flange.stl"
+
+
+def test_a_mounted_hand_moves_with_the_arm_and_opens(tmp_path: Path) -> None:
+    robot = load_robot(ROBOT_FILE.parent / "xarm7.yaml")
+    q = robot.named["home"] + 0.1
+    poses = robot.link_poses(q, 0.06)
+    flange_T_hand = np.linalg.inv(poses["link_eef"]) @ poses["panda_hand"]
+    np.testing.assert_allclose(flange_T_hand, np.eye(4), atol=1e-9)
+    gap = poses["panda_leftfinger"][:3, 3] - poses["panda_rightfinger"][:3, 3]
+    assert np.linalg.norm(gap) == pytest.approx(0.06)
+    pairs = robot.pin_geometry.collisionPairs
+    links = [
+        {robot.pin_model.frames[robot.pin_geometry.geometryObjects[i].parentFrame].name for i in p}
+        for p in ((pair.first, pair.second) for pair in pairs)
+    ]
+    assert {"link1", "panda_hand"} in links
+    assert {"panda_leftfinger", "panda_hand"} not in links
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"hand": {"link": "plam"}}, "mounted.link.*palm"),
+        ({"hand": {"parent": "flage"}}, "mounted.parent.*flange"),
+        ({"hand": {"urdf": "arm.urdf", "link": "flange"}}, "flange of .*arm.urdf are links of"),
+        ({"hand": {"urdf": "robot.yaml"}}, "robot.yaml: not valid XML"),
+        ({"hand": {"on": "flange"}}, "mounted.0.on: Extra inputs"),
+        ({"frames": {"tool": {"parent": "plam"}}}, "frames.tool.parent.*palm"),
+    ],
+)
+def test_faults_of_mounted_parts_are_named(write, changes, words: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=words):
+        robot_urdf(load_robot_config(write(**changes)))
+
+
+def test_what_a_file_holds_can_be_kept_elsewhere(write, tmp_path: Path) -> None:
+    data = read_robot_file(write())
+    assert data["urdf"] == str(tmp_path / "arm.urdf")
+    assert data["mounted"][0]["urdf"] == str(tmp_path / "hand.urdf")
+    assert data["package_dirs"] == [str(tmp_path)]
+
+
+@pytest.mark.parametrize("text", ["a: [1", "- 1", "3"])
+def test_what_is_no_robot_file_is_said(tmp_path: Path, text: str) -> None:
+    (tmp_path / "robot.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"robot\.yaml: (not valid YAML|write a mapping)"):
+        load_robot_config(tmp_path / "robot.yaml")
+
+
+def test_all_shipped_robots_have_the_frames_that_trees_name() -> None:
+    for file in ROBOT_FILE.parent.glob("*.yaml"):
+        config = load_robot_config(file)
+        assert config.tool_frame == "tool", file
+        if config.gripper and config.gripper.joints:
+            assert config.gripper.link == "gripper", file
+        ElementTree.tostring(robot_urdf(config))
