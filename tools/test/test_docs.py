@@ -55,6 +55,27 @@ def test_a_file_that_is_not_there_is_noticed(tmp_path, monkeypatch):
     assert list(missing("page.md")) == ["docs/gone.md", "test_gone.py"]
 
 
+def tree_of_folders():
+    """The folders that README's tree lists, as paths from the root."""
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"## Where everything is\n\n```text\n(.*?)```", readme, re.DOTALL)[1]
+    above = []
+    for line in block.splitlines():
+        depth = (len(line) - len(line.lstrip())) // 4
+        named = re.match(r"\S+/(?:  ?\S+/)*(?=\s|$)", line.strip())[0].split()
+        above[depth:] = [named[0]]
+        for name in named:
+            yield "".join([*above[:depth], name]).rstrip("/")
+
+
+def test_the_folders_of_the_readme_are_there_and_no_package_is_missing():
+    listed = list(tree_of_folders())
+    assert [folder for folder in listed if folder not in FOLDERS] == []
+    top = {name.split("/")[0] for name in FILES if "/" in name}
+    packages = {"/".join(name.split("/")[:2]) for name in FILES if name.startswith("src/")}
+    assert sorted((top | packages) - set(listed)) == []
+
+
 def glossary():
     text = (REPOSITORY / "docs" / "glossary.md").read_text(encoding="utf-8")
     return [row for row in ROW.finditer(text) if row["term"] != "term"]
