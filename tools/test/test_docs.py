@@ -55,6 +55,35 @@ def test_a_file_that_is_not_there_is_noticed(tmp_path, monkeypatch):
     assert list(missing("page.md")) == ["docs/gone.md", "test_gone.py"]
 
 
+WALK = re.compile(r"\[`([\w.]+)(?:: (\w+))?`\]\(([^)#]+\.\w+)\)")
+"""A link to a file, by its name, and to one of its functions."""
+
+
+def lost(page):
+    """Links of a walk through the code whose text is not the file's, or not a function of it."""
+    file = REPOSITORY / page
+    for name, function, link in WALK.findall(file.read_text(encoding="utf-8")):
+        target = file.parent / link
+        if name not in (target.name, target.stem) or not target.exists():
+            yield link
+        elif function and not re.search(rf"\bdef {function}\b", target.read_text(encoding="utf-8")):
+            yield f"{link}: {function}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_functions_that_a_page_points_to_are_there(page):
+    assert list(lost(page)) == []
+
+
+def test_a_function_that_is_not_there_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "REPOSITORY", tmp_path)
+    (tmp_path / "a.py").write_text("def there():\n    pass\n")
+    (tmp_path / "page.md").write_text(
+        "[`a.py`](a.py) [`a.py: there`](a.py) [`a.py: gone`](a.py) [`b.py`](a.py) [`c.py`](c.py)"
+    )
+    assert list(lost("page.md")) == ["a.py: gone", "a.py", "c.py"]
+
+
 def tree_of_folders():
     """The folders that README's tree lists, as paths from the root."""
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
