@@ -43,6 +43,8 @@ class Case:
     make: Callable[[], Behaviour]
     result: str
     """Status that each tick gives."""
+    chains: bool = False
+    """True if it consists of nodes with one child."""
 
 
 def register_leaves(module: Any, factory: Any) -> None:
@@ -205,6 +207,15 @@ def _deep(nodes: int) -> Part:
     return _sequence(_rows(nodes, chain, 100))
 
 
+def _running_chain(nodes: int) -> Part:
+    """An action that goes on, below 60 to 200 Sequences."""
+
+    def chain(depth: int) -> Part:
+        return _MOVE if depth == 1 else _sequence([chain(depth - 1)])
+
+    return chain(min(max(nodes, 60), 200))
+
+
 def _binary(nodes: int) -> Part:
     return _SUCCESS if nodes < 3 else _sequence([_binary(nodes // 2)] * 2)
 
@@ -297,18 +308,20 @@ class Family:
     make: Callable[[int], Part]
     """A tree of about so many nodes."""
     result: str = "SUCCESS"
+    chains: bool = False
 
     def case(self, nodes: int) -> Case:
         """The tree of about so many nodes."""
         part = self.make(nodes)
         main = f'<BehaviorTree ID="Main">{part.xml}</BehaviorTree>'
         xml = f'<root BTCPP_format="4" main_tree_to_execute="Main">{main}{part.trees}</root>'
-        return Case(f"{self.name} {nodes}", xml, part.nodes, part.make, self.result)
+        return Case(f"{self.name} {nodes}", xml, part.nodes, part.make, self.result, self.chains)
 
 
 FAMILIES = [
     Family("wide", _wide),
-    Family("deep", _deep),
+    Family("deep", _deep, chains=True),
+    Family("running chain", _running_chain, "RUNNING", chains=True),
     Family("binary", _binary),
     Family("alternating", _alternating),
     Family("half ticked", _half_ticked),
@@ -318,7 +331,7 @@ FAMILIES = [
     Family("reactive scripts", _reactive_scripts),
     Family("reactive running", _reactive_running, "RUNNING"),
     Family("decorated", _decorated),
-    Family("decorator chains", _decorator_chains),
+    Family("decorator chains", _decorator_chains, chains=True),
     Family("parallel", _parallel_wide),
     Family("parallel running", _parallel_running, "RUNNING"),
     Family("callbacks", _callbacks),
