@@ -124,7 +124,7 @@ class PyTreesMonitor:
                 visitor.initialise()
             for handler in tree.pre_tick_handlers:
                 handler(tree)
-            for node in run.tree.ticked_nodes():
+            for node in run.ticked_nodes():
                 for visitor in tree.visitors:
                     visitor.run(node)
             for visitor in tree.visitors:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from behavior_tree import Blackboard, NodeStatus, NodeType, Tree, TreeNode
 from behavior_tree.failure import LONGEST_REASON, bounded
-from behavior_tree.journal import Changes
+from behavior_tree.record import RecordBatch
 
 PROGRESS_KEY = "mission_progress"
 DETAIL_KEY = "mission_detail"
@@ -45,10 +45,10 @@ class Activity:
 
 
 class TreeRun:
-    """Ticks a tree and watches its nodes.
+    """Ticks a tree and reads its record after each tick.
 
-    Changes of status are written down in the tick and looked at after it, all at once: that costs a
-    fifth of a call per change.
+    Only what concerns skills and reasons of failures is looked at in every tick; the rest when
+    somebody asks.
     """
 
     def __init__(self, tree: Tree, *, tree_id: str, xml: str) -> None:
@@ -66,9 +66,6 @@ class TreeRun:
         """Number of ticks so far."""
         self.status = NodeStatus.IDLE
         """Of the root after the last tick."""
-        self.changes: dict[int, tuple[NodeStatus, bool]] = {}
-        """Nodes that were ticked or changed in the last tick: uid to the result of its tick, or its
-        status if it was only halted or reset; and whether it was ticked."""
         self.lost_server: str | None = None
         """Why the newest lost server was lost; None once the skill that missed it has ended in
         another way, or any skill has told its phase."""
@@ -78,17 +75,19 @@ class TreeRun:
         self._blackboard: Blackboard = tree.root_blackboard()
         self._skills = {node for node in tree.nodes() if _is_skill(node)}
         self._running: dict[TreeNode, None] = {}
-        self._new: list[Changes] = []
+        """Skills that run, in the order in which they began."""
+        self._new: list[RecordBatch] = []
+        self._last: list[RecordBatch] = []
+        """Record of the last tick."""
+        self._changes: dict[int, tuple[NodeStatus, bool]] | None = None
         self._unsubscribe = tree.subscribe_changes(self)
-        tree.record_ticks()
-        tree.record_reasons()
 
     completes_runs = False
     """For the tree: it need not tell of the end of a run at once."""
 
-    def take(self, changes: Changes) -> None:
+    def take(self, batch: RecordBatch) -> None:
         """Keep what has happened; called by the tree, also from a thread of its own."""
-        self._new.append(changes)
+        self._new.append(batch)
 
     def settle(self) -> None:
         """Nothing takes long here; called by the tree."""
@@ -100,25 +99,43 @@ class TreeRun:
             NodeExecutionError: a node raised an error; it names the node.
         """
         self.ticks += 1
-        self.changes = {}
         try:
             self.status = self.tree.tick_exactly_once()
         finally:
-            results = self._results()
-            self._note_failures()
-            self._watch_servers(results)
-            ticked = dict.fromkeys(self.tree.ticked_nodes(), True)
-            # One that was ticked and did not change has still the status that its tick gave it.
-            self.changes = {node.uid(): (results.pop(node, node.status), True) for node in ticked}
-            self.changes.update((node.uid(), (status, False)) for node, status in results.items())
+            self._last, self._changes = self._read_record(), None
+            reasons = [each for batch in self._last for each in batch.reasons]
+            if reasons or self._lost_by:
+                self._note_failures(reasons)
+                self._watch_servers(reasons)
         if self.lost_server is not None and self._text(PHASE_KEY):
             self.lost_server = None
         return self.status
 
+    @property
+    def changes(self) -> dict[int, tuple[NodeStatus, bool]]:
+        """Nodes that were ticked or changed in the last tick: uid to the result of its tick, or its
+        status if it was only halted or reset; and whether it was ticked.
+        """
+        if self._changes is None:
+            results, ticked = self._results(), self.ticked_nodes()
+            # One that only went on because a child did has written nothing.
+            shown = {node: (results.get(node, NodeStatus.RUNNING), True) for node in ticked}
+            for node, status in results.items():
+                shown.setdefault(node, (status, False))
+            self._changes = {node.uid(): each for node, each in shown.items()}
+        return self._changes
+
+    def ticked_nodes(self) -> dict[TreeNode, None]:
+        """Nodes that the last tick ticked."""
+        ticked: dict[TreeNode, None] = {}
+        for batch in self._last:
+            ticked |= batch.ticked()
+        return ticked
+
     def halt(self) -> None:
         """Halt all nodes; the next tick starts at the root."""
         self.tree.halt_tree()
-        self._results()
+        self._read_record()
 
     def close(self) -> None:
         """Stop watching; the tree is not ticked any more."""
@@ -126,7 +143,7 @@ class TreeRun:
 
     def activity(self) -> Activity:
         """What the tree does now."""
-        skill = next((node for node in self._running if node in self._skills), None)
+        skill = next(iter(self._running), None)
         progress = self._blackboard.get(PROGRESS_KEY, None)
         return Activity(
             active_path=self.tree.active_path(),
@@ -158,9 +175,9 @@ class TreeRun:
             told += f"; its last failure: {newest}"
         return told
 
-    def _note_failures(self) -> None:
+    def _note_failures(self, reasons: list[tuple[TreeNode, str]]) -> None:
         """Remember how the trouble began, and the newest of it."""
-        for node, text in self.tree.given_reasons():
+        for node, text in reasons:
             if node in self._skills:
                 words = f"{bounded(text, LONGEST_REASON)} ({node.full_path()})"
                 self._failures = (self._failures[0] or words, words)
@@ -168,38 +185,48 @@ class TreeRun:
     def _text(self, key: str) -> str:
         return str(self._blackboard.get(key, None) or "")
 
-    def _results(self) -> dict[TreeNode, NodeStatus]:
-        """What every node that has changed came to, and keep the books."""
+    def _read_record(self) -> list[RecordBatch]:
+        """What was recorded since the last call, and keep the books of the skills."""
         self.tree.drain_changes()
         new, self._new = self._new, []
+        for batch in new:
+            if not self._skills.isdisjoint(batch.nodes):
+                self._follow_skills(batch)
+        return new
+
+    def _follow_skills(self, batch: RecordBatch) -> None:
+        for node, before, after in zip(batch.nodes, batch.previous, batch.new, strict=True):
+            if node not in self._skills or before is after:
+                continue
+            if after is NodeStatus.RUNNING:
+                self._running[node] = None
+            elif before is NodeStatus.RUNNING:
+                self._running.pop(node, None)
+            if after is not NodeStatus.IDLE and PHASE_KEY in self._blackboard:
+                self._blackboard.set(PHASE_KEY, "")
+
+    def _results(self) -> dict[TreeNode, NodeStatus]:
+        """What every node in the record of the last tick came to."""
         results: dict[TreeNode, NodeStatus] = {}
-        running, skills = self._running, self._skills
         idle, run = NodeStatus.IDLE, NodeStatus.RUNNING
-        for changes in new:
-            for node, before, after in zip(
-                changes.nodes, changes.previous, changes.new, strict=True
-            ):
-                if after is run:
-                    running[node] = None
-                elif before is run:
-                    running.pop(node, None)
+        for batch in self._last:
+            for node, before, after in zip(batch.nodes, batch.previous, batch.new, strict=True):
                 # A parent resets its children after they have ended: the result is what counts.
                 if after is not idle:
                     results[node] = after
-                    if node in skills and PHASE_KEY in self._blackboard:
-                        self._blackboard.set(PHASE_KEY, "")
                 elif before is run or node not in results:
                     results[node] = idle
         return results
 
-    def _watch_servers(self, results: dict[TreeNode, NodeStatus]) -> None:
+    def _watch_servers(self, reasons: list[tuple[TreeNode, str]]) -> None:
         """Notice lost servers, and those that came back."""
-        given = self.tree.given_reasons()
-        lost = {node: text for node, text in given if node.type() is NodeType.ACTION}
+        results = self._results()
         lost = {
             node: text
-            for node, text in lost.items()
-            if _tells_of_lost_server(text) and results.get(node) is not NodeStatus.SUCCESS
+            for node, text in reasons
+            if node.type() is NodeType.ACTION
+            and _tells_of_lost_server(text)
+            and results.get(node) is not NodeStatus.SUCCESS
         }
         if self._lost_by and any(
             status.completed and node not in lost and node.registration_id() == self._lost_by

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import behavior_tree.specialised  # noqa: F401  fills the table of specialised ticks
 from behavior_tree import actions, control, decorators
 from behavior_tree.node import TreeNode
 

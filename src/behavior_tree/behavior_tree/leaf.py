@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic_ns
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType
@@ -123,16 +122,18 @@ class SimpleActionNode(ActionNodeBase):
 
     def tick(self) -> NodeStatus:
         if self.status is IDLE:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch((monotonic_ns(), self, IDLE, RUNNING))
-        status = callback_result(self, self._function(self))
-        if status is SUCCESS or status is FAILURE:
+            self.set_status(RUNNING)
+        function = self._function
+        status = function(self)
+        if status is not SUCCESS:
+            status = callback_result(self, status)
+            if status is not SUCCESS and status is not FAILURE:
+                return self._other_result(status)
+        if self._conditions is not None or self._post_tick is not None:
             self.set_status(status)  # before the post-conditions, which may raise
-            return status
-        return self.other_result(status)
+        return status
 
-    def other_result(self, status: NodeStatus) -> NodeStatus:
+    def _other_result(self, status: NodeStatus) -> NodeStatus:
         """Look at a result that is neither SUCCESS nor FAILURE."""
         if status is RUNNING:
             self.set_status(RUNNING)
@@ -157,7 +158,9 @@ class SimpleConditionNode(ConditionNode):
         return {}  # RUNNING or not, the next tick asks the function again
 
     def tick(self) -> NodeStatus:
-        return callback_result(self, self._function(self))
+        function = self._function
+        status = function(self)
+        return status if status is SUCCESS else callback_result(self, status)
 
 
 class SimpleStatefulActionNode(StatefulActionNode):
@@ -182,7 +185,9 @@ class SimpleStatefulActionNode(StatefulActionNode):
         return callback_result(self, self._start(self))
 
     def on_running(self) -> NodeStatus:
-        return callback_result(self, self._running(self))
+        function = self._running
+        status = function(self)
+        return status if status is RUNNING else callback_result(self, status)
 
     def on_halted(self) -> None:
         if self._halted is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from behavior_tree.conversion import TypeRegistry
 from behavior_tree.quirks import MENDED, Quirks
+from behavior_tree.record import TickRecord
 
 if TYPE_CHECKING:
     from behavior_tree.node import TreeNode
@@ -56,6 +57,19 @@ class Timer:
 class Runtime:
     """Shared state of the nodes of one tree."""
 
+    __slots__ = (
+        "_event",
+        "_timers",
+        "_wall_clock",
+        "at_work",
+        "clock",
+        "quirks",
+        "record",
+        "ticks",
+        "tracing",
+        "types",
+    )
+
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
@@ -66,12 +80,8 @@ class Runtime:
         self.clock = clock
         self.quirks = quirks
         self.types = types or TypeRegistry()
-        self.record: list[TreeNode] | None = None
-        """Nodes ticked in this tick, in order of their start; None while nobody asked."""
-        self.reasons: list[tuple[TreeNode, str]] | None = None
-        """Failure reasons given in this tick, in order; None while nobody asked."""
-        self.journaled = False
-        """True while changes of status go to a `Journal` and to nobody else."""
+        self.record: TickRecord | None = None
+        """What nodes write their ticks into; None while nobody asks."""
         self.tracing = False
         """True while `at_work` is kept up to date."""
         self.at_work: tuple[int, TreeNode | None] = (0, None)

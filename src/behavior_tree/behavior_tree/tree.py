@@ -11,7 +11,6 @@ from dataclasses import replace
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard import Blackboard
 from behavior_tree.errors import FailureReason
-from behavior_tree.journal import ChangeReader, Journal, Record
 from behavior_tree.leaf import LeafNode
 from behavior_tree.manifest import TreeNodeManifest
 from behavior_tree.node import (
@@ -19,10 +18,11 @@ from behavior_tree.node import (
     IDLE,
     RUNNING,
     SUCCESS,
-    StatusCallback,
     TreeNode,
     select_kernels,
 )
+from behavior_tree.record import ChangeReader, LastTick, StatusCallback, TickRecord, ToldRecord
+from behavior_tree.recorder import Recorder
 from behavior_tree.runtime import Runtime
 from behavior_tree.structure import StructureCallback, StructureChange
 from behavior_tree.xml.builder import Subtree
@@ -39,7 +39,9 @@ class Tree:
         self._runtime = runtime
         self._root = root
         self._watchers: list[StatusCallback] = []
-        self._journal: Journal | None = None
+        self._recorder: Recorder | None = None
+        self._last_tick: LastTick | None = None
+        self._forget_ticks: Callable[[], None] | None = None
         self._structure_watchers: list[StructureCallback] = []
         self._halts = 0
         self._sleeping = False
@@ -105,14 +107,10 @@ class Tree:
         self.subtrees[:] = instances()
         for node in self.nodes():
             node.join_tree()
-            node._unwatched = None  # it may depend on the number of children
-        self._install_watchers()
+            node.select_kernel()
         after = dict.fromkeys(self.nodes())
         added = tuple(node for node in after if node not in before)
         removed = tuple(node for node in before if node not in after)
-        for node in removed:
-            node._watch = node._unwatched = None
-            node.select_kernel()
         self.announce_change(replace(change, added=added, removed=removed))
 
     def announce_change(self, change: StructureChange) -> None:
@@ -142,12 +140,9 @@ class Tree:
 
     def tick_exactly_once(self) -> NodeStatus:
         """Tick the root once."""
-        record = self._runtime.record
-        if record is not None:
-            record.clear()
-        reasons = self._runtime.reasons
-        if reasons is not None:
-            reasons.clear()
+        if self._last_tick is not None:
+            self.drain_changes()
+            self._last_tick.clear()
         return self._tick()
 
     def tick_once(self) -> NodeStatus:
@@ -187,14 +182,14 @@ class Tree:
     def halt_tree(self) -> None:
         """Halt all running nodes; every node becomes IDLE."""
         self._halts += 1
-        journal = self._journal
-        if journal is not None:
-            journal.begin()
+        recorder = self._recorder
+        if recorder is not None:
+            recorder.begin()
         try:
             self._halt()
         finally:
-            if journal is not None:
-                journal.end(True)
+            if recorder is not None:
+                recorder.end(True)
         if self._sleeping:
             self._runtime.emit_wake_up()
 
@@ -214,15 +209,15 @@ class Tree:
                 node.reset_status()
 
     def _tick(self) -> NodeStatus:
-        journal = self._journal
-        if journal is None:
+        recorder = self._recorder
+        if recorder is None:
             return self._tick_root()
-        journal.begin()
+        recorder.begin()
         status = RUNNING
         try:
             status = self._tick_root()
         finally:
-            journal.end(status is not RUNNING)
+            recorder.end(status is not RUNNING)
         return status
 
     def _tick_root(self) -> NodeStatus:
@@ -230,7 +225,7 @@ class Tree:
             self._runtime.expire_timers()
         root = self._root
         self._runtime.ticks += 1
-        status = self._last = root._run(root)
+        status = self._last = root.execute_tick()
         if status is SUCCESS or status is FAILURE:
             root.reset_status()
         return status
@@ -268,87 +263,82 @@ class Tree:
             function that ends the subscription
         """
         self._watchers.append(callback)
-        self._install_watchers()
+        self._choose_record()
 
         def unsubscribe() -> None:
             if callback in self._watchers:
                 self._watchers.remove(callback)
-                self._install_watchers()
+                self._choose_record()
 
         return unsubscribe
 
     def subscribe_changes(self, reader: ChangeReader) -> Callable[[], None]:
-        """Tell ``reader`` of every change of a node's status, many at once; see `Journal`.
+        """Tell ``reader`` of every tick and change of status of a node, many at once; see
+        `behavior_tree.record`.
 
         Returns:
             function that ends the subscription, after telling of everything so far
         """
-        if self._journal is None:
-            self._journal = Journal()
-        journal = self._journal
-        journal.add(reader)
-        self._install_watchers()
+        if self._recorder is None:
+            self._recorder = Recorder()
+        recorder = self._recorder
+        recorder.add(reader)
+        self._choose_record()
 
         def unsubscribe() -> None:
-            journal.remove(reader)
-            if not journal.readers and self._journal is journal:
-                self._journal = None
-                self._install_watchers()
-                journal.close()
+            recorder.remove(reader)
+            if not recorder.readers and self._recorder is recorder:
+                self._recorder = None
+                self._choose_record()
+                recorder.close()
 
         return unsubscribe
 
     def drain_changes(self) -> None:
         """Tell the readers of `subscribe_changes` of everything up to now."""
-        if self._journal is not None:
-            self._journal.drain()
+        if self._recorder is not None:
+            self._recorder.drain()
 
-    def _install_watchers(self) -> None:
-        journal, watchers = self._journal, tuple(self._watchers)
-        write = None if journal is None else journal.write
-        watch = write
-
-        def tell(record: Record) -> None:
-            if write is not None:
-                write(record)
-            for each in watchers:
-                each(*record[1:])
-
-        if watchers:
-            watch = tell
-        runtime, nodes = self._runtime, list(self.nodes())
-        another = runtime.journaled
-        runtime.journaled = write is not None and not watchers
-        another = another is not runtime.journaled
-        for node in nodes:
-            node._watch = watch
-            if another:
-                node._unwatched = None
-        select_kernels(nodes)
+    def _choose_record(self) -> None:
+        """Let nodes write what is asked for."""
+        recorder = self._recorder
+        record: TickRecord | None = None
+        if self._watchers:
+            record = ToldRecord(self._watchers, kept=recorder is not None)
+        elif recorder is not None:
+            record = TickRecord()
+        if recorder is not None and record is not None:
+            recorder.write_into(record)
+        self._runtime.record = record
 
     def trace_work(self, enabled: bool) -> None:
         """Keep `Runtime.at_work` up to date, or stop it."""
         self._runtime.tracing = enabled
-        for node in self.nodes():
-            node.trace_work(enabled)
+        select_kernels(self.nodes())
 
     def record_ticks(self, enabled: bool = True) -> None:
-        """Keep a list of the nodes ticked in each tick, for `ticked_nodes`."""
-        self._runtime.record = [] if enabled else None
-        select_kernels(list(self.nodes()))
+        """Keep what `ticked_nodes` and `given_reasons` tell."""
+        if enabled and self._last_tick is None:
+            self._last_tick = LastTick()
+            self._forget_ticks = self.subscribe_changes(self._last_tick)
+        elif not enabled and self._forget_ticks is not None:
+            self._forget_ticks()
+            self._last_tick = self._forget_ticks = None
 
     def ticked_nodes(self) -> list[TreeNode]:
-        """Nodes ticked since the last tick of the tree began, in order; empty unless
-        `record_ticks`.
+        """Nodes ticked since the last tick of the tree began, in the order of the tree; empty
+        unless `record_ticks`.
         """
-        return list(self._runtime.record or ())
-
-    def record_reasons(self, enabled: bool = True) -> None:
-        """Keep a list of the failure reasons given in each tick, for `given_reasons`."""
-        self._runtime.reasons = [] if enabled else None
+        if self._last_tick is None:
+            return []
+        self.drain_changes()
+        return [node for node in self.nodes() if node in self._last_tick.nodes]
 
     def given_reasons(self) -> list[tuple[TreeNode, str]]:
         """Failure reasons given since the last tick of the tree began, in order, also those of
-        nodes that started again in the same tick; empty unless `record_reasons`.
+        nodes that started again in the same tick; empty unless `record_ticks`.
         """
-        return list(self._runtime.reasons or ())
+        if self._last_tick is None:
+            return []
+        self.drain_changes()
+        return list(self._last_tick.reasons)

@@ -254,7 +254,7 @@ class Editing(RuleBasedStateMachine):
                 assert child.parent is node
                 assert child._up is node
             if isinstance(node, ControlNode):
-                assert all(child._run is child._kernel() for child in node.children)
+                assert all(child._run is child._untraced_kernel() for child in node.children)
             elif node.type() in (NodeType.DECORATOR, NodeType.SUBTREE):
                 assert len(node.children) == 1
                 assert node._child is node.children[0]

@@ -19,12 +19,12 @@ def test_reasons_of_all_attempts_of_one_tick_are_kept() -> None:
         "</RetryUntilSuccessful></ForceSuccess></Repeat></BehaviorTree></root>"
     )
     assert tree.given_reasons() == []
-    tree.record_reasons()
+    tree.record_ticks()
     told = []
     while tree.tick_exactly_once() is NodeStatus.RUNNING:
         told += tree.given_reasons()
     told += tree.given_reasons()
     work_node = list(tree.nodes())[-1]
     assert told == [(work_node, "cold"), (work_node, "hot"), (work_node, "wet")]
-    tree.record_reasons(False)
+    tree.record_ticks(False)
     assert tree.given_reasons() == []

@@ -143,8 +143,8 @@ def test_nothing_is_left_behind(rig) -> None:
     again.close()
     for _ in range(2):
         rig.tree.tick_exactly_once()
+    assert rig.tree.runtime.record is None
     for node in rig.tree.nodes():
-        assert node._watch is None
         assert node._pre_tick is None
         assert node._post_tick is None
 

@@ -163,7 +163,7 @@ def test_another_tree_is_served(ports) -> None:
         assert client.hooks() == []
         assert len(client.request(Request.GET_TRANSITIONS) or b"") == 18
         assert first.root_node()._pre_tick is None
-        assert first.root_node()._watch is None
+        assert first.runtime.record is None
 
 
 def test_a_blocked_tree_goes_on_when_another_is_served(ports) -> None:
@@ -229,7 +229,6 @@ def test_edits_are_followed(ports) -> None:
         seen.add(snapshot.tree_uuid)
         assert list(snapshot.status) == [1, 4, 3]
         assert [hook.uid for hook in client.hooks()] == [3]
-        assert a._watch is None
         assert a._pre_tick is None
         tree.tick_once()
         assert b._pre_tick is not None
@@ -260,7 +259,8 @@ def test_another_root_keeps_hooks_at_work(ports) -> None:
         assert tree.tick_once() is RUNNING
         publisher.close()
         tree.tick_once()
-        assert all(node._pre_tick is None and node._watch is None for node in tree.nodes())
+        assert all(node._pre_tick is None for node in tree.nodes())
+        assert tree.runtime.record is None
 
 
 def test_uid_limit_of_an_edit(ports, caplog, monkeypatch) -> None:
@@ -291,7 +291,7 @@ def test_no_thread_or_socket_is_left(ports) -> None:
         with Groot2Publisher(tree, ports[0]) as publisher:
             publisher.serve(tree)
         publisher.close()
-    while tree.root_node()._watch is not None:  # closed publishers leave one by one
+    while tree.runtime.record is not None:  # closed publishers leave one by one
         tree.tick_exactly_once()
     assert set(threading.enumerate()) <= threads  # those of other trees may have ended
     assert open_files() == files

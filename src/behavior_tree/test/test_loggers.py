@@ -174,8 +174,8 @@ def test_failing_logger_does_not_stop_the_tree(tree, caplog) -> None:
 
 def test_nothing_is_left_behind(tree, tmp_path: Path) -> None:
     with FileLogger(tree, tmp_path / "a.btlog"), TreeObserver(tree):
-        assert all(node._watch is not None for node in tree.nodes())
-    assert all(node._watch is None for node in tree.nodes())
+        assert tree.runtime.record is not None
+    assert tree.runtime.record is None
 
 
 def test_groot2_packages_are_imported_late() -> None:
@@ -379,7 +379,7 @@ def test_unwritable_paths(tree, tmp_path: Path, logger, extension: str) -> None:
             logger(tree, path)
         assert str(path) in str(caught.value)
         assert "folder that exists" in str(caught.value)
-    assert all(node._watch is None for node in tree.nodes())
+    assert tree.runtime.record is None
 
 
 def test_a_file_that_is_no_database(tree, tmp_path: Path) -> None:

@@ -371,3 +371,14 @@ def test_outputs_of_subtree_models(compat):
     assert dict(tree.root_blackboard().items()) == {"x": 2}, "an open output stays inside"
     with pytest.raises(LoadError, match=r"mandatory port called \[both\]"):
         Rig().tree('<SubTree ID="T" out="{x}"/>', model)
+
+
+@BOTH
+def test_a_literal_queue_is_copied_when_the_loop_starts_from_idle(compat):
+    rig = Rig(compat, A="S")
+    tree = rig.tree('<LoopInt queue="1;2" if_empty="SKIPPED" _failureIf="stop"><A/></LoopInt>')
+    tree.root_blackboard().set("stop", True)
+    root = tree.root_node()
+    assert letter(root.execute_tick()) == "F"  # and keeps that status, as nobody resets it
+    tree.root_blackboard().set("stop", False)
+    assert letter(root.execute_tick()) == ("K" if compat else "R")

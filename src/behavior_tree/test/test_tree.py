@@ -293,7 +293,7 @@ def test_subscribers_come_and_go():
     stop_second()
     tree.tick_once()
     assert (len(first), len(second)) == (5, 10)
-    assert all(node._watch is None for node in tree.nodes())
+    assert tree.runtime.record is None
 
 
 def test_record_of_ticked_nodes():

@@ -13,36 +13,35 @@ from behavior_tree.leaf import ConditionNode, LeafNode, StatefulActionNode, Sync
 from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, pointer_key, ports_list
 from behavior_tree.runtime import Timer
-from behavior_tree.script import Script, compile_script
+from behavior_tree.script import compile_script
 
 __all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "Sleep"]
 
 
-class _Always(SyncActionNode):
-    _result: ClassVar[NodeStatus]
-
-    def tick(self) -> NodeStatus:
-        return self._result
-
-
-class AlwaysSuccess(_Always):
+class AlwaysSuccess(SyncActionNode):
     """SUCCESS."""
 
-    _result = SUCCESS
+    __slots__ = ()
+
+    def tick(self) -> NodeStatus:
+        return SUCCESS
 
 
-class AlwaysFailure(_Always):
+class AlwaysFailure(SyncActionNode):
     """FAILURE."""
 
-    _result = FAILURE
+    __slots__ = ()
+
+    def tick(self) -> NodeStatus:
+        return FAILURE
 
 
 class _Scripted(LeafNode):
-    """Keeps the script of port ``code`` compiled, and reads the port again only if it can have
-    changed.
+    """Keeps the script of port ``code`` compiled for its blackboard, and reads the port again only
+    if it can have changed.
     """
 
-    __slots__ = ("_evaluate", "_fixed", "_script", "_source")
+    __slots__ = ("_evaluate", "_fixed", "_source")
 
     script_ports = ("code",)
     tests: ClassVar[bool] = False
@@ -51,39 +50,32 @@ class _Scripted(LeafNode):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._source: str | None = None
-        self._script: Script | None = None
         self._fixed = False
-        self._evaluate: Callable[[], Any] = self._no_script
+        self._evaluate: Callable[[], Any] | None = None
         if self._rt.quirks.missing_ports_at_tick:  # except these, which upstream reads at once
             self._read_script()
 
-    def set_port(self, name: str, text: str) -> None:
+    def port_changed(self, name: str) -> None:
         self._fixed = False
-        super().set_port(name, text)
+        super().port_changed(name)
 
     def _read_script(self) -> None:
         source: str = self.get_input("code")
         if source != self._source:
-            self._script = compile_script(source, self._rt.quirks) if source else None
+            script = compile_script(source, self._rt.quirks) if source else None
+            if script is None:
+                self._evaluate = None
+            else:
+                bind = script.bind_test if self.tests else script.bind_run
+                self._evaluate = bind(self._bb)
             self._source = source
         self._fixed = pointer_key(self.raw_port("code") or "", "code") is None
-
-    def read_literal_script(self) -> bool:
-        """Make ``_evaluate`` the function behind the port; False unless the port is a literal."""
-        if not self.literal_input("code"):
-            return False
-        self._read_script()
-        assert self._script is not None
-        bind = self._script.bind_test if self.tests else self._script.bind_run
-        self._evaluate = bind(self._bb)
-        return True
-
-    def _no_script(self) -> Any:
-        raise LogicError("[code] is no literal")
 
 
 class ScriptNode(_Scripted, SyncActionNode):
     """Run the script ``code``, SUCCESS."""
+
+    __slots__ = ()
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -92,14 +84,16 @@ class ScriptNode(_Scripted, SyncActionNode):
     def tick(self) -> NodeStatus:
         if not self._fixed:
             self._read_script()
-        if self._script is not None:
-            self._script.run(self._bb)
+        evaluate = self._evaluate
+        if evaluate is not None:
+            evaluate()
         return SUCCESS
 
 
 class ScriptCondition(_Scripted, ConditionNode):
     """SUCCESS if the script ``code`` is true."""
 
+    __slots__ = ()
     tests = True
 
     @classmethod
@@ -109,11 +103,10 @@ class ScriptCondition(_Scripted, ConditionNode):
     def tick(self) -> NodeStatus:
         if not self._fixed:
             self._read_script()
-        if self._script is None:
+        evaluate = self._evaluate
+        if evaluate is None:
             raise LogicError("[code] of ScriptCondition is empty: write a script")
-        if self._script.test(self._bb):
-            return SUCCESS
-        return FAILURE
+        return SUCCESS if evaluate() else FAILURE
 
     def failure_reason(self) -> str:
         return f"condition is false: {self._source}"

@@ -30,8 +30,6 @@ class SetBlackboard(SyncActionNode):
     ``output_key="k"`` writes k; ``output_key="{k}"`` writes the entry whose name stands in k.
     """
 
-    _literal = ("", "")  # output_key and value, while both are literals and nobody watches
-
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(

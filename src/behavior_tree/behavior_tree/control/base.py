@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from time import monotonic_ns
-
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
@@ -34,9 +32,6 @@ class ControlNode(TreeNode):
         """Append a child."""
         child.parent = child._up = self
         self.children.append(child)
-        if self._unwatched is not None:  # in a tree: the tick may depend on the number of children
-            self._unwatched = None
-            self.select_kernel()
 
     def tick_child(self, index: int) -> NodeStatus:
         """Tick one child."""
@@ -47,24 +42,30 @@ class ControlNode(TreeNode):
     def halt_child(self, index: int) -> None:
         """Halt a child if it runs, and make it IDLE."""
         child = self.children[index]
+        if child.status is not IDLE:
+            self._halt(child)
+
+    def _halt(self, child: TreeNode) -> None:
+        if child.status is RUNNING:
+            child.halt_node()
         status = child.status
         if status is not IDLE:
-            if status is RUNNING:
-                child.halt_node()
-            child.reset_status()
+            child.status = IDLE
+            record = child._rt.record
+            if record is not None:
+                record += (0, child, status, IDLE)
 
     def reset_children(self, start: int = 0) -> None:
         """`halt_child` for all children from ``start`` on."""
+        record = self._rt.record
         for child in self.children[start:] if start else self.children:
             status = child.status
-            if status is not IDLE:
-                if status is RUNNING:
-                    child.halt_node()
-                    child.reset_status()
-                else:
-                    child.status = IDLE
-                    if child._watch is not None:
-                        child._watch((monotonic_ns(), child, status, IDLE))
+            if status is RUNNING:
+                self._halt(child)
+            elif status is not IDLE:
+                child.status = IDLE
+                if record is not None:
+                    record += (0, child, status, IDLE)
 
     def _note_failures(self) -> None:
         """Remember, before they are reset, which children have failed, for `failed_children`."""
@@ -85,11 +86,8 @@ class ControlNode(TreeNode):
 
     def _start(self) -> None:
         """Become RUNNING, as most controls do first thing in a tick."""
-        status = self.status
-        if status is not RUNNING:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch((monotonic_ns(), self, status, RUNNING))
+        if self.status is not RUNNING:
+            self.set_status(RUNNING)
 
     def _bad_child(self) -> LogicError:
         return LogicError(f"[{self.name}]: A children should not return IDLE")

@@ -15,7 +15,7 @@ __all__ = ["Parallel", "ParallelAll", "from_end"]
 class _Concurrent(ControlNode):
     """Bookkeeping of children that have completed."""
 
-    __slots__ = ("_done", "_failures", "_literal_counts", "_successes")
+    __slots__ = ("_done", "_failures", "_successes")
 
     restorable = ("_done", "_successes", "_failures")
 
@@ -24,22 +24,16 @@ class _Concurrent(ControlNode):
         self._done: set[int] = set()
         self._successes = 0
         self._failures = 0
-        self._literal_counts = (0, 0)  # needed successes, allowed failures: for specialised ticks
-
-    def _tick_child(self, index: int) -> NodeStatus:
-        status = self.tick_child(index)
-        if status is SUCCESS:
-            self._done.add(index)
-            self._successes += 1
-        elif status is FAILURE:
-            self._done.add(index)
-            self._failures += 1
-        elif status is not RUNNING and status is not SKIPPED:
-            raise self._bad_child()
-        return status
 
     def failed_children(self) -> list[TreeNode]:
         return [] if self._failed_child is None else list(self._failed_together[1])
+
+    def _ended(self, status: NodeStatus) -> NodeStatus:
+        if status is FAILURE:
+            self._note_failures()
+        self._clear()
+        self.reset_children()
+        return status
 
     def _clear(self) -> None:
         self._done.clear()
@@ -84,21 +78,30 @@ class Parallel(_Concurrent):
                 f"fail."
             )
         self._start()
-        skipped = 0
         strict = self._rt.quirks.parallel_all_skipped_succeeds
-        for index in range(count):
-            if index not in self._done and self._tick_child(index) is SKIPPED:
+        done, skipped = self._done, 0
+        for index, child in enumerate(self.children):
+            status = RUNNING
+            if index not in done:
+                run = child._run
+                status = run(child)
+            if status is SUCCESS:
+                done.add(index)
+                self._successes += 1
+            elif status is FAILURE:
+                done.add(index)
+                self._failures += 1
+            elif status is SKIPPED:
                 skipped += 1
+            elif status is not RUNNING:
+                raise self._bad_child()
+            elif index > 0:
+                continue  # nothing has changed since the last look at the counts
             reached = success_count < 0 and self._successes + skipped >= need
             if self._successes >= need or (reached and (strict or skipped < count)):
-                self._clear()
-                self.reset_children()
-                return SUCCESS
+                return self._ended(SUCCESS)
             if count - self._failures < need or self._failures == limit:
-                self._note_failures()
-                self._clear()
-                self.reset_children()
-                return FAILURE
+                return self._ended(FAILURE)
         return SKIPPED if skipped == count else RUNNING
 
 
@@ -124,20 +127,27 @@ class ParallelAll(_Concurrent):
                 f"Number of children ({count}) is less than max_failures ({limit}). Can never fail."
             )
         self._start()
-        skipped = 0
-        for index in range(count):
-            if index not in self._done and self._tick_child(index) is SKIPPED:
+        done, skipped = self._done, 0
+        for index, child in enumerate(self.children):
+            if index in done:
+                continue
+            run = child._run
+            status = run(child)
+            if status is SUCCESS:
+                done.add(index)
+                self._successes += 1
+            elif status is FAILURE:
+                done.add(index)
+                self._failures += 1
+            elif status is SKIPPED:
                 skipped += 1
+            elif status is not RUNNING:
+                raise self._bad_child()
         if skipped == count:
             return SKIPPED
-        if skipped + len(self._done) < count:
+        if skipped + len(done) < count:
             return RUNNING
-        failed = self._failures >= limit
-        if failed:
-            self._note_failures()
-        self._clear()
-        self.reset_children()
-        return FAILURE if failed else SUCCESS
+        return self._ended(FAILURE if self._failures >= limit else SUCCESS)
 
 
 def from_end(number: int, count: int) -> int:

@@ -7,45 +7,83 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.control.base import ControlNode
-from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, TreeNode
+from behavior_tree.errors import NodeExecutionError
+from behavior_tree.node import (
+    FAILURE,
+    IDLE,
+    RUNNING,
+    SKIPPED,
+    SUCCESS,
+    NodeConfig,
+    TreeNode,
+    stores_status,
+)
 
 __all__ = ["ReactiveFallback", "ReactiveSequence"]
 
 
 class _Reactive(ControlNode):
+    __slots__ = ("_goes_on",)
+
     memory: ClassVar[bool] = False  # what py_trees calls it
-    _goes_on: ClassVar[NodeStatus]
-    _ends: ClassVar[NodeStatus]
+    passes: ClassVar[NodeStatus]
+    """Result of a child after which the next one is ticked."""
 
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._goes_on = self.passes
+
+    @stores_status
     def tick(self) -> NodeStatus:
-        self._start()
-        goes_on, ends = self._goes_on, self._ends
-        all_skipped, any_skipped = True, False
-        for index, child in enumerate(self.children):
-            run = child._run
-            status = run(child)
-            if status is goes_on:
-                all_skipped = False
-            elif status is RUNNING:
-                self._halt_others(index)
-                return RUNNING
-            elif status is ends:
-                self.reset_children()
-                return ends
-            elif status is SKIPPED:
-                any_skipped = True
-                self.halt_child(index)
+        before, stores = self.status, self._stores
+        children, goes_on = self.children, self._goes_on
+        if before is not RUNNING:
+            self.status = RUNNING
+            record = self._rt.record
+            if record is not None:
+                record += (0, self, before, RUNNING)
+        skipped = 0
+        try:
+            for child in children:
+                run = child._run
+                status = run(child)
+                if status is goes_on:
+                    continue
+                if status is SKIPPED:
+                    skipped += 1
+                    self._halt(child)
+                elif status is RUNNING:
+                    for other in children:
+                        if other is not child and other.status is not IDLE:
+                            self._halt(other)
+                    if self.status is not RUNNING:  # a leaf has halted the tree
+                        self.set_status(RUNNING)
+                    return RUNNING
+                elif status is IDLE:
+                    raise self._bad_child()
+                else:
+                    break
             else:
-                raise self._bad_child()
-        if any_skipped and goes_on is FAILURE:
-            self._note_failures()
-        self.reset_children()
-        return SKIPPED if all_skipped else goes_on
-
-    def _halt_others(self, running: int) -> None:
-        for index in range(len(self.children)):
-            if index != running:
-                self.halt_child(index)
+                status = SKIPPED if skipped == len(children) else goes_on
+                if skipped and goes_on is FAILURE:
+                    self._note_failures()
+            self.reset_children()
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        if not stores:
+            return status
+        if status is SKIPPED:
+            return self._not_stored(before, SKIPPED)
+        before = self.status
+        self.status = status
+        record = self._rt.record
+        if record is not None:
+            record += (0, self, before, status)
+        if status is FAILURE and self._up is not None:
+            self._up._failed_child = self
+        return status
 
 
 class ReactiveSequence(_Reactive):
@@ -53,15 +91,15 @@ class ReactiveSequence(_Reactive):
     a running child halts all others.
     """
 
-    _goes_on = SUCCESS
-    _ends = FAILURE
+    __slots__ = ()
+    passes = SUCCESS
 
 
 class ReactiveFallback(_Reactive):
     """Like ReactiveSequence with SUCCESS and FAILURE exchanged."""
 
-    _goes_on = FAILURE
-    _ends = SUCCESS
+    __slots__ = ()
+    passes = FAILURE
 
     def failed_children(self) -> list[TreeNode]:
         """All of them, except those that were skipped."""

@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from time import monotonic_ns
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.fast_tick import Tick
 from behavior_tree.leaf import callback_result
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
 
@@ -54,34 +51,27 @@ class DecoratorNode(TreeNode):
 
     def reset_child(self) -> None:
         """Halt the child if it runs, and make it IDLE."""
-        for child in self.children:
-            status = child.status
-            if status is RUNNING:
+        child = self._child
+        if child is not None and child.status is not IDLE:
+            if child.status is RUNNING:
                 child.halt_node()
-                child.reset_status()
-            elif status is not IDLE:
-                child.status = IDLE
-                if child._watch is not None:
-                    child._watch((monotonic_ns(), child, status, IDLE))
+            child.set_status(IDLE)
 
     def halt(self) -> None:
         self.reset_child()
         self.reset_status()
 
-    def _execute_plain(self) -> NodeStatus:
+    def _execute(self) -> NodeStatus:
         self._failed_child = None
-        status = super()._execute_plain()
+        status = super()._execute()
         self._reset_completed_child()
         return status
 
-    def _execute_full(self) -> NodeStatus:
+    def _execute_guarded(self) -> NodeStatus:
         self._failed_child = None
-        status = super()._execute_full()
+        status = super()._execute_guarded()
         self._reset_completed_child()
         return status
-
-    def _make_unwatched(self) -> Tick:
-        return _resetting(super()._make_unwatched())
 
     def _reset_completed_child(self) -> None:
         child = self.children[0]
@@ -90,11 +80,8 @@ class DecoratorNode(TreeNode):
             child.set_status(IDLE)
 
     def _start(self) -> None:
-        status = self.status
-        if status is not RUNNING:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch((monotonic_ns(), self, status, RUNNING))
+        if self.status is not RUNNING:
+            self.set_status(RUNNING)
 
     def _tick_child(self) -> NodeStatus:
         child = self._child
@@ -107,27 +94,15 @@ class DecoratorNode(TreeNode):
         return LogicError(f"[{self.name}]: A children should not return IDLE")
 
 
-@cache
-def _resetting(inner: Tick) -> Tick:
-    """A tick that makes a completed child IDLE afterwards."""
-
-    def tick(self: DecoratorNode) -> NodeStatus:
-        self._failed_child = None
-        status = inner(self)
-        self._reset_completed_child()
-        return status
-
-    return tick
-
-
 class SelfResettingDecorator(DecoratorNode):
     """Decorator whose ``tick()`` itself resets a completed child, and that forgets the failed
     child when it fails for another reason: nothing is left to do after the tick.
     """
 
-    _execute_plain = TreeNode._execute_plain
-    _execute_full = TreeNode._execute_full
-    _make_unwatched = TreeNode._make_unwatched
+    __slots__ = ()
+
+    _execute = TreeNode._execute
+    _execute_guarded = TreeNode._execute_guarded
 
 
 class SimpleDecoratorNode(DecoratorNode):

@@ -8,51 +8,97 @@ from typing import ClassVar
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import PortError
-from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig, stores_status
 from behavior_tree.ports import InputPort, PortInfo, ports_list
 
-__all__ = ["ForceFailure", "ForceSuccess", "Inverter", "KeepRunningUntilFailure", "RunOnce"]
+__all__ = [
+    "ForceFailure",
+    "ForceSuccess",
+    "Inverter",
+    "KeepRunningUntilFailure",
+    "ResultChanger",
+    "RunOnce",
+]
 
 
-class _ResultChanger(SelfResettingDecorator):
-    _on_success: ClassVar[NodeStatus]
-    _on_failure: ClassVar[NodeStatus]
+class ResultChanger(SelfResettingDecorator):
+    """Ticks the child, and gives another result for its SUCCESS and FAILURE."""
 
+    __slots__ = ("_on_failure", "_on_success")
+
+    of_success: ClassVar[NodeStatus]
+    of_failure: ClassVar[NodeStatus]
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._on_success = self.of_success
+        self._on_failure = self.of_failure
+
+    @stores_status
     def tick(self) -> NodeStatus:
-        self._start()
-        status = self._tick_child()
+        before, stores = self.status, self._stores
+        if before is not RUNNING:
+            self.status = RUNNING
+            record = self._rt.record
+            if record is not None:
+                record += (0, self, before, RUNNING)
+        child = self._child
+        run = child._run
+        status = run(child)
         if status is SUCCESS:
-            self.reset_child()
+            status = self._on_success
             self._failed_child = None
-            return self._on_success
-        if status is FAILURE:
-            self.reset_child()
-            return self._on_failure
+        elif status is FAILURE:
+            status = self._on_failure
+        elif not stores:
+            return status
+        elif status is RUNNING:
+            if self.status is not RUNNING:  # a leaf has halted the tree
+                self.set_status(RUNNING)
+            return status
+        else:
+            return self._not_stored(before, status)
+        record = self._rt.record
+        last = child.status
+        if last is not IDLE:
+            child.status = IDLE
+            if record is not None:
+                record += (0, child, last, IDLE)
+        if stores:
+            before = self.status
+            self.status = status
+            if record is not None:
+                record += (0, self, before, status)
+            if status is FAILURE and self._up is not None:
+                self._up._failed_child = self
         return status
 
 
-class Inverter(_ResultChanger):
+class Inverter(ResultChanger):
     """SUCCESS becomes FAILURE and the reverse."""
 
-    _on_success = FAILURE
-    _on_failure = SUCCESS
+    __slots__ = ()
+    of_success = FAILURE
+    of_failure = SUCCESS
 
     def failure_reason(self) -> str:
         return f"inverted SUCCESS of '{self.child.full_path()}'"
 
 
-class ForceSuccess(_ResultChanger):
+class ForceSuccess(ResultChanger):
     """SUCCESS whenever the child completes."""
 
-    _on_success = SUCCESS
-    _on_failure = SUCCESS
+    __slots__ = ()
+    of_success = SUCCESS
+    of_failure = SUCCESS
 
 
-class ForceFailure(_ResultChanger):
+class ForceFailure(ResultChanger):
     """FAILURE whenever the child completes."""
 
-    _on_success = FAILURE
-    _on_failure = FAILURE
+    __slots__ = ()
+    of_success = FAILURE
+    of_failure = FAILURE
 
     def failure_reason(self) -> str:
         return f"forced FAILURE, '{self.child.full_path()}' had succeeded"

@@ -59,8 +59,10 @@ class Loop(SelfResettingDecorator):
     def tick(self) -> NodeStatus:
         if self.status is IDLE:
             self._child_runs = False
-            if not self._typed or braced_key(self.raw_port("queue") or "") is None:
+            if not self._typed:
                 self._queue = None
+            elif braced_key(text := self.raw_port("queue") or "") is None:
+                self._queue = self._rt.types.from_text(text, QUEUE_TYPES[self.item_type])
         if not self._child_runs:
             taken, item = self._take()
             if not taken:
@@ -110,9 +112,7 @@ class Loop(SelfResettingDecorator):
         """Only queues of the right type; when an entry is gone, the queue is kept."""
         text = self.raw_port("queue") or ""
         if braced_key(text) is None:
-            if self._queue is None:
-                self._queue = self._rt.types.from_text(text, QUEUE_TYPES[self.item_type])
-            return
+            return  # a literal, copied when the node started
         key = pointer_key(text, "queue") or ""
         entry = self._bb.entry(key)
         if entry is None:

@@ -10,7 +10,7 @@ from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.errors import LogicError
 from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
 from behavior_tree.ports import InputPort, PortInfo, ports_list
-from behavior_tree.script import Script, compile_script
+from behavior_tree.script import compile_script
 
 __all__ = ["Precondition"]
 
@@ -33,23 +33,28 @@ class Precondition(SelfResettingDecorator):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._child_started = False
-        self._literal: tuple[Callable[[], bool], NodeStatus] | None = None  # if and else
+        self._source: str | None = None
+        self._holds: Callable[[], bool] | None = None
         if self._rt.quirks.missing_ports_at_tick:  # except this one, which upstream reads at once
-            self._script(self.get_input("if"))
+            self._read_script()
 
-    def _script(self, source: str) -> Script | None:
-        return compile_script(source, self._rt.quirks) if source else None
+    def _read_script(self) -> None:
+        """Compile the script if it is another one; None if it is empty."""
+        source: str = self.get_input("if")
+        if source != self._source:
+            script = compile_script(source, self._rt.quirks) if source else None
+            self._holds = None if script is None else script.bind_test(self._bb)
+            self._source = source
 
     def tick(self) -> NodeStatus:
-        source: str = self.get_input("if")
+        self._read_script()
         otherwise: NodeStatus = self.get_input("else")
-        script = self._script(source)
         if not self._child_started:
-            if script is None:
+            if self._holds is None:
                 raise LogicError("[if] of Precondition is empty: write a script")
-            if not script.test(self._bb):
+            if not self._holds():
                 self._failed_child = None
-                self._reason = "precondition is false: " + source
+                self._reason = f"precondition is false: {self._source}"
                 return otherwise
         self._child_started = True
         status = self._tick_child()

@@ -33,38 +33,36 @@ class _Again(SelfResettingDecorator):
         """Keep the reason of the first failed attempt: the next one makes its nodes forget."""
         self._first = None if self._limit == 1 else self.child.explain_failure()
 
-    def _more(self) -> bool:
-        return self._limit == -1 or self._count < self._limit
-
-    def _read_again(self) -> None:
-        """Look at the limit once more, after a run that counts."""
+    def _limit_after_run(self, limit: int) -> int:
+        """The limit after a run that counts."""
+        return limit
 
     def tick(self) -> NodeStatus:
-        self._limit = self.get_input(self._limit_port)
-        more = self._more()
+        limit: int = self.get_input(self._limit_port)
+        self._limit = limit
         self._start()
-        if not more:
+        child = self._child
+        if limit != -1 and self._count >= limit:
             self._failed_child = None
-        while more:
-            before = self.child.status
-            status = self._tick_child()
+        while limit == -1 or self._count < limit:
+            before = child.status
+            run = child._run
+            status = run(child)
             if status is RUNNING:
                 return status
-            if status is SKIPPED:
-                self.reset_child()
-                return status
-            if status is self._final:
-                self._count = 0
-                self.reset_child()
-                return status
             if status is not self._again:
-                raise self._bad_child()
+                if status is self._final:
+                    self._count = 0
+                elif status is not SKIPPED:
+                    raise self._bad_child()
+                self.reset_child()
+                return status
             self._count += 1
             if self._count == 1 and status is FAILURE:
                 self._note_first_failure()
-            self._read_again()
-            more = self._more()
+            limit = self._limit = self._limit_after_run(limit)
             self.reset_child()
+            more = limit == -1 or self._count < limit
             if more and before is IDLE:  # a synchronous child: let the rest of the tree have a turn
                 self.emit_wake_up()
                 return RUNNING
@@ -110,12 +108,13 @@ class RetryUntilSuccessful(_Again):
             InputPort("num_attempts", int, description="runs of the child at most; -1: no limit")
         )
 
-    def _read_again(self) -> None:
+    def _limit_after_run(self, limit: int) -> int:
         try:
-            self._limit = self.get_input(self._limit_port)
+            return int(self.get_input(self._limit_port))
         except PortError:
             if not self._rt.quirks.unreadable_ports_ignored:
                 raise
+            return limit
 
 
 class Repeat(_Again):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from time import monotonic_ns
-
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.decorators.base import SelfResettingDecorator
 from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
@@ -34,9 +32,7 @@ class SubTreeNode(SelfResettingDecorator):
 
     def tick(self) -> NodeStatus:
         if self.status is IDLE:
-            self.status = RUNNING
-            if self._watch is not None:
-                self._watch((monotonic_ns(), self, IDLE, RUNNING))
+            self.set_status(RUNNING)
         status = self._tick_child()
         if status is SUCCESS or status is FAILURE:
             self.reset_child()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ServedTree`: what a publisher knows and says of one tree.
 
-The thread that drains the journal of the tree writes, the server thread reads. What belongs
+The thread that drains the record of the tree writes, the server thread reads. What belongs
 together is one object that is replaced whole (`Structure`), so that a reply never mixes two
 structures of the tree.
 """
@@ -9,16 +9,18 @@ structures of the tree.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 import uuid
 from collections.abc import Callable
 
+from behavior_tree.basic_types import NodeStatus
 from behavior_tree.groot2.hooks import HookTable
-from behavior_tree.journal import Changes
 from behavior_tree.loggers.btlog import TRANSITION_SIZE, pack_transitions
 from behavior_tree.loggers.document import tree_document
 from behavior_tree.loggers.uid_limit import LARGEST_UID, check_uids
-from behavior_tree.node import IDLE
+from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.record import Changes, RecordBatch
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
@@ -26,6 +28,8 @@ __all__ = ["ServedTree", "Structure"]
 
 _LOG = logging.getLogger(__name__)
 _MAX_TRANSITIONS = 1000
+_MOST_KEPT = 20_000
+"""Entries of the record that are kept until somebody asks, 1 MB."""
 _IDLE_FROM = 10
 """Added to the previous status when a node becomes IDLE."""
 
@@ -67,6 +71,9 @@ class ServedTree:
         self.tree = tree
         self._enabled = True
         self.structure = Structure(tree)
+        self._batches: list[RecordBatch] = []
+        self._kept = 0
+        self._following = threading.Lock()
         self._transitions = b""
         self._recording_since: int | None = None
         unsubscribe = tree.subscribe_changes(self)
@@ -83,25 +90,32 @@ class ServedTree:
         self.tree.drain_changes()
         self._enabled = enabled
 
-    # -- changes, told by whichever thread drains the journal -----------------------------------
+    # -- changes, told by whichever thread drains the record ------------------------------------
 
-    def take(self, changes: Changes) -> None:
-        """Follow changes of status."""
+    def take(self, batch: RecordBatch) -> None:
+        """Keep what has happened until somebody asks for it, or it has become much."""
         if not self._enabled:
             return
+        if self._recording_since is not None:
+            self._record(batch.changes, self._recording_since)
+        with self._following:
+            self._batches.append(batch)
+            self._kept += len(batch)
+            if self._kept > _MOST_KEPT:
+                self._follow()
+
+    def _follow(self) -> None:
+        """Bring the statuses up to date."""
+        last: dict[TreeNode, tuple[NodeStatus, NodeStatus]] = {}
+        for batch in self._batches:
+            last.update(batch.last_changes())
+        self._batches.clear()
+        self._kept = 0
         offsets, states = self.structure.offsets, self.structure.states
-        last = dict(zip(changes.nodes, range(len(changes.nodes)), strict=True))
-        for node, index in last.items():
+        for node, (previous, status) in last.items():
             offset = offsets.get(node._config.uid)
             if offset is not None:
-                status = changes.new[index]
-                states[offset] = (
-                    _IDLE_FROM + changes.previous[index]._value_
-                    if status is IDLE
-                    else status._value_
-                )
-        if self._recording_since is not None:
-            self._record(changes, self._recording_since)
+                states[offset] = _IDLE_FROM + previous._value_ if status is IDLE else status._value_
 
     def _record(self, changes: Changes, since: int) -> None:
         known = self.structure.offsets
@@ -127,7 +141,9 @@ class ServedTree:
                 LARGEST_UID,
             )
             return
-        self.structure = Structure(self.tree, self.structure)
+        with self._following:
+            self._follow()
+            self.structure = Structure(self.tree, self.structure)
 
     # -- the server thread ----------------------------------------------------------------------
 
@@ -156,7 +172,9 @@ class ServedTree:
     def states(self) -> bytes:
         """Status of all nodes as it is now, 3 bytes each."""
         self.tree.drain_changes()
-        return bytes(self.structure.states)
+        with self._following:
+            self._follow()
+            return bytes(self.structure.states)
 
     def follow_recording(self, other: ServedTree) -> None:
         """Go on with a recording of the tree that was served before, on the same time scale."""

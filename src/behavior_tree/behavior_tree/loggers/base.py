@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.journal import Changes
 from behavior_tree.node import IDLE, TreeNode
+from behavior_tree.record import Changes, RecordBatch
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 
@@ -143,7 +143,7 @@ class BatchLogger(StatusChangeLogger):
         raise NotImplementedError(f"{type(self).__name__} defines no write()")
 
     def settle_down(self) -> None:
-        """Do what takes long, in the thread of the journal, every 10 ms while ticks go on."""
+        """Do what takes long, in the thread of the recorder, every 10 ms while ticks go on."""
 
     def epoch_us(self, times: list[int]) -> list[int]:
         """Wall time since the epoch [us] of monotonic times [ns]; a step of the wall clock counts
@@ -155,16 +155,17 @@ class BatchLogger(StatusChangeLogger):
         offset = self._since_epoch
         return [(each + offset) // 1000 for each in times]
 
-    def take(self, changes: Changes) -> None:
-        """Called by the journal."""
+    def take(self, batch: RecordBatch) -> None:
+        """Called by the recorder."""
         if self._enabled:
             try:
+                changes = batch.changes
                 self.write(changes if self._idle_too else changes.without_idle())
             except Exception:  # a full disk must not stop a robot
                 self._failed()
 
     def settle(self) -> None:
-        """Called by the journal."""
+        """Called by the recorder."""
         if self._enabled:
             try:
                 self.settle_down()

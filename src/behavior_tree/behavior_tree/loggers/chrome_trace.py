@@ -7,10 +7,10 @@ import json
 import os
 from pathlib import Path
 
-from behavior_tree.journal import Changes
 from behavior_tree.loggers.base import BatchLogger
 from behavior_tree.loggers.files import create_file
 from behavior_tree.node import IDLE, RUNNING, TreeNode
+from behavior_tree.record import Changes
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 

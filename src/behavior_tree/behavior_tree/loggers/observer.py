@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
-from behavior_tree.journal import Changes
 from behavior_tree.loggers.base import BatchLogger
 from behavior_tree.node import FAILURE, IDLE, SUCCESS
+from behavior_tree.record import Changes
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.journal import Changes
 from behavior_tree.loggers.base import BatchLogger
 from behavior_tree.loggers.document import tree_document
 from behavior_tree.loggers.files import cannot_write
 from behavior_tree.node import RUNNING, TreeNode
+from behavior_tree.record import Changes
 from behavior_tree.structure import StructureChange
 from behavior_tree.tree import Tree
 

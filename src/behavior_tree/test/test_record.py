@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of status that a journal keeps for its readers are those that a callback would see."""
+"""What the record of a tree tells its readers: ticks, and the changes a callback would see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance_kit import Generator
 from test_restore_random import World
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
-from behavior_tree.journal import Changes
+from behavior_tree.record import RecordBatch
 
 RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
 
@@ -26,7 +26,8 @@ class Reader:
         self.times: list[int] = []
         self.threads: list[int] = []
 
-    def take(self, changes: Changes) -> None:
+    def take(self, batch: RecordBatch) -> None:
+        changes = batch.changes
         self.times += changes.times
         self.threads.append(changes.thread)
         for node, old, new in zip(changes.nodes, changes.previous, changes.new, strict=True):
@@ -61,7 +62,7 @@ class ReadWorld(World):
 
 @pytest.mark.parametrize("compat", [None, "4.8"])
 @pytest.mark.parametrize("block", range(3))
-def test_random_trees_tell_the_journal_what_they_tell_callbacks(block, compat) -> None:
+def test_random_trees_tell_readers_what_they_tell_callbacks(block, compat) -> None:
     for seed in range(block * 60, (block + 1) * 60):
         case = Generator(seed).case()
         try:
@@ -164,10 +165,10 @@ def test_each_change_has_the_thread_that_made_it() -> None:
     assert reader.threads == [threading.get_native_id(), *threads]
 
 
-def test_neither_the_thread_nor_the_journal_outlives_the_tree() -> None:
+def test_neither_the_thread_nor_the_recorder_outlives_the_tree() -> None:
     tree = tree_of("<AlwaysSuccess/>")
     tree.subscribe_changes(Reader())
-    thread = tree._journal._thread
+    thread = tree._recorder._thread
     gone = weakref.ref(tree)
     del tree
     gc.collect()
@@ -176,16 +177,53 @@ def test_neither_the_thread_nor_the_journal_outlives_the_tree() -> None:
     assert not thread.is_alive()
 
 
-def test_without_the_text_of_a_tick_the_general_one_tells(monkeypatch) -> None:
-    """As in an installation of compiled files only."""
+def test_nodes_above_a_child_that_goes_on_count_as_ticked() -> None:
+    factory = BehaviorTreeFactory()
+    factory.register_simple_stateful_action("Move", lambda node: RUNNING, lambda node: RUNNING)
+    tree = tree_of(
+        "<Sequence><AlwaysSuccess/><Fallback><Inverter><Move/></Inverter><AlwaysSuccess/>"
+        '</Fallback><AlwaysSuccess _skipIf="true"/></Sequence>',
+        factory,
+    )
+    tree.record_ticks()
+    tree.tick_exactly_once()
+    assert [node.uid() for node in tree.ticked_nodes()] == [1, 2, 3, 4, 5]
+    tree.tick_exactly_once()
+    assert [node.uid() for node in tree.ticked_nodes()] == [1, 3, 4, 5]
 
-    def no_text(function):
-        raise OSError("no source")
 
-    monkeypatch.setattr("behavior_tree.node.told", no_text)
-    tree = tree_of("<Sequence><AlwaysSuccess _onSuccess='x := 1'/></Sequence>")
-    reader = Reader()
+def test_nodes_that_are_skipped_or_wait_count_as_ticked_and_halted_ones_do_not() -> None:
+    factory = BehaviorTreeFactory()
+    results = iter((SUCCESS, NodeStatus.FAILURE))
+    factory.register_simple_condition("Check", lambda node: next(results))
+    tree = tree_of(
+        '<ReactiveSequence><AlwaysSuccess _skipIf="true"/><Check/>'
+        '<Delay delay_msec="100000"><AlwaysSuccess/></Delay></ReactiveSequence>',
+        factory,
+    )
+    tree.record_ticks()
+    tree.tick_exactly_once()
+    assert [node.uid() for node in tree.ticked_nodes()] == [1, 2, 3, 4]
+    tree.tick_exactly_once()
+    assert [node.uid() for node in tree.ticked_nodes()] == [1, 2, 3]
+
+
+def test_each_entry_has_a_time_between_those_of_its_neighbours() -> None:
+    factory = BehaviorTreeFactory()
+    factory.register_simple_action(
+        "Note", lambda node: (marks.append(time.monotonic_ns()), True)[1]
+    )
+    tree = tree_of("<Sequence><Sequence><Note/><Note/></Sequence><Note/></Sequence>", factory)
+    reader, marks = Reader(), []
     tree.subscribe_changes(reader)
-    assert tree.tick_exactly_once() is SUCCESS
+    begun = time.monotonic_ns()
+    tree.tick_exactly_once()
     tree.drain_changes()
-    assert len(reader.seen) == 5
+    assert [begun, *reader.times] == sorted([begun, *reader.times])
+    ends = [
+        when
+        for when, (uid, _, new) in zip(reader.times, reader.seen, strict=True)
+        if uid in (3, 4, 5) and new == "SUCCESS"
+    ]
+    assert all(mark < end for mark, end in zip(marks, ends, strict=True))
+    assert all(end < mark for end, mark in zip(ends, marks[1:], strict=False))

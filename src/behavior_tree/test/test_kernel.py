@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Specialised ticks are taken when nobody watches, and left when something asks for more."""
+"""Each node is ticked by the cheapest kernel that does all it needs."""
 
 import pytest
 
@@ -31,13 +31,28 @@ def test_watched_and_unwatched_trees_end_alike(tag, children):
     assert all(node.status is NodeStatus.IDLE for node in tree.nodes())
 
 
-def test_a_watcher_that_goes_brings_the_specialised_ticks_back():
+def test_a_watcher_changes_no_kernel():
     tree = tree_of("<Sequence><AlwaysSuccess/><Inverter><AlwaysFailure/></Inverter></Sequence>")
     before = kernels(tree)
-    end = tree.subscribe_status_change(lambda *change: None)
-    assert all(now != then for now, then in zip(kernels(tree), before, strict=True))
-    end()
+    tree.subscribe_status_change(lambda *change: None)
+    tree.record_ticks()
     assert kernels(tree) == before
+
+
+def test_a_hook_at_a_node_that_is_being_ticked_acts_from_the_next_tick_on():
+    factory = BehaviorTreeFactory()
+
+    def hook_above(node):
+        tree.root_node().set_post_tick(lambda *_: FAILURE)
+        return SUCCESS
+
+    factory.register_simple_action("Hook", hook_above)
+    tree = tree_of("<Sequence><Hook/></Sequence>", factory)
+    seen = []
+    tree.subscribe_status_change(lambda node, before, after: seen.append((node.uid(), after)))
+    assert tree.tick_exactly_once() is SUCCESS
+    assert (1, SUCCESS) in seen
+    assert tree.tick_exactly_once() is FAILURE
 
 
 def test_a_hook_changes_only_its_node():
@@ -63,7 +78,7 @@ def test_a_hook_may_come_during_the_tick():
     assert tree.tick_exactly_once() is FAILURE
 
 
-def test_a_class_with_its_own_tick_is_not_specialised():
+def test_a_class_with_its_own_tick_gets_the_general_kernel():
     class Stubborn(Sequence):
         def tick(self):
             self.reset_children()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Sequence and Fallback have in common: children in order, from the running one on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.control.base import ControlNode
+from behavior_tree.errors import NodeExecutionError
+from behavior_tree.node import (
+    FAILURE,
+    IDLE,
+    RUNNING,
+    SKIPPED,
+    NodeConfig,
+    stores_status,
+)
+
+__all__ = ["AsyncInOrder", "InOrder"]
+
+
+class InOrder(ControlNode):
+    """Ticks children as long as they give `passes`, which is its result if all do; SKIPPED if all
+    were skipped.
+    """
+
+    __slots__ = ("_goes_on", "_index", "_skipped")
+
+    memory: ClassVar[bool] = True  # what py_trees calls it
+    passes: ClassVar[NodeStatus]
+    """Result of a child after which the next one is ticked."""
+    restorable = ("_index", "_skipped")
+
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._goes_on = self.passes
+        self._index = 0
+        self._skipped = 0
+
+    @stores_status
+    def tick(self) -> NodeStatus:
+        before, stores = self.status, self._stores
+        children, goes_on = self.children, self._goes_on
+        if before is not RUNNING:
+            if before is IDLE:
+                self._skipped = 0
+            self.status = RUNNING
+            record = self._rt.record
+            if record is not None:
+                record += (0, self, before, RUNNING)
+        try:
+            index, count = self._index, len(children)
+            while index < count:
+                child = children[index]
+                run = child._run
+                status = run(child)
+                if status is goes_on:
+                    index = self._index = index + 1
+                elif status is RUNNING:
+                    if self.status is not RUNNING:  # a leaf has halted the tree
+                        self.set_status(RUNNING)
+                    return RUNNING
+                elif status is SKIPPED:
+                    index = self._index = index + 1
+                    self._skipped += 1
+                elif status is IDLE:
+                    raise self._bad_child()
+                else:
+                    break
+            else:
+                status = self._all_passed() if self._skipped else goes_on
+            self._index = 0
+            record = self._rt.record
+            for child in children:
+                last = child.status
+                if last is RUNNING:
+                    self._halt(child)
+                elif last is not IDLE:
+                    child.status = IDLE
+                    if record is not None:
+                        record += (0, child, last, IDLE)
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        if not stores:
+            return status
+        if status is SKIPPED:
+            return self._not_stored(before, SKIPPED)
+        before = self.status
+        self.status = status
+        if record is not None:
+            record += (0, self, before, status)
+        if status is FAILURE and self._up is not None:
+            self._up._failed_child = self
+        return status
+
+    def _all_passed(self) -> NodeStatus:
+        """End of a run in which no child gave another result."""
+        skipped = self._skipped
+        if skipped and self._goes_on is FAILURE:
+            self._note_failures()
+        self._index = 0
+        self._skipped = 0
+        self.reset_children()
+        return SKIPPED if skipped == len(self.children) else self._goes_on
+
+    def halt(self) -> None:
+        self._index = 0
+        self._skipped = 0
+        super().halt()
+
+
+class AsyncInOrder(InOrder):
+    """Returns RUNNING after each child that passes at once, so that others get a turn."""
+
+    __slots__ = ()
+
+    def tick(self) -> NodeStatus:
+        if self.status is IDLE:
+            self._skipped = 0
+        self._start()
+        children = self.children
+        count = len(children)
+        while self._index < count:
+            child = children[self._index]
+            before = child.status
+            run = child._run
+            status = run(child)
+            if status is self._goes_on:
+                self._index += 1
+                if before is IDLE and self._index < count:
+                    self.emit_wake_up()
+                    return RUNNING
+            elif status is RUNNING:
+                return status
+            elif status is SKIPPED:
+                self._index += 1
+                self._skipped += 1
+            elif status is IDLE:
+                raise self._bad_child()
+            else:
+                return self._ended_by(status)
+        return self._all_passed()
+
+    def _ended_by(self, status: NodeStatus) -> NodeStatus:
+        """End of a run by a child that did not pass."""
+        self._index = 0
+        self.reset_children()
+        return status

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a tree's ticks: what nodes write down, and how readers get it.
+
+A node that is ticked adds four items to the `TickRecord` of its tree: time, node, status before and
+after. They differ if the status changed; nodes that are started or reset by others add the same. So
+the record tells which nodes were ticked and which changes of status there were, in order. Reasons
+for failures stand beside. To add four items costs a fraction of a call; whatever is made of them is
+made later, of many at once.
+
+A time is written down where a node's own work ends and at the start of a tick of the tree: what
+control nodes do in between takes less than a microsecond. The others write 0 and have the time
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from operator import is_not
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from behavior_tree.basic_types import NodeStatus
+
+if TYPE_CHECKING:
+    from behavior_tree.node import TreeNode
+
+__all__ = [
+    "ChangeReader",
+    "Changes",
+    "LastTick",
+    "RecordBatch",
+    "StatusCallback",
+    "TickRecord",
+    "ToldRecord",
+]
+
+StatusCallback = Callable[["TreeNode", NodeStatus, NodeStatus], None]
+"""Given a node, its previous and its new status."""
+
+_ITEMS = 4
+IDLE = NodeStatus.IDLE
+
+
+class TickRecord(list[Any]):
+    """Items, four by four, as nodes add them by ``+=``; flat, so no object per entry is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: list[tuple[TreeNode, str]] = []
+        """Failure reasons that nodes gave, in order."""
+
+    def take(self) -> tuple[list[Any], list[tuple[TreeNode, str]]]:
+        """Items and reasons so far, which are forgotten; from any thread."""
+        items = self[:]  # whole entries, since each is added in one step
+        del self[: len(items)]
+        reasons = self.reasons[:]
+        del self.reasons[: len(reasons)]
+        return items, reasons
+
+    def repeat(self, items: list[Any], reasons: list[tuple[TreeNode, str]]) -> None:
+        """Add what another record took down meanwhile."""
+        for start in range(0, len(items), _ITEMS):
+            self += items[start : start + _ITEMS]
+        self.reasons += reasons
+
+
+class ToldRecord(TickRecord):
+    """A record that tells callbacks of changes of status as they are added.
+
+    Args:
+        callbacks: whom to tell
+        kept: False if nobody reads the record besides
+    """
+
+    def __init__(self, callbacks: Iterable[StatusCallback], *, kept: bool) -> None:
+        super().__init__()
+        self._callbacks = tuple(callbacks)
+        self._kept = kept
+
+    def __iadd__(self, entry: Iterable[Any]) -> Self:  # type: ignore[misc]
+        _, node, before, after = entry
+        if self._kept:
+            super().__iadd__(entry)
+        if before is not after:
+            for callback in self._callbacks:
+                callback(node, before, after)
+        return self
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Changes of status in order, one list per column, all of the same length."""
+
+    times: list[int]
+    """Monotonic [ns]."""
+    nodes: list[TreeNode]
+    previous: list[NodeStatus]
+    new: list[NodeStatus]
+    thread: int
+    """Native id of the thread that made them."""
+
+    def of(self, kept: list[int]) -> Changes:
+        """Those with these indices."""
+        return Changes(
+            [self.times[index] for index in kept],
+            [self.nodes[index] for index in kept],
+            [self.previous[index] for index in kept],
+            [self.new[index] for index in kept],
+            self.thread,
+        )
+
+    def without_idle(self) -> Changes:
+        """Those whose new status is not IDLE."""
+        return self.of([i for i, new in enumerate(self.new) if new is not IDLE])
+
+
+class RecordBatch:
+    """Part of a record.
+
+    Args:
+        items: as in `TickRecord`
+        reasons: failure reasons given meanwhile, in order
+        thread: native id of the thread that wrote it
+        begun: time for the first entries, if they have none [ns]
+    """
+
+    def __init__(
+        self, items: list[Any], reasons: list[tuple[TreeNode, str]], thread: int, begun: int
+    ) -> None:
+        self._items = items
+        self._begun = begun
+        self.reasons = reasons
+        self.thread = thread
+        self.nodes: list[TreeNode] = items[1::_ITEMS]
+        """Nodes of all entries, in order."""
+
+    def __len__(self) -> int:
+        """Number of entries."""
+        return len(self.nodes)
+
+    @property
+    def previous(self) -> list[NodeStatus]:
+        """Status before, of all entries."""
+        return self._items[2::_ITEMS]
+
+    @property
+    def new(self) -> list[NodeStatus]:
+        """Status after, of all entries."""
+        return self._items[3::_ITEMS]
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The entries in which the status changed."""
+        changed = list(map(is_not, self.previous, self.new))
+        return Changes(
+            list(compress(self._times(), changed)),
+            list(compress(self.nodes, changed)),
+            list(compress(self.previous, changed)),
+            list(compress(self.new, changed)),
+            self.thread,
+        )
+
+    def last_changes(self) -> dict[TreeNode, tuple[NodeStatus, NodeStatus]]:
+        """Status before and after the last change of each node that changed."""
+        changed = list(map(is_not, self.previous, self.new))
+        pairs = zip(self.previous, self.new, strict=True)
+        return dict(zip(compress(self.nodes, changed), compress(pairs, changed), strict=True))
+
+    def _times(self) -> list[int]:
+        times, last = self._items[0::_ITEMS], self._begun
+        for index, time in enumerate(times):
+            if time:
+                last = time
+            else:
+                times[index] = last
+        return times
+
+    def ticked(self) -> dict[TreeNode, None]:
+        """The nodes that were ticked, without an order: those whose tick is recorded, and those
+        above them, since a node that goes on because a child goes on adds nothing.
+        """
+        found: dict[TreeNode, None] = {}
+        for node, before, after in zip(self.nodes, self.previous, self.new, strict=True):
+            above: TreeNode | None = node
+            if after is not IDLE or before is IDLE:
+                while above is not None and above not in found:
+                    found[above] = None
+                    above = above._up
+        return found
+
+
+class ChangeReader(Protocol):
+    """What `Tree.subscribe_changes` takes. Nothing of it may raise."""
+
+    @property
+    def completes_runs(self) -> bool:
+        """Whether `take` shall be called as soon as a run of the tree ends."""
+
+    def take(self, batch: RecordBatch) -> None:
+        """Take what has happened since the last call, from any thread, never two at once."""
+
+    def settle(self) -> None:
+        """Do what takes long; called by the recorder's thread every 10 ms while ticks go on."""
+
+
+class LastTick:
+    """Reader that keeps which nodes the last tick of a tree ticked, and the reasons given."""
+
+    completes_runs = False
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """A tick begins."""
+        self.nodes: dict[TreeNode, None] = {}
+        self.reasons: list[tuple[TreeNode, str]] = []
+
+    def take(self, batch: RecordBatch) -> None:
+        """Called by the tree."""
+        self.nodes |= batch.ticked()
+        self.reasons += batch.reasons
+
+    def settle(self) -> None:
+        """Nothing takes long."""
