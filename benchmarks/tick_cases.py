@@ -45,6 +45,8 @@ class Case:
     """Status that each tick gives."""
     chains: bool = False
     """True if it consists of nodes with one child."""
+    gain: float = 20.0
+    """How many times longer py_trees takes, at least."""
 
 
 def register_leaves(module: Any, factory: Any) -> None:
@@ -309,31 +311,34 @@ class Family:
     """A tree of about so many nodes."""
     result: str = "SUCCESS"
     chains: bool = False
+    gain: float = 20.0
 
     def case(self, nodes: int) -> Case:
         """The tree of about so many nodes."""
         part = self.make(nodes)
         main = f'<BehaviorTree ID="Main">{part.xml}</BehaviorTree>'
         xml = f'<root BTCPP_format="4" main_tree_to_execute="Main">{main}{part.trees}</root>'
-        return Case(f"{self.name} {nodes}", xml, part.nodes, part.make, self.result, self.chains)
+        return Case(
+            f"{self.name} {nodes}", xml, part.nodes, part.make, self.result, self.chains, self.gain
+        )
 
 
 FAMILIES = [
     Family("wide", _wide),
     Family("deep", _deep, chains=True),
-    Family("running chain", _running_chain, "RUNNING", chains=True),
+    Family("running chain", _running_chain, "RUNNING", chains=True, gain=10),
     Family("binary", _binary),
     Family("alternating", _alternating),
-    Family("half ticked", _half_ticked),
-    Family("scripts", _scripts),
-    Family("conditions", _conditions),
+    Family("half ticked", _half_ticked, gain=15),
+    Family("scripts", _scripts, gain=15),
+    Family("conditions", _conditions, gain=12),
     Family("reactive", _reactive),
     Family("reactive scripts", _reactive_scripts),
-    Family("reactive running", _reactive_running, "RUNNING"),
+    Family("reactive running", _reactive_running, "RUNNING", gain=15),
     Family("decorated", _decorated),
-    Family("decorator chains", _decorator_chains, chains=True),
+    Family("decorator chains", _decorator_chains, chains=True, gain=10),
     Family("parallel", _parallel_wide),
-    Family("parallel running", _parallel_running, "RUNNING"),
-    Family("callbacks", _callbacks),
-    Family("subtrees", _subtrees),
+    Family("parallel running", _parallel_running, "RUNNING", gain=5),
+    Family("callbacks", _callbacks, gain=15),
+    Family("subtrees", _subtrees, gain=12),
 ]

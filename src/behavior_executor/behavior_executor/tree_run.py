@@ -119,18 +119,15 @@ class TreeRun:
         if self._changes is None:
             results, ticked = self._results(), self.ticked_nodes()
             # One that only went on because a child did has written nothing.
-            shown = {node: (results.get(node, NodeStatus.RUNNING), True) for node in ticked}
-            for node, status in results.items():
-                shown.setdefault(node, (status, False))
-            self._changes = {node.uid(): each for node, each in shown.items()}
+            results |= dict.fromkeys(ticked - results.keys(), NodeStatus.RUNNING)
+            self._changes = {
+                node.uid(): (status, node in ticked) for node, status in results.items()
+            }
         return self._changes
 
-    def ticked_nodes(self) -> dict[TreeNode, None]:
+    def ticked_nodes(self) -> set[TreeNode]:
         """Nodes that the last tick ticked."""
-        ticked: dict[TreeNode, None] = {}
-        for batch in self._last:
-            ticked |= batch.ticked()
-        return ticked
+        return set().union(*(batch.ticked() for batch in self._last))
 
     def halt(self) -> None:
         """Halt all nodes; the next tick starts at the root."""
@@ -208,14 +205,9 @@ class TreeRun:
     def _results(self) -> dict[TreeNode, NodeStatus]:
         """What every node in the record of the last tick came to."""
         results: dict[TreeNode, NodeStatus] = {}
-        idle, run = NodeStatus.IDLE, NodeStatus.RUNNING
-        for batch in self._last:
-            for node, before, after in zip(batch.nodes, batch.previous, batch.new, strict=True):
-                # A parent resets its children after they have ended: the result is what counts.
-                if after is not idle:
-                    results[node] = after
-                elif before is run or node not in results:
-                    results[node] = idle
+        for batch in self._last:  # mostly one
+            later = batch.results()
+            results = later if not results else results | later
         return results
 
     def _watch_servers(self, reasons: list[tuple[TreeNode, str]]) -> None:

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
-from operator import is_not
+from itertools import compress, repeat
+from operator import is_, is_not, or_
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from behavior_tree.basic_types import NodeStatus
@@ -41,6 +41,7 @@ StatusCallback = Callable[["TreeNode", NodeStatus, NodeStatus], None]
 
 _ITEMS = 4
 IDLE = NodeStatus.IDLE
+RUNNING = NodeStatus.RUNNING
 
 
 class TickRecord(list[Any]):
@@ -177,18 +178,29 @@ class RecordBatch:
                 times[index] = last
         return times
 
-    def ticked(self) -> dict[TreeNode, None]:
-        """The nodes that were ticked, without an order: those whose tick is recorded, and those
-        above them, since a node that goes on because a child goes on adds nothing.
+    def ticked(self) -> set[TreeNode]:
+        """The nodes that were ticked: those whose tick is recorded, and those above them, since a
+        node that goes on because a child goes on adds nothing.
         """
-        found: dict[TreeNode, None] = {}
-        for node, before, after in zip(self.nodes, self.previous, self.new, strict=True):
-            above: TreeNode | None = node
-            if after is not IDLE or before is IDLE:
-                while above is not None and above not in found:
-                    found[above] = None
-                    above = above._up
+        ends = map(is_not, self.new, repeat(IDLE))
+        stays = map(is_, self.previous, repeat(IDLE))
+        found = set(compress(self.nodes, map(or_, ends, stays)))
+        new = found
+        while new:
+            new = {node._up for node in new if node._up is not None} - found
+            found |= new
         return found
+
+    def results(self) -> dict[TreeNode, NodeStatus]:
+        """What each node with an entry came to: the last status that is not IDLE, since a parent
+        resets its children after they have ended; IDLE if it was halted, or only reset.
+        """
+        ends = map(is_not, self.new, repeat(IDLE))
+        halted = map(is_, self.previous, repeat(RUNNING))
+        kept = list(map(or_, ends, halted))
+        results = dict.fromkeys(self.nodes, IDLE)
+        results.update(zip(compress(self.nodes, kept), compress(self.new, kept), strict=True))
+        return results
 
 
 class ChangeReader(Protocol):
@@ -215,7 +227,7 @@ class LastTick:
 
     def clear(self) -> None:
         """A tick begins."""
-        self.nodes: dict[TreeNode, None] = {}
+        self.nodes: set[TreeNode] = set()
         self.reasons: list[tuple[TreeNode, str]] = []
 
     def take(self, batch: RecordBatch) -> None:

@@ -209,25 +209,20 @@ class Tree:
                 node.reset_status()
 
     def _tick(self) -> NodeStatus:
-        recorder = self._recorder
-        if recorder is None:
-            return self._tick_root()
-        recorder.begin()
+        recorder, runtime, root = self._recorder, self._runtime, self._root
+        if recorder is not None:
+            recorder.begin()
         status = RUNNING
         try:
-            status = self._tick_root()
+            if runtime.has_timers:
+                runtime.expire_timers()
+            runtime.ticks += 1
+            status = self._last = root.execute_tick()
+            if status is SUCCESS or status is FAILURE:
+                root.reset_status()
         finally:
-            recorder.end(status is not RUNNING)
-        return status
-
-    def _tick_root(self) -> NodeStatus:
-        if self._runtime.has_timers:
-            self._runtime.expire_timers()
-        root = self._root
-        self._runtime.ticks += 1
-        status = self._last = root.execute_tick()
-        if status is SUCCESS or status is FAILURE:
-            root.reset_status()
+            if recorder is not None:
+                recorder.end(status is not RUNNING)
         return status
 
     # -- observing ------------------------------------------------------------------------------

@@ -69,17 +69,21 @@ class InOrder(ControlNode):
                 else:
                     break
             else:
-                status = self._all_passed() if self._skipped else goes_on
+                status = goes_on if count and not self._skipped else self._all_passed()
             self._index = 0
             record = self._rt.record
-            for child in children:
-                last = child.status
-                if last is RUNNING:
-                    self._halt(child)
-                elif last is not IDLE:
+            if status is goes_on and record is None:  # all have ended, and nobody is to be told
+                for child in children:
                     child.status = IDLE
-                    if record is not None:
-                        record += (0, child, last, IDLE)
+            else:
+                for child in children:
+                    last = child.status
+                    if last is RUNNING:
+                        self._halt(child)
+                    elif last is not IDLE:
+                        child.status = IDLE
+                        if record is not None:
+                            record += (0, child, last, IDLE)
         except NodeExecutionError:
             raise
         except Exception as error:

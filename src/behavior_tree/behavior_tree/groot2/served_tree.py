@@ -169,12 +169,12 @@ class ServedTree:
         taken, self._transitions = self._transitions, b""
         return taken
 
-    def states(self) -> bytes:
-        """Status of all nodes as it is now, 3 bytes each."""
+    def states(self, structure: Structure) -> bytes:
+        """Status of all nodes of a structure as it is now, or was at its end, 3 bytes each."""
         self.tree.drain_changes()
         with self._following:
             self._follow()
-            return bytes(self.structure.states)
+            return bytes(structure.states)
 
     def follow_recording(self, other: ServedTree) -> None:
         """Go on with a recording of the tree that was served before, on the same time scale."""

@@ -194,7 +194,7 @@ class Server:
             case b"T":
                 return structure.document
             case b"S":
-                return served.states()
+                return served.states(structure)
             case b"B":
                 return pack_blackboards(served.tree, parts[1].decode(errors="replace"))
             case b"D":
