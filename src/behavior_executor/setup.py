@@ -12,7 +12,8 @@ setup(
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
-        (f"share/{PACKAGE}", ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -22,11 +23,9 @@ setup(
     description="Runs missions as behavior trees; managers; client side of missions.",
     license="Apache-2.0",
     entry_points={
+        "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": [
             "executor_node = behavior_executor.node:main",
-        ],
-        "behavior_executor.managers": [
-            "scene = behavior_executor.scene_manager:SceneManager",
         ],
     },
 )

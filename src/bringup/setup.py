@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Installation of behavior_bringup."""
+
+import os
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-package_name = "behavior_bringup"
+PACKAGE = "behavior_bringup"
 
 
-def shared_files() -> list[tuple[str, list[str]]]:
-    """Files of config/, launch/ and trees/, which are links to the folders at the root."""
-    by_folder: dict[str, list[str]] = {}
-    for name in ("config", "launch", "trees"):
-        for file in sorted(Path(name).rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts:
-                by_folder.setdefault(f"share/{package_name}/{file.parent}", []).append(str(file))
-    return sorted(by_folder.items())
+def files(*folders: str) -> list[tuple[str, list[str]]]:
+    """The files of some folders, each to its place below the share folder; links are followed."""
+    return [
+        (f"share/{PACKAGE}/{folder}", sorted(str(file) for file in found if file.is_file()))
+        for top in folders
+        for folder, _, names in os.walk(top, followlinks=True)
+        if (found := [Path(folder, name) for name in names]) and "__pycache__" not in folder
+    ]
 
 
 setup(
-    name=package_name,
+    name=PACKAGE,
     version="0.1.0",
-    packages=[
-        package_name,
-        f"{package_name}.navigation",
-        f"{package_name}.security",
-    ],
-    package_data={package_name: ["py.typed"]},
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed"]},
     data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
-        (f"share/{package_name}", ["package.xml"]),
-        *shared_files(),
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
+        *files("config", "launch"),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -38,6 +38,7 @@ setup(
     description="Stack descriptions, launch files, the behavior command and the viewer.",
     license="Apache-2.0",
     entry_points={
+        "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": ["behavior = behavior_bringup.cli:main"],
         "ros2cli.command": ["bt = behavior_bringup.ros2cli_command:BtCommand"],
     },

@@ -1,9 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installation of behavior_jobs."""
 
+import os
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
 PACKAGE = "behavior_jobs"
+
+
+def files(*folders: str) -> list[tuple[str, list[str]]]:
+    """The files of some folders, each to its place below the share folder; links are followed."""
+    return [
+        (f"share/{PACKAGE}/{folder}", sorted(str(file) for file in found if file.is_file()))
+        for top in folders
+        for folder, _, names in os.walk(top, followlinks=True)
+        if (found := [Path(folder, name) for name in names]) and "__pycache__" not in folder
+    ]
+
 
 setup(
     name=PACKAGE,
@@ -12,7 +26,9 @@ setup(
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
-        (f"share/{PACKAGE}", ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
+        *files("config", "trees"),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -22,15 +38,6 @@ setup(
     description="The suite's own jobs: their tree nodes and their judges.",
     license="Apache-2.0",
     entry_points={
-        "behavior_executor.tree_nodes": [
-            "behavior_jobs = behavior_jobs.tree_nodes:register",
-        ],
-        "behavior_bringup.judges": [
-            "insert_shelf = behavior_jobs.judges.insert_shelf:MISSION",
-            "open_door = behavior_jobs.judges.open_door:MISSION",
-            "pick_frozen = behavior_jobs.judges.pick_frozen:MISSION",
-            "sort_balls = behavior_jobs.judges.sort_balls:MISSION",
-            "stack_blocks = behavior_jobs.judges.stack_blocks:MISSION",
-        ],
+        "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
     },
 )

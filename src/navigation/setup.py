@@ -1,9 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installation of behavior_navigation."""
 
+import os
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
 PACKAGE = "behavior_navigation"
+
+
+def files(*folders: str) -> list[tuple[str, list[str]]]:
+    """The files of some folders, each to its place below the share folder; links are followed."""
+    return [
+        (f"share/{PACKAGE}/{folder}", sorted(str(file) for file in found if file.is_file()))
+        for top in folders
+        for folder, _, names in os.walk(top, followlinks=True)
+        if (found := [Path(folder, name) for name in names]) and "__pycache__" not in folder
+    ]
+
 
 setup(
     name=PACKAGE,
@@ -12,7 +26,9 @@ setup(
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
-        (f"share/{PACKAGE}", ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
+        *files("config", "trees"),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -22,23 +38,12 @@ setup(
     description="Navigation managers for the executor, safety gate, and Nav2 behind their topics.",
     license="Apache-2.0",
     entry_points={
+        "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": [
             "nav2_map_loader = behavior_navigation.nav2.map_loader:main",
             "nav2_path_planner = behavior_navigation.nav2.path_planner:main",
             "nav2_route_planner = behavior_navigation.nav2.route_planner:main",
             "safety_gate = behavior_navigation.safety_gate:main",
-        ],
-        "behavior_executor.managers": [
-            "system_health = behavior_navigation.managers.system_health:SystemHealthManager",
-            "planner = behavior_navigation.managers.planner:PlannerManager",
-            "action = behavior_navigation.managers.action:ActionManager",
-            "map = behavior_navigation.managers.map:MapManager",
-            "entity = behavior_navigation.managers.entity:EntityManager",
-            "feedback_collector = behavior_navigation.managers.feedback:FeedbackCollector",
-            "local_action = behavior_navigation.managers.local_action:LocalActionGenerator",
-            "loco_manipulation = "
-            "behavior_navigation.managers.loco_manipulation:LocoManipulationManager",
-            "autonomy_level = behavior_navigation.managers.autonomy_level:AutonomyLevelManager",
         ],
     },
 )

@@ -16,7 +16,7 @@ from behavior_workspace.environment import build_environment, variables
 from behavior_workspace.interfaces import interface_prefix
 from behavior_workspace.layout import Layout
 
-MANIFESTS = ("package.xml", "setup.py", "setup.cfg")
+MANIFESTS = ("package.xml", "setup.py", "setup.cfg", "behavior.yaml")
 DATA_FOLDERS = ("config", "launch", "trees")
 
 

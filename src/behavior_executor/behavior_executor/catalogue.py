@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The missions there are: tree files in folders, with what they say about themselves. No ROS.
 
-A file ``NAME.xml`` in one of the folders is the mission NAME. Its description is the first line of
-the comment that opens the file. Its parameters are the ports that the file's ``TreeNodesModel``
-declares for the main tree::
+A file ``NAME.xml`` in one of the folders is the mission NAME. Packages offer folders too (see
+:mod:`behavior_packages`); ``PACKAGE/NAME`` tells missions of two packages apart.
+
+A mission's description is the first line of the comment that opens the file. Its parameters are
+the ports that the file's ``TreeNodesModel`` declares for the main tree::
 
     <TreeNodesModel>
       <SubTree ID="stack_blocks">
@@ -22,16 +24,21 @@ import itertools
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from behavior_executor.missions import Code, MissionError
+from behavior_packages import ambiguity, packages
 from behavior_tree.shown_text import MOST_PROBLEMS, listed, visible
 
 Value = str | int | float | bool
 """What a mission parameter can be on the blackboard."""
+
+EVERYTHING = "*"
+"""In the executor's parameters: whatever packages offer."""
 
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _ROOT = re.compile(r"<root\b")
@@ -107,16 +114,28 @@ class MissionEntry:
 
 class MissionCatalogue:
     """The missions in a list of folders, and single files; of two with one name the earlier counts,
-    and files before folders.
+    files before folders, and these before those of packages, which do not shadow each other.
 
     A file that was added, edited or removed counts at the next call; what has not changed is not
     read again.
     """
 
-    def __init__(self, directories: Sequence[Path], files: Sequence[Path] = ()) -> None:
-        """Remember folders and files; one that does not exist holds no mission."""
+    def __init__(
+        self,
+        directories: Sequence[Path],
+        files: Sequence[Path] = (),
+        packages: Sequence[tuple[str, Path]] = (),
+    ) -> None:
+        """Remember folders and files; one that does not exist holds no mission.
+
+        Args:
+            directories: somebody's own.
+            files: single ones.
+            packages: folders of packages, with their names.
+        """
         self.directories = tuple(directories)
         self.files = tuple(files)
+        self.packages = tuple(packages)
         self._read: dict[Path, tuple[object, MissionEntry]] = {}
         """By file: what told one version from another, and what it said."""
 
@@ -139,20 +158,37 @@ class MissionCatalogue:
             raise MissionError(
                 Code.UNKNOWN_MISSION,
                 f"no mission '{name}'{_nearest(name, self.names(), 'missions')}; "
-                f"looked in {', '.join(map(str, (*self.files, *self.directories))) or 'no folder'}",
+                f"looked in {', '.join(map(str, self._searched())) or 'no folder'}",
             )
         return self._entry(name, path)
 
     def _path(self, name: str) -> Path | None:
-        """The file of a mission, without looking at any other; names are no paths."""
-        if not name or "/" in name or "\0" in name:
+        """The file of a mission, without looking at any other; names are no paths.
+
+        Raises:
+            MissionError: UNKNOWN_MISSION; several packages have one of this name.
+        """
+        package, slash, plain = name.rpartition("/")
+        if not plain or "\0" in name:
             return None
-        named = (path for path in self.files if path.stem == name)
-        for path in (*named, *(directory / f"{name}.xml" for directory in self.directories)):
-            with contextlib.suppress(OSError):  # a name that is too long for the file system
-                if path.is_file():
+        if not slash:
+            named = (path for path in self.files if path.stem == name)
+            for path in (*named, *(directory / f"{name}.xml" for directory in self.directories)):
+                if _is_file(path):
                     return path
-        return None
+        found = {
+            owner: folder / f"{plain}.xml"
+            for owner, folder in self.packages
+            if package in ("", owner) and _is_file(folder / f"{plain}.xml")
+        }
+        if len(found) > 1:
+            both = ambiguity("mission", plain, [(owner, str(at)) for owner, at in found.items()])
+            text = f"{both}: say which, as in {next(iter(found))}/{plain}"
+            raise MissionError(Code.UNKNOWN_MISSION, text)
+        return next(iter(found.values()), None)
+
+    def _searched(self) -> list[Path]:
+        return [*self.files, *self.directories, *(folder for _, folder in self.packages)]
 
     def _entry(self, name: str, path: Path) -> MissionEntry:
         """What a file says of itself, read again if it may have changed."""
@@ -174,7 +210,36 @@ class MissionCatalogue:
             for path in directory.glob("*.xml"):
                 if path.is_file():
                     paths.setdefault(path.stem, path)
+        offered = [
+            (package, path)
+            for package, folder in self.packages
+            for path in folder.glob("*.xml")
+            if path.stem not in paths and path.is_file()
+        ]
+        counts = Counter(path.stem for _, path in offered)
+        for package, path in offered:
+            paths[path.stem if counts[path.stem] == 1 else f"{package}/{path.stem}"] = path
         return paths
+
+
+def catalogue_of(directories: Sequence[str], file: str = "") -> MissionCatalogue:
+    """The catalogue that an executor's parameters describe.
+
+    Args:
+        directories: ``tree_directories``; ``*`` stands for what packages offer.
+        file: ``behavior_tree_file``.
+    """
+    return MissionCatalogue(
+        [Path(name) for name in directories if name not in ("", EVERYTHING)],
+        [Path(file).expanduser()] if file else [],
+        packages().folders("trees") if EVERYTHING in directories else [],
+    )
+
+
+def _is_file(path: Path) -> bool:
+    with contextlib.suppress(OSError):  # a name that is too long for the file system
+        return path.is_file()
+    return False
 
 
 def _read(name: str, path: Path) -> MissionEntry:

@@ -3,20 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-
+from behavior_executor.catalogue import EVERYTHING
 from behavior_executor.journal import RestartPolicy
 from behavior_ros import ParameterSpec
-
-
-def _share(*parts: str) -> str:
-    """A path in the share folder of behavior_bringup, or below the working directory."""
-    try:
-        return str(Path(get_package_share_directory("behavior_bringup"), *parts))
-    except PackageNotFoundError:
-        return str(Path(*parts))
 
 
 def executor_parameters() -> list[ParameterSpec]:
@@ -25,27 +14,27 @@ def executor_parameters() -> list[ParameterSpec]:
         ParameterSpec("tick_rate", 2.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
         ParameterSpec(
             "tree_directories",
-            [_share("trees")],
-            "folders whose tree files are the missions",
+            [EVERYTHING],
+            "folders whose tree files are the missions; *: those that packages offer",
             read_only=True,
         ),
         ParameterSpec(
             "nodes_file",
-            _share("config", "nodes.yaml"),
-            "tree nodes made from ROS interfaces; empty: none",
+            EVERYTHING,
+            "tree nodes made from ROS interfaces; *: those that packages offer; empty: none",
             read_only=True,
         ),
         ParameterSpec(
             "managers",
-            ["behavior_executor.scene_manager:SceneManager"],
-            "managers: entry points or module:Class",
+            ["scene"],
+            "managers: names that packages offer, or module:Class",
             read_only=True,
         ),
         ParameterSpec(
             "feedback_collector",
             "",
-            "manager that tells what becomes of an action, after all others: an entry point or "
-            "module:Class; empty: none",
+            "manager that tells what becomes of an action, after all others: a name that a "
+            "package offers or module:Class; empty: none",
             read_only=True,
         ),
         ParameterSpec(

@@ -5,19 +5,17 @@ A manager brings tree nodes, keeps its inputs in message caches, and takes part 
 before it, so that all nodes see one consistent state, and after it, to publish. A manager uses the
 executor's node, or a node of its own in the same process (:class:`ManagerNode`).
 
-A package adds a manager by an entry point in the group ``behavior_executor.managers``::
+A package offers a manager in its ``behavior.yaml`` (see :mod:`behavior_packages`)::
 
-    entry_points={"behavior_executor.managers": ["scene = my_package.scene:SceneManager"]}
+    managers: {scene: "my_package.scene:SceneManager"}
 
 and the executor's parameter ``managers`` names it, or names the class as ``module:Class``.
 """
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from rclpy.node import Node
@@ -25,9 +23,8 @@ from rclpy.node import Node
 from behavior_executor.missions import Code, MissionRequest
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
+from behavior_packages import PackageError, packages
 from behavior_tree import BehaviorTreeFactory
-
-ENTRY_POINT_GROUP = "behavior_executor.managers"
 
 Shared = TypeVar("Shared")
 
@@ -119,7 +116,7 @@ def load_manager_class(name: str) -> type[BehaviorManager]:
     """The class behind an entry of the parameter ``managers``.
 
     Args:
-        name: name of an entry point, or ``module:Class``.
+        name: of a manager that a package offers, or ``module:Class``.
 
     Raises:
         ManagerError: there is none, it cannot be imported, or it is no manager.
@@ -129,16 +126,11 @@ def load_manager_class(name: str) -> type[BehaviorManager]:
             module, _, attribute = name.partition(":")
             found = getattr(importlib.import_module(module), attribute)
         else:
-            known = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
-            if name not in known:
-                close = difflib.get_close_matches(name, known) or sorted(known)
-                raise ManagerError(
-                    f"no manager '{name}'; entry points: {', '.join(close) or 'none'}; "
-                    "or write module:Class"
-                )
-            found = known[name].load()
+            found = packages().find("managers", name).load()
     except (ImportError, AttributeError) as error:
         raise ManagerError(f"manager '{name}' cannot be imported: {error}") from error
+    except PackageError as error:
+        raise ManagerError(f"{error}; or write module:Class") from error
     if not (isinstance(found, type) and issubclass(found, BehaviorManager)):
         raise ManagerError(f"manager '{name}' is no subclass of BehaviorManager")
     return found

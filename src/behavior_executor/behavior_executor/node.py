@@ -28,7 +28,7 @@ from rclpy.timer import Timer
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from behavior_executor.catalogue import MissionCatalogue
+from behavior_executor.catalogue import catalogue_of
 from behavior_executor.conversion import (
     feedback_message,
     metrics_message,
@@ -59,6 +59,7 @@ from behavior_executor.report import Report
 from behavior_executor.tree_monitors import tree_monitors
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_executor.tree_shop import TreeShop
+from behavior_packages import packages
 from behavior_ros import (
     ERROR,
     OK,
@@ -198,12 +199,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             wake=self._written.trigger,
         )
         tree_file = values["behavior_tree_file"]
-        tree_file = Path(tree_file).expanduser() if tree_file else None
+        for problem in packages().problems:
+            self.problem(problem)
         self.core = ExecutorCore(
-            catalogue=MissionCatalogue(
-                [Path(name) for name in values["tree_directories"] if name],
-                [tree_file] if tree_file else [],
-            ),
+            catalogue=catalogue_of(values["tree_directories"], tree_file),
             queue=MissionQueue(
                 default_policy=Policy[values["second_mission_policy"].upper()],
                 capacity=values["queue_capacity"],
@@ -217,7 +216,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
                 tick_period=1.0 / values["tick_rate"],
                 server_lost_grace=values["server_lost_grace"],
                 mission_timeout=values["mission_timeout"] or math.inf,
-                navigation_tree=tree_file.stem if tree_file else values["navigation_tree"],
+                navigation_tree=Path(tree_file).stem if tree_file else values["navigation_tree"],
                 map_tree=values["map_tree"],
                 serves_maps=values["use_tile_loader"],
             ),

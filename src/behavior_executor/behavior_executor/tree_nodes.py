@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tree nodes that other packages bring.
+"""Tree nodes that packages bring.
 
-A package adds tree nodes by an entry point in the group ``behavior_executor.tree_nodes``::
+A package offers them in its ``behavior.yaml`` (see :mod:`behavior_packages`)::
 
-    entry_points={"behavior_executor.tree_nodes": ["my_jobs = my_jobs.tree_nodes:register"]}
+    tree_nodes: [my_jobs.tree_nodes:register]   # functions that register nodes
+    nodes: [config/nodes.yaml]                  # nodes made from ROS interfaces
 
-which names a function that registers them::
+A function registers as many as it likes::
 
     def register(factory: BehaviorTreeFactory, context: NodeContext) -> None:
         factory.register_node_type(Greet, "Greet")
@@ -15,16 +16,16 @@ which names a function that registers them::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from pathlib import Path
 
 from rclpy.node import Node
 
 from behavior_executor.scene_nodes import Scene
-from behavior_tree import BehaviorTreeFactory
-
-ENTRY_POINT_GROUP = "behavior_executor.tree_nodes"
+from behavior_packages import Offer, PackageError, ambiguity, packages
+from behavior_ros.node_models import NodeModel, NodeModelError, load_node_models
+from behavior_tree import BehaviorTreeFactory, NodeTypeTakenError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +41,52 @@ class NodeContext:
 def register_package_nodes(
     factory: BehaviorTreeFactory, context: NodeContext, tell: Callable[[str], None]
 ) -> None:
-    """Register the tree nodes of all packages.
+    """Register what the functions of all packages register.
 
     Args:
         factory: gets the nodes.
         context: what they may use.
-        tell: is given what is wrong with a package; the others are registered all the same.
+        tell: is given what is wrong with a package; the others' nodes are registered all the same.
     """
-    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
+    brought: dict[str, Offer] = {}
+    for offer in packages().offers("tree_nodes"):
+        before = set(factory.manifests())
         try:
-            point.load()(factory, context)
+            offer.load()(factory, context)
+        except PackageError as error:
+            tell(str(error))
+        except NodeTypeTakenError as error:
+            first = brought.get(error.registration_id)
+            both = [(each.package, each.place) for each in (first, offer) if each is not None]
+            tell(ambiguity("tree node", error.registration_id, both))
         except Exception as error:  # a package may raise anything; the others shall be there
-            tell(f"tree nodes of {point.name} ({point.value}): {type(error).__name__}: {error}")
+            tell(str(offer.failure(error)))
+        brought |= dict.fromkeys(factory.manifests().keys() - before, offer)
+
+
+def package_node_models(
+    known: Collection[str], tell: Callable[[str], None]
+) -> list[list[NodeModel]]:
+    """Tree nodes made from ROS interfaces that packages offer, file by file.
+
+    Args:
+        known: names of nodes that are registered already.
+        tell: is given what is wrong with a file; the others count all the same.
+    """
+    owners: dict[str, Offer] = {}
+    files = []
+    for offer in packages().offers("nodes"):
+        try:
+            found = load_node_models(Path(offer.value))
+        except NodeModelError as error:
+            tell(f"{offer.package}: {error}")
+            continue
+        for model in found:
+            if model.node in owners:
+                both = [(o.package, o.value) for o in (owners[model.node], offer)]
+                tell(ambiguity("tree node", model.node, both))
+            elif model.node in known:
+                tell(f"{offer.value}: there is a tree node {model.node} already, this one is not")
+        files.append([m for m in found if m.node not in owners and m.node not in known])
+        owners |= {model.node: offer for model in files[-1]}
+    return files

@@ -5,16 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rclpy.node import Node
 
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
+from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, MissionEntry, Value
 from behavior_executor.manager import BehaviorManager
 from behavior_executor.scene_manager import SceneManager
 from behavior_executor.tree_document import tree_document
-from behavior_executor.tree_nodes import NodeContext, register_package_nodes
+from behavior_executor.tree_nodes import (
+    NodeContext,
+    package_node_models,
+    register_package_nodes,
+)
 from behavior_executor.tree_run import TreeRun
 from behavior_ros import load_node_models, register_ros_nodes
+from behavior_ros.node_models import NodeModelError
 from behavior_tree import (
     BehaviorTreeError,
     BehaviorTreeFactory,
@@ -41,7 +47,7 @@ class TreeShop:
         Args:
             node: through which tree nodes made from ROS interfaces talk.
             managers: register their tree nodes.
-            nodes_file: tree nodes made from ROS interfaces; empty: none.
+            nodes_file: tree nodes made from ROS interfaces; "*": those of packages; empty: none.
             clock: node time [s].
             common: values on the blackboard of every tree.
             tell: is given what is doubtful in a tree, for the log.
@@ -114,6 +120,18 @@ class TreeShop:
         register_package_nodes(factory, context, self._tell)
         if self._nodes_file:
             barriers = {k: v for each in self._managers for k, v in each.barriers().items()}
-            models = load_node_models(self._nodes_file)
-            register_ros_nodes(factory, self._node, models, barriers=barriers)
+            if self._nodes_file == EVERYTHING:
+                self._add_package_models(factory, barriers)
+            else:
+                models = load_node_models(self._nodes_file)
+                register_ros_nodes(factory, self._node, models, barriers=barriers)
         return factory
+
+    def _add_package_models(
+        self, factory: BehaviorTreeFactory, barriers: Mapping[str, Callable[[Any], bool]]
+    ) -> None:
+        for models in package_node_models(factory.manifests(), self._tell):
+            try:
+                register_ros_nodes(factory, self._node, models, barriers=barriers)
+            except NodeModelError as error:  # the models that fit are there
+                self._tell(str(error))

@@ -152,3 +152,30 @@ def test_single_files_come_before_folders(tmp_path: Path) -> None:
     assert catalogue.names() == ["drive"]
     with pytest.raises(MissionError, match=r"drive\.xml, .*trees"):
         catalogue.find("fly")
+
+
+def test_missions_of_packages_are_told_apart_by_their_packages(tmp_path: Path) -> None:
+    one, two, own = tmp_path / "one", tmp_path / "two", tmp_path / "own"
+    for folder in (one, two, own):
+        folder.mkdir()
+        (folder / f"only_{folder.name}.xml").write_text(TREE)
+    for folder in (one, two):
+        (folder / "wave.xml").write_text(TREE)
+    packages = [("first_package", one), ("second_package", two)]
+    catalogue = MissionCatalogue([own], packages=packages)
+    assert catalogue.names() == [
+        "first_package/wave",
+        "only_one",
+        "only_own",
+        "only_two",
+        "second_package/wave",
+    ]
+    assert catalogue.find("second_package/wave").path == two / "wave.xml"
+    assert catalogue.find("second_package/only_two").path == two / "only_two.xml"
+    with pytest.raises(MissionError, match=r"first_package .* and second_package .*say which"):
+        catalogue.find("wave")
+    with pytest.raises(MissionError, match="no mission 'third_package/wave'"):
+        catalogue.find("third_package/wave")
+    (own / "wave.xml").write_text(TREE)
+    assert catalogue.find("wave").path == own / "wave.xml"  # what somebody gives counts first
+    assert "wave" in catalogue.names()

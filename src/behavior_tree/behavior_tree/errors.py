@@ -32,6 +32,18 @@ class LogicError(BehaviorTreeError):
     """The program or the tree is wrong in itself; repeating the call cannot help."""
 
 
+class NodeTypeTakenError(LogicError):
+    """A node type is registered already under the ID that another one wants."""
+
+    def __init__(self, registration_id: str) -> None:
+        """Keep the ID."""
+        super().__init__(
+            f"ID [{registration_id}] already registered: choose another, or "
+            "unregister_node_type() it"
+        )
+        self.registration_id = registration_id
+
+
 class BlackboardError(BehaviorTreeError):
     """An entry is missing, empty, or cannot hold or give the wanted type."""
 

@@ -21,7 +21,13 @@ from behavior_tree.builtin_nodes import BUILTIN_NODES
 from behavior_tree.conversion import TypeRegistry
 from behavior_tree.decorators.base import SimpleDecoratorNode
 from behavior_tree.decorators.loop import Loop
-from behavior_tree.errors import BehaviorTreeError, LoadError, LogicError, XmlProblem
+from behavior_tree.errors import (
+    BehaviorTreeError,
+    LoadError,
+    LogicError,
+    NodeTypeTakenError,
+    XmlProblem,
+)
 from behavior_tree.leaf import SimpleActionNode, SimpleConditionNode, SimpleStatefulActionNode
 from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.node import NodeConfig, TreeNode
@@ -112,12 +118,10 @@ class BehaviorTreeFactory:
             "include",
         ):
             mistake = f"'{type_id}' is an element of the XML format"
-        if mistake is None and type_id in self._manifests:
-            mistake = (
-                f"ID [{type_id}] already registered: choose another, or unregister_node_type() it"
-            )
         if mistake:
             raise LogicError(mistake)
+        if type_id in self._manifests:
+            raise NodeTypeTakenError(type_id)
         self._manifests[type_id] = manifest
         self._builders[type_id] = builder
 

@@ -8,6 +8,5 @@ mission is judged and disturbed, and `cli` is the command.
 
 from behavior_bringup.description import Process, StackDescription, load_stack, resolve
 from behavior_bringup.errors import BringupError
-from behavior_bringup.paths import share_dir
 
-__all__ = ["BringupError", "Process", "StackDescription", "load_stack", "resolve", "share_dir"]
+__all__ = ["BringupError", "Process", "StackDescription", "load_stack", "resolve"]

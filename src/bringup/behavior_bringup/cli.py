@@ -21,6 +21,7 @@ from behavior_bringup.completion import complete
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.job_cli import add_job_verbs
 from behavior_bringup.mission_cli import add_mission
+from behavior_bringup.packages_cli import add_packages
 from behavior_bringup.robot_cli import add_robot
 from behavior_bringup.scene_cli import add_scene
 from behavior_bringup.security.cli import add_security
@@ -111,6 +112,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     _add_tree(subparsers)
     add_job_verbs(subparsers)
     add_security(subparsers)
+    add_packages(subparsers)
 
 
 def _add_tree(subparsers: Any) -> None:

@@ -7,10 +7,9 @@ import argparse
 import os
 from collections.abc import Callable, Iterable
 
-from behavior_bringup.errors import BringupError
-from behavior_bringup.paths import share_dir
 from behavior_bringup.stack import Stack
 from behavior_bringup.state import known_stacks
+from behavior_packages import packages
 
 Completer = Callable[..., Iterable[str]]
 
@@ -36,22 +35,15 @@ def stack_names(**_: object) -> Iterable[str]:
 
 def world_names(**_: object) -> Iterable[str]:
     """Worlds that a stack can be brought up for."""
-    return _stems("config/stacks/*.yaml")
+    return packages().names("stacks")
 
 
 def mission_names(**_: object) -> Iterable[str]:
-    """Missions of the suite's folder."""
-    return _stems("trees/*.xml")
+    """Missions that packages offer."""
+    return packages().names("trees")
 
 
 def process_names(parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
     """Processes of the stack that was named."""
     state = Stack(parsed_args.stack).state()
     return list(state.processes) if state else []
-
-
-def _stems(pattern: str) -> list[str]:
-    try:
-        return sorted(path.stem for path in share_dir().glob(pattern))
-    except BringupError:
-        return []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stack description: which nodes run in which processes, with which parameters.
 
-One YAML file per world (`config/stacks/WORLD.yaml`) is read by `behavior up` and by the launch
-file, so that the two cannot drift apart::
+One YAML file per world (`stacks` of a package, see `behavior_packages`) is read by `behavior up`
+and by the launch file, so that the two cannot drift apart::
 
 Arguments:
       speed: {default: 1.0, help: times real time}
@@ -12,11 +12,12 @@ Arguments:
           simulation: {node: "behavior_sim.node:SimulationNode", parameters: {speed: "${speed}"}}
 
 `${NAME}` stands for an argument; a text that is nothing else keeps the argument's type. `${share}`
-is the folder of config/ and trees/, and `${robot_description:ARGUMENT}` is the URDF text of the
-robot that the argument names. A node's `node_parameters` are those of nodes that it makes for its
-own use, by their names, as `node_parameters: {autonomy_level: {deadman_switch_timeout_s: 0.5}}` for
-a manager of the executor. `extends: NAME` takes over another stack; what the file says itself
-replaces that stack's values, key by key.
+is the folder of the package that the file belongs to, `${robots:NAME}` and `${scenes:NAME}` are
+files that packages offer, and `${robot_description:NAME}` is the URDF text of a robot. A node's
+`node_parameters` are those of nodes that it makes for its own use, by their names, as
+`node_parameters: {autonomy_level: {deadman_switch_timeout_s: 0.5}}` for a manager of the executor.
+`extends: NAME` takes over another stack, of the same folder or of a package; what the file says
+itself replaces that stack's values, key by key.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import share_dir
+from behavior_bringup.offers import chosen
 from behavior_bringup.suggestions import choose
+from behavior_packages import MANIFEST, PackageError, packages
 
 Scalar = bool | int | float | str
 Environment = Literal["pip", "distribution"]
 
-_PLACEHOLDER = re.compile(r"\$\{(\w+)(?::([^}]*))?\}")
+_PLACEHOLDER = re.compile(r"\$\{(\w+)(?::([^${}]*))?\}")
+"""One that holds no other."""
 _NAME = r"^[a-z][a-z0-9_]*$"
 
 
@@ -170,12 +173,7 @@ def stack_file(world: str) -> Path:
     Raises:
         UsageError: there is none; the message lists those that exist.
     """
-    folder = share_dir() / "config" / "stacks"
-    file = folder / f"{world}.yaml"
-    if not re.fullmatch(r"[\w-]+", world) or not file.is_file():
-        known = sorted(path.stem for path in folder.glob("*.yaml"))
-        raise UsageError(f"There is no world '{world}': {choose(world, known)} in {folder}")
-    return file
+    return Path(chosen("stacks", world, f"There is no world '{world}'").value)
 
 
 def load_stack(file: Path) -> StackDescription:
@@ -207,13 +205,27 @@ def _read(file: Path, extended: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise BringupError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
         raise BringupError(f"{file}: must hold keys such as 'processes'")
+    data = _in_package(data, file)
     name = data.pop("extends", None)
     if name is None:
         return dict(data)
     base = file.parent / f"{name}.yaml"
+    base = base if base.is_file() or name not in packages().names("stacks") else stack_file(name)
     if base in (file, *extended):
         raise BringupError(f"{file}: extends: '{name}' extends this stack in turn")
     return _merged(_read(base, (file, *extended)), data)
+
+
+def _in_package(value: Any, file: Path) -> Any:
+    """A description with `${share}` filled in: the folder whose manifest offers the file."""
+    if isinstance(value, dict):
+        return {key: _in_package(item, file) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_in_package(item, file) for item in value]
+    if not isinstance(value, str) or "${share}" not in value:
+        return value
+    share = next((at for at in file.absolute().parents if (at / MANIFEST).is_file()), file.parent)
+    return value.replace("${share}", str(share))
 
 
 def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
@@ -300,24 +312,37 @@ def _filled(value: Any, values: Mapping[str, Scalar]) -> Any:
     whole = _PLACEHOLDER.fullmatch(value)
     if whole:
         return _placeholder(whole, values)
-    return _PLACEHOLDER.sub(lambda match: str(_placeholder(match, values)), value)
+    if not _PLACEHOLDER.search(value):
+        return value
+    return _filled(_PLACEHOLDER.sub(lambda match: str(_placeholder(match, values)), value), values)
 
 
 def _placeholder(match: re.Match[str], values: Mapping[str, Scalar]) -> Scalar:
     name, detail = match.groups()
     if name in _BUILTINS:
-        return _BUILTINS[name](detail or "", values)
+        return _BUILTINS[name](detail or "")
     return values[name]
 
 
-def _robot_description(argument: str, values: Mapping[str, Scalar]) -> str:
+def _offered(kind: str) -> Callable[[str], str]:
+    def file(name: str) -> str:
+        try:
+            return packages().find(kind, name).value
+        except PackageError as error:
+            raise BringupError(str(error)) from error
+
+    return file
+
+
+def _robot_description(name: str) -> str:
     from behavior_bringup.robot_description import robot_description
 
-    return robot_description(share_dir() / "config" / "robots" / f"{values[argument]}.yaml")
+    return robot_description(Path(_offered("robots")(name)))
 
 
-_BUILTINS: dict[str, Callable[[str, Mapping[str, Scalar]], str]] = {
-    "share": lambda _, __: str(share_dir()),
+_BUILTINS: dict[str, Callable[[str], str]] = {
+    "robots": _offered("robots"),
+    "scenes": _offered("scenes"),
     "robot_description": _robot_description,
 }
 
@@ -325,12 +350,14 @@ _BUILTINS: dict[str, Callable[[str, Mapping[str, Scalar]], str]] = {
 def _check_placeholders(stack: StackDescription, file: Path) -> None:
     known = {*stack.arguments, *_BUILTINS}
     for location, text in _texts(stack.model_dump()["processes"], "processes"):
-        for match in _PLACEHOLDER.finditer(text):
+        rest = text
+        while match := _PLACEHOLDER.search(rest):
             if match.group(1) not in known:
                 raise BringupError(
                     f"{file}: {location}: '{match.group(0)}' names no argument"
                     f" (known: {', '.join(sorted(known))})"
                 )
+            rest = rest.replace(match.group(0), "")
 
 
 def _texts(value: Any, location: str) -> list[tuple[str, str]]:

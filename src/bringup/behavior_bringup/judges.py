@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which missions can be demonstrated and evaluated: those that a package brings a judge for.
 
-A package brings one by an entry point in the group ``behavior_bringup.judges``::
+A package offers one in its ``behavior.yaml`` (see :mod:`behavior_packages`)::
 
-    entry_points={"behavior_bringup.judges": ["sort_balls = my_jobs.judges:SORT_BALLS"]}
+    judges: {sort_balls: "my_jobs.judges:SORT_BALLS"}
 
 which names a :class:`behavior_sim.judging.Mission`.
 """
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-
-from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.suggestions import choose
+from behavior_bringup.errors import BringupError
+from behavior_bringup.offers import chosen
+from behavior_packages import PackageError, packages
 from behavior_sim.judging import Mission
-
-ENTRY_POINT_GROUP = "behavior_bringup.judges"
 
 
 def known_missions() -> list[str]:
     """Names of the missions that can be demonstrated and evaluated."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
+    return packages().names("judges")
 
 
 def mission_named(name: str) -> Mission:
@@ -31,13 +28,11 @@ def mission_named(name: str) -> Mission:
         UsageError: there is none; the message lists those that exist.
         BringupError: it cannot be imported, or is something else.
     """
-    point = next((p for p in entry_points(group=ENTRY_POINT_GROUP) if p.name == name), None)
-    if point is None:
-        raise UsageError(f"The mission '{name}' has no judge: {choose(name, known_missions())}")
+    offer = chosen("judges", name, f"The mission '{name}' has no judge")
     try:
-        mission = point.load()
-    except (ImportError, AttributeError) as error:
-        raise BringupError(f"The judge of '{name}' ({point.value}) fails: {error}") from error
+        mission = offer.load()
+    except PackageError as error:
+        raise BringupError(str(error)) from error
     if not isinstance(mission, Mission):
-        raise BringupError(f"The judge of '{name}' ({point.value}) is no Mission")
+        raise BringupError(f"{offer.place}: {offer.value} is no behavior_sim.judging.Mission")
     return mission

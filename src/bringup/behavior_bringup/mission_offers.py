@@ -23,7 +23,7 @@ from behavior_bringup.description import Node, load_stack, resolve, stack_file
 from behavior_bringup.environment import machine_kind
 from behavior_bringup.stack import TREE_NODES
 from behavior_bringup.state import StackState
-from behavior_executor.catalogue import MissionCatalogue, MissionEntry
+from behavior_executor.catalogue import EVERYTHING, MissionEntry, catalogue_of
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
 from behavior_tree.cli import make_factory
 
@@ -84,10 +84,8 @@ def offers_of(state: StackState) -> list[Offer]:
     if executor is None:
         return []
     given = executor.parameters
-    single = given.get("behavior_tree_file", "")
-    catalogue = MissionCatalogue(
-        [Path(name) for name in given.get("tree_directories", []) if name],
-        [Path(single)] if single else [],
+    catalogue = catalogue_of(
+        given.get("tree_directories", [EVERYTHING]), given.get("behavior_tree_file", "")
     )
     nodes = Path(state.log_dir) / TREE_NODES
     return [_offer(entry, state.world, nodes) for entry in catalogue.entries()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where shared files lie, where running stacks leave their state, and what outlives them."""
+"""Where running stacks leave their state, and what outlives them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,6 @@ import os
 from pathlib import Path
 
 from behavior_bringup.errors import BringupError
-
-PACKAGE = "behavior_bringup"
-
-
-def share_dir() -> Path:
-    """Folder that holds config/, launch/ and trees/.
-
-    A source checkout (also when installed as links to it) is its own share folder; an installed
-    package asks the ament index.
-
-    Raises:
-        BringupError: neither is there.
-    """
-    checkout = Path(__file__).resolve().parents[3]
-    if (checkout / "config" / "stacks").is_dir():
-        return checkout
-    from ament_index_python.packages import (
-        PackageNotFoundError,
-        get_package_share_directory,
-    )
-
-    try:
-        return Path(get_package_share_directory(PACKAGE))
-    except PackageNotFoundError as error:
-        raise BringupError(
-            f"The files of {PACKAGE} are not found: build the workspace and source its setup file,"
-            " or run from a checkout"
-        ) from error
 
 
 def runtime_dir() -> Path:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import sys
 
-from behavior_bringup.errors import BringupError
-from behavior_bringup.paths import share_dir
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 from behavior_tree.cli import succeeding
 
@@ -19,7 +17,7 @@ def register_suite_nodes(factory: BehaviorTreeFactory) -> None:
     """
     try:
         manifests = _manifests()
-    except (ImportError, BringupError):
+    except ImportError:
         return
     known = factory.manifests()
     for manifest in manifests:
@@ -34,11 +32,16 @@ def _complain(text: str) -> None:
 def _manifests() -> list[TreeNodeManifest]:
     from behavior_executor.scene_manager import register_scene_nodes
     from behavior_executor.scene_nodes import UnseenScene
-    from behavior_executor.tree_nodes import NodeContext, register_package_nodes
-    from behavior_ros import load_node_models, ros_node_manifests
+    from behavior_executor.tree_nodes import (
+        NodeContext,
+        package_node_models,
+        register_package_nodes,
+    )
+    from behavior_ros import ros_node_manifests
 
     executor, scene = BehaviorTreeFactory(), UnseenScene()
     register_scene_nodes(executor, scene)
     register_package_nodes(executor, NodeContext(node=None, scene=scene), _complain)
     own = [each for each in executor.manifests().values() if not each.builtin]
-    return [*own, *ros_node_manifests(load_node_models(share_dir() / "config" / "nodes.yaml"))]
+    files = package_node_models(executor.manifests(), _complain)
+    return [*own, *(each for models in files for each in ros_node_manifests(models))]

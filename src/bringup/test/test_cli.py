@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from behavior_bringup.cli import main
-from behavior_bringup.paths import share_dir
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_wrong_requests_get_a_sentence_and_code_2(
 def test_the_suites_own_trees_are_checked_with_the_leaves_that_it_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trees = sorted(str(file) for file in share_dir().joinpath("trees").rglob("*.xml"))
+    trees = sorted(str(file) for file in ROOT.joinpath("trees").rglob("*.xml"))
     assert main(["tree", "check", *trees]) == 0
     assert "no problems" in capsys.readouterr().out
     (tmp_path / "bad.xml").write_text(
@@ -89,7 +90,7 @@ def test_the_suites_own_trees_are_checked_with_the_leaves_that_it_has(
 
 
 def test_the_worked_example_can_be_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tree", "run", str(share_dir() / "trees" / "stack_blocks.xml")]) == 0
+    assert main(["tree", "run", str(ROOT / "trees" / "jobs" / "stack_blocks.xml")]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[-1] == "SUCCESS"
     assert "arm home" in out

@@ -9,7 +9,9 @@ import pytest
 
 from behavior_bringup.environment import DOMAINS, choose_domain, used_domains
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import journal_file, runtime_dir, share_dir
+from behavior_bringup.paths import journal_file, runtime_dir
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_domains_are_read_from_the_socket_table() -> None:
@@ -39,7 +41,7 @@ def test_other_stacks_domains_are_avoided(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_share_folder_holds_configuration() -> None:
-    assert (share_dir() / "config" / "stacks" / "block_stacking.yaml").is_file()
+    assert (ROOT / "config" / "stacks" / "block_stacking.yaml").is_file()
 
 
 def test_the_runtime_folder_is_private(runtime: Path) -> None:

@@ -22,11 +22,12 @@ from behavior_bringup.connection import enter
 from behavior_bringup.description import load_stack, stack_file
 from behavior_bringup.errors import BringupError
 from behavior_bringup.mission_offers import offers_of
-from behavior_bringup.paths import share_dir
 from behavior_bringup.stack import TREE_NODES, Stack
 from behavior_bringup.state import ProcessState, StackState, acquire_lock, stack_dir, write_state
 from behavior_bringup.terminal import show_table
 from behavior_executor.client import MissionOutcome
+
+ROOT = Path(__file__).parents[3]
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def test_every_verb_that_talks_to_a_stack_takes_its_name() -> None:
         for words, each in _leaves(parser, ())
         if not any("--name" in action.option_strings for action in each._actions)
     ]
-    own = {"tree", "demo", "evaluate", "security"}
+    own = {"tree", "demo", "evaluate", "security", "packages"}
     assert {words[0] for words in without} <= own, without
 
 
@@ -403,7 +404,7 @@ def test_reload_tells_what_the_executor_says(
 
 
 def test_the_suite_s_missions_name_worlds_that_there_are() -> None:
-    worlds = {path.stem for path in share_dir().glob("config/stacks/*.yaml")}
+    worlds = {path.stem for path in ROOT.glob("config/**/stacks/*.yaml")}
     with stack_up() as state:
         named = {world for offer in offers_of(state) for world in offer.worlds}
     assert named

@@ -7,13 +7,16 @@ import importlib
 import importlib.util
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from behavior_bringup.description import load_stack, resolve, stack_file
-from behavior_bringup.paths import journal_file, share_dir
+from behavior_bringup.paths import journal_file
+
+ROOT = Path(__file__).parents[3]
 
 
 class Action:
@@ -78,7 +81,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.delitem(sys.modules, "behavior_bringup.launching", raising=False)
-    file = share_dir() / "launch" / "bringup.launch.py"
+    file = ROOT / "launch" / "bringup.launch.py"
     spec = importlib.util.spec_from_file_location("bringup_launch", file)
     assert spec is not None
     assert spec.loader is not None

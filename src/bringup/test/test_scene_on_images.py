@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -18,7 +19,6 @@ import yaml
 from scipy.spatial.transform import Rotation
 
 from behavior_bringup.description import load_stack, resolve, stack_file
-from behavior_bringup.paths import share_dir
 from behavior_scene import Scene, load_library
 from behavior_scene.detections import Detection, checked_detection
 from behavior_scene.detector import (
@@ -36,6 +36,8 @@ from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess,
 from behavior_sim.config import WorldConfig, load_world, parse_world
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
+
+ROOT = Path(__file__).parents[3]
 
 
 class Eyes:
@@ -149,7 +151,7 @@ def eyes_of(world: str) -> Eyes:
     ]
     return Eyes(
         load_world(find_world(world)),
-        load_library(share_dir() / "config" / "scenes" / f"{world}.yaml"),
+        load_library(ROOT / "config" / "scenes" / f"{world}.yaml"),
         {each["camera"].lstrip("/"): each["classes"] for each in detectors},
     )
 
@@ -201,7 +203,7 @@ def test_the_frame_of_the_simulated_door_is_found(door: Eyes, opening: float, wo
     world.data.qpos[world.model.joint("door_panel").qposadr[0]] = opening
     mujoco.mj_forward(world.model, world.data)
     door.look()
-    library = load_library(share_dir() / "config" / "scenes" / "door.yaml")
+    library = load_library(ROOT / "config" / "scenes" / "door.yaml")
     definitions = definitions_from(library.objects, "door")
     for name in ("door_leaf", "door_plane", "door_frame"):
         assert door.derive(name, definitions[name]) == ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import array
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2, PointField
 
-from behavior_bringup.paths import share_dir
 from behavior_ros import load_node_models, register_ros_nodes
 from behavior_scene.node.scene_node import SceneNode
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
+
+ROOT = Path(__file__).parents[3]
 
 DOMAIN = 65
 GREEN = 0x00FF00
@@ -38,7 +40,7 @@ class Rig:
         self.camera = self.node.create_publisher(PointCloud2, "/camera/points", 5)
         self.node.create_timer(0.1, self._see)
         self.factory = BehaviorTreeFactory()
-        models = load_node_models(share_dir() / "config" / "nodes.yaml")
+        models = load_node_models(ROOT / "config" / "nodes.yaml")
         register_ros_nodes(self.factory, self.node, models)
 
     def _see(self) -> None:

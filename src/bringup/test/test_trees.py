@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from tree_models import ROOT, TREE_FILES, real_factory, updated
 
-from behavior_executor.catalogue import MissionCatalogue
+from behavior_executor.catalogue import catalogue_of
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
-MISSIONS = MissionCatalogue([ROOT / "trees"])
-SUBTREE_FILES = sorted((ROOT / "trees" / "subtrees").glob("*.xml"))
+MISSIONS = catalogue_of(["*"])
+SUBTREE_FILES = sorted((ROOT / "trees").glob("*/subtrees/*.xml"))
 
 
 @pytest.fixture(scope="module")

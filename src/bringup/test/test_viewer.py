@@ -33,7 +33,6 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_bringup.conversion import things_of
 from behavior_bringup.errors import UsageError
-from behavior_bringup.paths import share_dir
 from behavior_bringup.viewer_access import kept_token
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
 
@@ -48,6 +47,8 @@ XML = (
     '<Sequence _uid="1"><Pick _uid="2"/></Sequence></BehaviorTree></root>'
 )
 
+ROOT = Path(__file__).parents[3]
+
 
 @pytest.fixture(scope="module")
 def world(
@@ -56,7 +57,7 @@ def world(
     context = Context()
     rclpy.init(context=context, domain_id=DOMAIN)
     values = {
-        "robot": str(share_dir() / "config" / "robots" / "panda.yaml"),
+        "robot": str(ROOT / "config" / "robots" / "panda.yaml"),
         "address_file": str(tmp_path_factory.mktemp("viewer") / "viewer.url"),
         "rate": 60.0,
     }
@@ -280,7 +281,7 @@ def test_a_container_is_a_floor_with_walls_and_room_between() -> None:
 
 
 def test_the_scenes_library_tells_containers() -> None:
-    library = share_dir() / "config" / "scenes" / "sorting.yaml"
+    library = ROOT / "config" / "scenes" / "sorting.yaml"
     assert set(_containers(str(library))) == {"red_tray", "blue_tray"}
 
 

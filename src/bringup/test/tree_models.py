@@ -17,8 +17,12 @@ from rclpy.node import Node
 
 from behavior_executor.manager import load_manager_class
 from behavior_executor.scene_manager import SceneManager
-from behavior_executor.tree_nodes import NodeContext, register_package_nodes
-from behavior_ros import load_node_models, register_ros_nodes
+from behavior_executor.tree_nodes import (
+    NodeContext,
+    package_node_models,
+    register_package_nodes,
+)
+from behavior_ros import register_ros_nodes
 from behavior_ros.testing import DOMAINS
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 from behavior_tree.conversion import type_name
@@ -53,8 +57,9 @@ def real_factory() -> Iterator[BehaviorTreeFactory]:
         manager.register_nodes(factory)
     problems: list[str] = []
     register_package_nodes(factory, NodeContext(node=node, scene=scene), problems.append)
+    for models in package_node_models(factory.manifests(), problems.append):
+        register_ros_nodes(factory, node, models)
     assert not problems
-    register_ros_nodes(factory, node, load_node_models(ROOT / "config" / "nodes.yaml"))
     yield factory
     node.destroy_node()
     rclpy.try_shutdown()

@@ -24,7 +24,7 @@ from behavior_tree import (
     ports_list,
 )
 
-TREES = Path(__file__).parents[3] / "trees"
+TREES = Path(__file__).parents[3] / "trees" / "jobs"
 TICK = 0.05
 """[s]"""
 

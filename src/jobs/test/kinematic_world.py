@@ -32,7 +32,7 @@ from behavior_tree import (
     ports_list,
 )
 
-TREES = Path(__file__).parents[3] / "trees"
+TREES = Path(__file__).parents[3] / "trees" / "jobs"
 H = 0.0515
 ORDER = ("blue_block", "yellow_block", "green_block", "red_block")
 TOWER = (0.25, 0.30)

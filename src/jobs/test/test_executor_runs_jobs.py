@@ -32,7 +32,6 @@ from behavior_executor.node import BehaviorExecutor
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
 from behavior_ros.testing import Spinner, until
 
-ROOT = Path(__file__).parents[3]
 BROKEN = """<!-- Broken -->
 <root BTCPP_format="4"><BehaviorTree ID="broken">
   <Pikc/>
@@ -56,8 +55,7 @@ def make_executor(folder: Path, **parameters: object) -> BehaviorExecutor:
     for name, text in (("broken", BROKEN), ("forever", FOREVER), ("pick_one", PICK)):
         (folder / f"{name}.xml").write_text(text)
     values = {
-        "tree_directories": [str(ROOT / "trees"), str(folder)],
-        "nodes_file": str(ROOT / "config" / "nodes.yaml"),
+        "tree_directories": ["*", str(folder)],
         "tick_rate": 20.0,
         **parameters,
     }

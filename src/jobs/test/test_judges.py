@@ -16,6 +16,7 @@ from behavior_sim.judging import Disturbance, DisturbancePlan, Situation, WorldO
 from behavior_sim.layouts import draw_layout
 from behavior_sim.resources import find_world
 
+TREES = Path(__file__).parents[3] / "trees" / "jobs"
 Objects = dict[str, WorldObject]
 Script = list[tuple[str, str, Objects, int]]
 
@@ -218,7 +219,7 @@ def test_the_block_must_rest_in_its_place(objects: Objects, words: str) -> None:
 
 def test_the_block_is_brought_where_the_tree_says() -> None:
     """Judge and tree agree on the place, and no start state is near it."""
-    tree = (Path(__file__).parents[3] / "trees" / "pick_frozen.xml").read_text(encoding="utf-8")
+    tree = (TREES / "pick_frozen.xml").read_text(encoding="utf-8")
     x, y = pick_frozen.TARGET
     assert f'default="world;{x:g};{y:g};' in tree
     world = load_world(find_world("block_stacking"))

@@ -33,7 +33,7 @@ from behavior_navigation.rules.state import Level, MapPhase, NavigationState, Pl
 from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
-TREES = Path(__file__).parents[3] / "trees"
+TREES = Path(__file__).parents[3] / "trees" / "navigation"
 PERIOD = 0.1
 SPEED = 1.0
 NAMES = ("egm", "rpp", "sdm", "tp")

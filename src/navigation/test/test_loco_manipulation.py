@@ -21,7 +21,7 @@ from behavior_ros import GoalContext, WorkerActionServer
 from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus, Tree
 
-TREE = Path(__file__).parents[3] / "trees" / "subtrees" / "loco_manipulation.xml"
+TREE = Path(__file__).parents[3] / "trees" / "navigation" / "subtrees" / "loco_manipulation.xml"
 
 
 class FakeBehavior:

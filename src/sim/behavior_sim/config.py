@@ -15,6 +15,7 @@ import yaml
 from behavior_motion.robot_file import read_robot_file
 from behavior_sim.camera_config import CameraConfig, CameraNoise
 from behavior_sim.reading import Vector, WorldError, build
+from behavior_sim.resources import find
 from behavior_sim.robot import RobotConfig, parse_robot
 
 SHAPE_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
@@ -306,7 +307,7 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
 
 
 def load_world(path: str | Path) -> WorldConfig:
-    """The world described by the YAML file `path`; its `robot` may be the name of another file.
+    """The world described by the YAML file `path`; its `robot` may be that of a package, or a file.
 
     Raises:
         WorldError: a file is no YAML or describes no world.
@@ -315,7 +316,7 @@ def load_world(path: str | Path) -> WorldConfig:
     robot = data.get("robot") if isinstance(data, Mapping) else None
     if isinstance(robot, str):
         try:
-            data = {**data, "robot": read_robot_file(Path(path).parent / robot)}
+            data = {**data, "robot": read_robot_file(find(robot, "robots", Path(path).parent))}
         except (FileNotFoundError, ValueError) as error:
             raise WorldError(f"{path}: robot: {error}") from error
     return parse_world(data, str(path))

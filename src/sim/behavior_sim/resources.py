@@ -1,29 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where worlds are found by their names."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from behavior_motion.resources import resolve, ros_share_folders
-
-
-def _configurations(folder: str) -> Iterator[Path]:
-    for share in ros_share_folders():
-        yield share / "behavior_bringup" / "config" / folder
-    for parent in Path(__file__).resolve().parents:
-        yield parent / "config" / folder
+from behavior_motion.resources import resolve
+from behavior_packages import PackageError, packages
 
 
 def find_world(name: str) -> Path:
-    """The YAML file of the world `name`: a path ending in .yaml, or a name.
-
-    Names are looked up in the installed configuration of behavior_bringup, then in the checkout
-    that this module lies in.
+    """The YAML file of the world `name`: a path ending in .yaml, or a name that a package offers.
 
     Raises:
         FileNotFoundError: no such world; the message lists the worlds there are.
     """
-    return _find(name, "worlds")
+    return find(name, "worlds")
 
 
 def find_navigation_world(name: str) -> Path:
@@ -32,19 +22,23 @@ def find_navigation_world(name: str) -> Path:
     Raises:
         FileNotFoundError: no such world; the message lists the worlds there are.
     """
-    return _find(name, "navigation")
+    return find(name, "navigation_worlds")
 
 
-def _find(name: str, kind: str) -> Path:
+def find(name: str, kind: str, folder: Path = Path()) -> Path:
+    """The YAML file of a kind that packages offer: a path ending in .yaml, or a name.
+
+    Args:
+        name: path or name.
+        kind: see `behavior_packages`.
+        folder: that a relative path counts from.
+
+    Raises:
+        FileNotFoundError: there is none; the message lists what there is.
+    """
     if name.endswith((".yaml", ".yml")):
-        return resolve(name, Path())
-    folders = list(_configurations(kind))
-    for folder in folders:
-        candidate = folder / f"{name}.yaml"
-        if candidate.is_file():
-            return candidate
-    known = sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
-    raise FileNotFoundError(
-        f"no world named {name!r}; there are: {', '.join(known) or 'none'}. "
-        "Name one of these or give the path of a YAML file"
-    )
+        return resolve(name, folder)
+    try:
+        return Path(packages().find(kind, name).value)
+    except PackageError as error:
+        raise FileNotFoundError(f"{error}; or give the path of a YAML file") from error

@@ -5,8 +5,8 @@ It gives missions to the executor by ``/mission/execute`` and takes what it tell
 ``/localization/result``, ``/odom``, ``/battery_state``, ``/autonomy/level`` and ``/safety/status``.
 
 Action types are mapped to behaviors by the parameter ``behaviors`` (entries ``type=mission``), or
-to handlers by entry points in the group ``behavior_vda5050.actions``: a callable that is
-given the node and returns an :class:`~behavior_vda5050.actions.ActionHandler`.
+to handlers that packages offer (``vda5050_actions``, see :mod:`behavior_packages`): a callable that
+is given the node and returns an :class:`~behavior_vda5050.actions.ActionHandler`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 from behavior_msgs.msg import AutonomyLevel, LocalizationResult, SafetyStatus
@@ -23,6 +22,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState as BatteryMessage
 
+from behavior_packages import packages
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -74,7 +74,6 @@ from behavior_vda5050.order_rules import Place
 from behavior_vda5050.reading import Reader
 from behavior_vda5050.vehicle import Condition, Vehicle, position_of
 
-HANDLER_GROUP = "behavior_vda5050.actions"
 _UNTOLD = ("agv_position", "velocity", "battery_state")
 """What changes all the time, and is no reason for a state by itself."""
 STEP = 0.1
@@ -372,7 +371,7 @@ class Vda5050Client(Node):  # type: ignore[misc]
 
     def _make_handlers(self, behaviors: list[str]) -> dict[str, ActionHandler]:
         handlers: dict[str, ActionHandler] = {
-            point.name: point.load()(self) for point in entry_points(group=HANDLER_GROUP)
+            offer.name: offer.load()(self) for offer in packages().offers("vda5050_actions")
         }
         for entry in filter(None, behaviors):
             kind, equals, mission = entry.partition("=")

@@ -15,7 +15,7 @@ from typing import Literal
 
 from behavior_bringup.errors import BringupError
 from behavior_bringup.mission_steps import Step, read_steps
-from behavior_bringup.paths import share_dir
+from behavior_packages import PackageError, packages
 from behavior_sim.navigation.config import NavigationConfig
 from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
@@ -153,9 +153,10 @@ def tour_steps(config: NavigationConfig) -> list[Step]:
     Raises:
         BringupError: there is no tour for it.
     """
-    file = share_dir() / "config" / "missions" / f"{config.name}_tour.yaml"
-    if not file.is_file():
-        raise BringupError(f"There is no tour for the world '{config.name}': {file} is missing")
+    try:
+        file = packages().find("missions", f"{config.name}_tour").value
+    except PackageError as error:
+        raise BringupError(f"There is no tour for the world '{config.name}': {error}") from error
     return read_steps(Path(file))
 
 

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What packages offer to the suite: the door by which all of them enter, the suite's own too.
+
+A package says what it offers in one file, ``behavior.yaml``, whose paths count from its folder::
+
+    trees: [trees]                                # NAME.xml is the mission NAME
+    missions: [config/missions]                   # NAME.yaml is a sequence of missions
+    tree_nodes: [my_jobs.tree_nodes:register]     # functions that register tree nodes
+    nodes: [config/nodes.yaml]                    # tree nodes made from ROS interfaces
+    worlds: [config/worlds]                       # NAME.yaml is the world NAME
+    managers: {greeter: "my_jobs.greeter:Greeter"}
+
+It makes the file known by a resource in the ament index, and by an entry point under pip::
+
+    data_files=[
+        ("share/ament_index/resource_index/behavior_packages", ["resource/my_jobs"]),
+        ("share/my_jobs", ["package.xml", "behavior.yaml"]),
+    ],
+    entry_points={"behavior_packages": ["my_jobs = my_jobs"]},
+
+Of two packages with one name the first on AMENT_PREFIX_PATH counts, as everywhere in ROS; what is
+installed by pip comes after those. Of two packages that offer the same name neither is preferred:
+``PACKAGE/NAME`` says which.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+INDEX = "behavior_packages"
+"""Name of the ament resource and of the group of entry points."""
+MANIFEST = "behavior.yaml"
+
+FOLDER_KINDS = {
+    "trees": ".xml",
+    "missions": ".yaml",
+    "worlds": ".yaml",
+    "navigation_worlds": ".yaml",
+    "robots": ".yaml",
+    "scenes": ".yaml",
+    "stacks": ".yaml",
+}
+"""Kinds that are folders of files, with the files' suffix; a file offers its name."""
+FILE_KINDS = ("nodes",)
+"""Kinds that are lists of files."""
+FUNCTION_KINDS = ("tree_nodes",)
+"""Kinds that are lists of ``module:function``."""
+NAMED_KINDS = ("managers", "judges", "skills", "planners", "detectors", "vda5050_actions")
+"""Kinds that give names to ``module:attribute``."""
+CODE_KINDS = (*FUNCTION_KINDS, *NAMED_KINDS)
+KINDS = (*FOLDER_KINDS, *FILE_KINDS, *CODE_KINDS)
+
+
+class PackageError(ValueError):
+    """What a package offers is not there, not clear, or broken; the message says where."""
+
+
+class UnknownOfferError(PackageError):
+    """No package offers this name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One thing that a package offers."""
+
+    kind: str
+    name: str
+    """Under which it is asked for; a function's is its target."""
+    package: str
+    value: str
+    """A file, or ``module:attribute``."""
+    place: str
+    """``FILE:LINE`` of the manifest."""
+
+    def load(self) -> Any:
+        """What ``module:attribute`` names.
+
+        Raises:
+            PackageError: it cannot be imported; the message has the manifest's line and that of
+                the fault.
+        """
+        module, _, attribute = self.value.partition(":")
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except Exception as error:  # a module may raise anything while it is imported
+            raise self.failure(error) from error
+
+    def failure(self, error: BaseException) -> PackageError:
+        """What to say of an error that the offered code raised."""
+        return PackageError(
+            f"{self.place}: {self.value} of {self.package}: {fault_place(error)}"
+            f"{type(error).__name__}: {error}"
+        )
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package with what its manifest says."""
+
+    name: str
+    manifest: Path
+    entries: tuple[Offer, ...]
+    """As they stand in the manifest; folders are not listed yet."""
+    problems: tuple[str, ...]
+
+    @property
+    def share(self) -> Path:
+        """The folder that its paths count from."""
+        return self.manifest.parent
+
+    def offers(self, kind: str) -> Iterator[Offer]:
+        """What it offers of a kind; files are looked for anew each time."""
+        suffix = FOLDER_KINDS.get(kind)
+        for entry in self.entries:
+            if entry.kind != kind:
+                continue
+            if suffix is None:
+                yield entry
+                continue
+            for file in sorted(Path(entry.value).glob(f"*{suffix}")):
+                yield Offer(
+                    kind=kind,
+                    name=file.stem,
+                    package=self.name,
+                    value=str(file),
+                    place=entry.place,
+                )
+
+
+class Packages:
+    """All packages that offer something."""
+
+    def __init__(self, packages: list[Package]) -> None:
+        """Keep them in this order."""
+        self.packages = tuple(packages)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with manifests, each with file and line."""
+        return [problem for package in self.packages for problem in package.problems]
+
+    def offers(self, kind: str) -> list[Offer]:
+        """What all of them offer of a kind."""
+        return [offer for package in self.packages for offer in package.offers(kind)]
+
+    def names(self, kind: str) -> list[str]:
+        """Names of a kind, sorted; one that several packages offer stands with each of them."""
+        offers = self.offers(kind)
+        plain = [offer.name for offer in offers]
+        return sorted(
+            offer.name if plain.count(offer.name) == 1 else f"{offer.package}/{offer.name}"
+            for offer in offers
+        )
+
+    def folders(self, kind: str) -> list[tuple[str, Path]]:
+        """The folders of a kind, each with its package."""
+        return [
+            (package.name, Path(entry.value))
+            for package in self.packages
+            for entry in package.entries
+            if entry.kind == kind
+        ]
+
+    def find(self, kind: str, name: str) -> Offer:
+        """The offer with a name, or with ``PACKAGE/NAME``.
+
+        Raises:
+            UnknownOfferError: there is none; the message names those that are near.
+            PackageError: there are several; the message names them.
+        """
+        package, _, plain = name.rpartition("/")
+        found = [
+            offer
+            for offer in self.offers(kind)
+            if offer.name == plain and package in ("", offer.package)
+        ]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            both = ambiguity(one_of(kind), plain, [(o.package, o.place) for o in found])
+            raise PackageError(f"{both}: say which, as in {found[0].package}/{plain}")
+        known = self.names(kind)
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or known
+        raise UnknownOfferError(
+            f"no {one_of(kind)} '{name}': choose one of {', '.join(close) or 'none'}"
+        )
+
+
+def one_of(kind: str) -> str:
+    """A kind's name for one of its things, in words."""
+    return kind.removesuffix("s").replace("_", " ")
+
+
+def ambiguity(kind: str, name: str, offers: list[tuple[str, str]]) -> str:
+    """What to say when several packages, each with a place, offer the same name."""
+    each = " and ".join(f"{package} ({place})" for package, place in offers)
+    return f"{kind} '{name}' is offered by {each}"
+
+
+def packages() -> Packages:
+    """The packages of this environment; looked for once."""
+    return _packages(os.environ.get("AMENT_PREFIX_PATH", ""))
+
+
+@lru_cache(maxsize=8)
+def _packages(prefixes: str) -> Packages:
+    manifests: dict[str, Path] = {}
+    for prefix in filter(None, prefixes.split(os.pathsep)):
+        index = Path(prefix) / "share" / "ament_index" / "resource_index" / INDEX
+        for marker in sorted(index.glob("*")):
+            manifests.setdefault(marker.name, Path(prefix) / "share" / marker.name / MANIFEST)
+    for point in entry_points(group=INDEX):
+        if point.name not in manifests:
+            manifests[point.name] = _manifest_of_module(point.name, point.value)
+    # Links lead to the checkout, where files that were added are found without an installation.
+    return Packages([read_manifest(n, manifests[n].resolve()) for n in sorted(manifests)])
+
+
+def _manifest_of_module(name: str, module: str) -> Path:
+    """Where the manifest of a package lies that pip has installed, or links to."""
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        found = None
+    folder = Path(found.origin).parent if found and found.origin else Path(module)
+    installed = Path(sys.prefix) / "share" / name / MANIFEST
+    candidates = (folder / MANIFEST, folder.parent / MANIFEST, installed)
+    return next((file for file in candidates if file.is_file()), candidates[0])
+
+
+def read_manifest(name: str, file: Path) -> Package:
+    """A package by its manifest; what is wrong with it is among its problems.
+
+    Args:
+        name: of the package.
+        file: the manifest.
+    """
+    entries: list[Offer] = []
+    problems: list[str] = []
+    try:
+        document = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        return Package(name, file, (), (f"{file}:1: {name} cannot be read: {error}",))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        return Package(name, file, (), (f"{file}:{line}: is not YAML: {error.problem}",))
+    if not isinstance(document, yaml.MappingNode):
+        return Package(name, file, (), (f"{file}:1: must hold keys such as 'trees'",))
+
+    def complain(node: yaml.Node, text: str) -> None:
+        problems.append(f"{file}:{node.start_mark.line + 1}: {text}")
+
+    for key, content in document.value:
+        kind = str(key.value)
+        if kind not in KINDS:
+            close = difflib.get_close_matches(kind, KINDS, n=1) or KINDS
+            complain(key, f"'{kind}' is nothing to offer: {', '.join(close)}")
+            continue
+        pairs = _pairs(kind, content)
+        if pairs is None:
+            form = "NAME: module:attribute" if kind in NAMED_KINDS else "a list"
+            complain(content, f"{kind} must be {form}")
+            continue
+        for title, node in pairs:
+            value = str(node.value)
+            problem = _problem(kind, value, file.parent)
+            if problem:
+                complain(node, f"{kind}: {problem}")
+                continue
+            entries.append(
+                Offer(
+                    kind=kind,
+                    name=title,
+                    package=name,
+                    value=value if kind in CODE_KINDS else str(file.parent / value),
+                    place=f"{file}:{node.start_mark.line + 1}",
+                )
+            )
+    return Package(name, file, tuple(entries), tuple(problems))
+
+
+def _pairs(kind: str, content: yaml.Node) -> list[tuple[str, yaml.ScalarNode]] | None:
+    """Names and values of a key's content; None: it has the wrong form."""
+    if kind in NAMED_KINDS:
+        pairs = content.value if isinstance(content, yaml.MappingNode) else None
+    else:
+        items = content.value if isinstance(content, yaml.SequenceNode) else None
+        pairs = None if items is None else [(each, each) for each in items]
+    if pairs is None or not all(
+        isinstance(part, yaml.ScalarNode) for pair in pairs for part in pair
+    ):
+        return None
+    return [(str(title.value), node) for title, node in pairs]
+
+
+def _problem(kind: str, value: str, folder: Path) -> str:
+    """What is wrong with a value; empty: nothing."""
+    if kind in FOLDER_KINDS:
+        return "" if (folder / value).is_dir() else f"there is no folder {folder / value}"
+    if kind in FILE_KINDS:
+        return "" if (folder / value).is_file() else f"there is no file {folder / value}"
+    module, colon, attribute = value.partition(":")
+    good = colon and attribute.isidentifier() and all(p.isidentifier() for p in module.split("."))
+    return "" if good else f"'{value}' must be written as module:attribute"
+
+
+def fault_place(error: BaseException) -> str:
+    """``FILE:LINE: `` where an error arose; empty: that cannot be told."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: "
+    frames = traceback.extract_tb(error.__traceback__)
+    outside = [f for f in frames if f.filename != __file__ and not f.filename.startswith("<")]
+    own = [f for f in outside if f"{os.sep}importlib{os.sep}" not in f.filename]
+    return f"{own[-1].filename}:{own[-1].lineno}: " if own else ""

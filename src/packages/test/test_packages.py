@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What packages offer: found in the ament index and under pip, shadowed, ambiguous, broken."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+
+import pytest
+
+from behavior_packages import PackageError, Packages, packages, read_manifest
+
+
+def install(prefix: Path, name: str, manifest: str, *files: str) -> Path:
+    """A package in an install prefix."""
+    share = prefix / "share" / name
+    share.mkdir(parents=True)
+    (share / "behavior.yaml").write_text(manifest)
+    for file in files:
+        (share / file).parent.mkdir(parents=True, exist_ok=True)
+        (share / file).write_text("")
+    index = prefix / "share/ament_index/resource_index/behavior_packages"
+    index.mkdir(parents=True, exist_ok=True)
+    (index / name).write_text("")
+    return share
+
+
+@pytest.fixture(autouse=True)
+def nothing_by_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite's own packages have entry points too."""
+    monkeypatch.setattr("behavior_packages.entry_points", lambda group: [])
+
+
+def found(monkeypatch: pytest.MonkeyPatch, *prefixes: Path) -> Packages:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", ":".join(map(str, prefixes)))
+    return packages()
+
+
+def test_files_and_code_are_offered_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "worlds: [config]\nmanagers: {speaker: 'json.decoder:JSONDecoder'}\n"
+    share = install(tmp_path, "a_package", text, "config/kitchen.yaml", "config/read.me")
+    offers = found(monkeypatch, tmp_path)
+    assert [(o.name, o.package) for o in offers.offers("worlds")] == [("kitchen", "a_package")]
+    assert offers.find("worlds", "kitchen").value == str(share / "config/kitchen.yaml")
+    assert offers.find("worlds", "a_package/kitchen").place == f"{share}/behavior.yaml:1"
+    assert offers.find("managers", "speaker").load().__name__ == "JSONDecoder"
+    with pytest.raises(PackageError, match="no world 'kitchn': choose one of kitchen"):
+        offers.find("worlds", "kitchn")
+
+
+def test_files_that_are_added_are_found_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = install(tmp_path, "a_package", "trees: [trees]", "trees/first.xml")
+    offers = found(monkeypatch, tmp_path)
+    (share / "trees" / "second.xml").write_text("")
+    assert offers.names("trees") == ["first", "second"]
+
+
+def test_an_overlay_shadows_the_package_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over, under = tmp_path / "over", tmp_path / "under"
+    share = install(over, "a_package", "worlds: [w]", "w/kitchen.yaml")
+    install(under, "a_package", "worlds: [w]", "w/kitchen.yaml", "w/cellar.yaml")
+    offers = found(monkeypatch, over, under)
+    assert offers.names("worlds") == ["kitchen"]
+    assert offers.find("worlds", "kitchen").value == str(share / "w/kitchen.yaml")
+
+
+def test_a_name_of_two_packages_is_an_error_that_names_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        install(tmp_path, name, "worlds: [w]", "w/kitchen.yaml", f"w/{name}.yaml")
+    offers = found(monkeypatch, tmp_path)
+    with pytest.raises(PackageError, match=r"'kitchen'.* one \(.*:1\) and two \(.*:1\).*one/kitch"):
+        offers.find("worlds", "kitchen")
+    assert offers.find("worlds", "two/kitchen").package == "two"
+    assert offers.names("worlds") == ["one", "one/kitchen", "two", "two/kitchen"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("trees: [trees\n", "behavior.yaml:2: is not YAML"),
+        ("- trees\n", "behavior.yaml:1: must hold keys"),
+        ("\ntress: [w]\n", "behavior.yaml:2: 'tress' is nothing to offer: trees"),
+        ("worlds: w\n", "behavior.yaml:1: worlds must be a list"),
+        ("worlds: [{a: b}]\n", "behavior.yaml:1: worlds must be a list"),
+        ("worlds:\n- w\n- absent\n", "behavior.yaml:3: worlds: there is no folder"),
+        ("nodes: [absent.yaml]\n", "behavior.yaml:1: nodes: there is no file"),
+        ("managers: [a]\n", "behavior.yaml:1: managers must be NAME: module:attribute"),
+        ("tree_nodes:\n  - my-jobs\n", "behavior.yaml:2: tree_nodes: 'my-jobs' must be written"),
+        ("!!python/object/apply:os.getcwd []\n", "behavior.yaml:1: must hold keys"),
+        ("worlds: !!python/name:os.sep x\n", "behavior.yaml:1: worlds must be a list"),
+    ],
+)
+def test_a_broken_manifest_is_told_with_its_line_and_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    install(tmp_path, "broken", text, "w/cellar.yaml")
+    install(tmp_path, "good", "worlds: [w]", "w/kitchen.yaml")
+    offers = found(monkeypatch, tmp_path)
+    (problem,) = offers.problems
+    assert words in problem
+    assert "kitchen" in offers.names("worlds")
+
+
+def test_a_manifest_that_is_not_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (install(tmp_path, "gone", "") / "behavior.yaml").unlink()
+    (problem,) = found(monkeypatch, tmp_path).problems
+    assert "gone" in problem
+    assert "No such file" in problem
+
+
+def test_broken_code_is_told_with_both_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "code_with_a_fault.py").write_text("import os\n\nos.no_such_thing\n")
+    (tmp_path / "code_that_is_none.py").write_text("x = = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "behavior.yaml").write_text(
+        "tree_nodes: ['code_with_a_fault:f', 'code_that_is_none:f', 'no_such_code:f']\n"
+    )
+    package = read_manifest("broken", tmp_path / "behavior.yaml")
+    fault, syntax, absent = package.offers("tree_nodes")
+    with pytest.raises(PackageError, match=r"behavior\.yaml:1: .*code_with_a_fault\.py:3: Attr"):
+        fault.load()
+    with pytest.raises(PackageError, match=r"code_that_is_none\.py:1: SyntaxError"):
+        syntax.load()
+    with pytest.raises(PackageError, match="ModuleNotFoundError: No module named 'no_such_code'"):
+        absent.load()
+
+
+def test_pip_makes_packages_known_by_an_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pip links a checkout, and as it installs a wheel that holds its manifest."""
+    monkeypatch.setattr("behavior_packages.entry_points", importlib.metadata.entry_points)
+    for name, manifest in (("linked_jobs", "."), ("held_jobs", "held_jobs")):
+        site = tmp_path / name
+        (site / name).mkdir(parents=True)
+        (site / name / "__init__.py").write_text("")
+        (site / manifest / "behavior.yaml").write_text("trees: [trees]")
+        (site / manifest / "trees").mkdir()
+        (site / manifest / "trees" / f"{name}.xml").write_text("")
+        info = site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[behavior_packages]\n{name} = {name}\n")
+        monkeypatch.syspath_prepend(str(site))
+    offers = found(monkeypatch, tmp_path / "no_prefix")
+    assert {"linked_jobs", "held_jobs"} <= set(offers.names("trees"))
