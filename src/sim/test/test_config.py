@@ -12,7 +12,7 @@ from behavior_motion import load_robot
 from behavior_sim.config import load_world, parse_world
 from behavior_sim.model import build_model
 from behavior_sim.reading import WorldError
-from behavior_sim.resources import find_world
+from behavior_sim.resources import find, find_world
 from behavior_sim.world import World
 
 
@@ -99,7 +99,7 @@ def test_worlds_that_ship_stand_still_at_their_start(name: str) -> None:
 
 def test_a_robot_of_other_makers_moves_and_grips_as_it_is_planned() -> None:
     world = World(load_world(find_world("xarm7_blocks")))
-    robot = load_robot(find_world("xarm7_blocks").parent.parent / "robots" / "xarm7.yaml")
+    robot = load_robot(find("xarm7", "robots"))
     home = robot.named["home"]
     assert world.arm_positions == pytest.approx(home)
     assert world.body_pose("tool") == pytest.approx(robot.forward_kinematics(home), abs=1e-6)
@@ -127,7 +127,7 @@ def test_joints_of_neither_arm_nor_fingers_stand(data: dict) -> None:
 def test_robot_file_that_is_missing(tmp_path: Path) -> None:
     file = tmp_path / "world.yaml"
     file.write_text("name: x\nrobot: robots/none.yaml\n")
-    with pytest.raises(WorldError, match=r"robot: .*robots/none\.yaml: no such robot file"):
+    with pytest.raises(WorldError, match=r"robot: .*robots/none\.yaml: not found"):
         load_world(file)
 
 
@@ -139,7 +139,7 @@ def test_no_yaml(tmp_path: Path) -> None:
 
 
 def test_unknown_world_and_file() -> None:
-    with pytest.raises(FileNotFoundError, match=r"there are: .*block_stacking"):
+    with pytest.raises(FileNotFoundError, match=r"choose one of block_stacking"):
         find_world("atlantis")
     with pytest.raises(FileNotFoundError, match=r"nowhere\.yaml"):
         find_world("nowhere.yaml")
