@@ -12,8 +12,7 @@ import importlib.util
 import multiprocessing.process
 import os
 import subprocess
-import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import NoReturn
 
 import pytest
@@ -59,8 +58,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     def leave_out(reason: str) -> NoReturn:
         item.stash[_LEFT_OUT] = reason
-        if rclpy := sys.modules.get("rclpy"):
-            rclpy.try_shutdown()  # what the test began it will not end
         pytest.skip(reason)
 
     def no_process(*_: object, **__: object) -> NoReturn:
@@ -74,8 +71,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         patch.setattr(multiprocessing.process.BaseProcess, "start", no_process)
         patch.setattr(os, "fork", no_process)
         if importlib.util.find_spec("rclpy") is not None:
+            import rclpy
             from rclpy.node import Node
 
+            def init(
+                *arguments: object, _init: Callable[..., None] = rclpy.init, **named: object
+            ) -> None:
+                # A test that was left out may have begun what it then could not end.
+                if named.get("context") is not None or not rclpy.ok():
+                    _init(*arguments, **named)
+
+            patch.setattr(rclpy, "init", init)
             patch.setattr(Node, "__init__", no_node)
         return (yield)
 
