@@ -91,6 +91,7 @@ plain = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), plain))
 def test_plain_values_survive(values):
     board = Blackboard.create()

@@ -147,6 +147,7 @@ FRAGMENTS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9), st.integers(0, 9)), max_size=10))
 def test_loaded_again_the_files_give_the_tree_that_was_edited(tmp_path_factory, steps):

@@ -26,6 +26,7 @@ def program():
     return module
 
 
+@pytest.mark.slow
 def test_type_conflicts_are_those_that_the_builder_finds(program):
     draw, conflicts = random.Random(4), 0
     for _ in range(120):
@@ -49,6 +50,7 @@ def test_type_conflicts_are_those_that_the_builder_finds(program):
     assert conflicts > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["XmlTarget", "ScriptTarget"])
 def test_mutated_inputs_do_no_harm(program, target, tmp_path):
     kept = {number: signal.getsignal(number) for number in (signal.SIGALRM, signal.SIGPROF)}

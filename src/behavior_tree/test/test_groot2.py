@@ -249,6 +249,7 @@ def shared():
     rig.close()
 
 
+@pytest.mark.slow
 @settings(
     max_examples=800,
     deadline=None,

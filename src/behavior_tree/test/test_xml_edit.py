@@ -170,6 +170,7 @@ def at(tree, address):
     return tree
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_text_and_model_go_together_and_undo_gives_the_same_bytes(data):

@@ -132,6 +132,7 @@ def test_includes_and_subtrees_that_double(tmp_path):
     assert problems[0].line == 1
 
 
+@pytest.mark.slow
 def test_chains_of_trees_deeper_than_the_stack():
     chain = "".join(
         f'<BehaviorTree ID="T{i}"><SubTree ID="T{i + 1}"/></BehaviorTree>' for i in range(2000)

@@ -73,6 +73,7 @@ def test_wrong_requests_get_a_sentence_and_code_2(
     assert len(output.err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_suites_own_trees_are_checked_with_the_leaves_that_it_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

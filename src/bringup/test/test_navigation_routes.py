@@ -81,6 +81,7 @@ def passed_in_order(track: list[Any], line: Polyline) -> float:
     return line.length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROUTES)
 def test_every_place_of_a_route_is_driven_in_its_order(name: str) -> None:
     begin = NavigationSystem(CONFIG).world.robot

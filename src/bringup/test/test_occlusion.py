@@ -24,6 +24,7 @@ def program() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_hand_drags_the_middle_along_unless_it_is_frozen(program: ModuleType) -> None:
     by_name = {variant.name: variant for variant in program.VARIANTS}
     names = ("middle of shape", "middle of shape, frozen", "fitted shape")

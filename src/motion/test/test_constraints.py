@@ -34,6 +34,7 @@ def level(tolerance: float, **fields: object) -> PlanOptions:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.4, 0.1, 0.02])
 def test_a_full_glass_goes_about_a_post(planner: MotionPlanner, tolerance: float) -> None:
     start, goal = joints(planner, LEFT), joints(planner, RIGHT)

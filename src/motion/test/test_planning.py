@@ -244,6 +244,7 @@ def test_cartesian_speed_and_fraction(planner: MotionPlanner) -> None:
     assert part.fraction == pytest.approx(cut.fraction)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_clutter(planner: MotionPlanner, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -51,6 +51,7 @@ def test_forward_kinematics_agrees_with_the_closed_form(robot: RobotModel) -> No
         np.testing.assert_allclose(robot.forward_kinematics(q), closed_form(q), atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_jacobian_agrees_with_differences(seed: int) -> None:

@@ -161,6 +161,7 @@ def test_position_alone_keeps_the_orientation(planner: EmbeddedPlanner) -> None:
     np.testing.assert_allclose(servo.tool_pose(), down(0.45, -0.1, 0.3, yaw=0.4), atol=0.02)
 
 
+@pytest.mark.slow
 def test_joint_limits_are_named(planner: EmbeddedPlanner) -> None:
     start = start_of(planner, down(0.5, 0.0, 0.4))
     servo = Servo(planner.robot, planner.scene, start)
