@@ -127,6 +127,7 @@ garbage = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(garbage)
 def test_garbage_is_a_detection_or_a_defect(changes):
@@ -139,6 +140,7 @@ def test_garbage_is_a_detection_or_a_defect(changes):
         assert math.isfinite(result.stamp)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.tuples(garbage, st.floats(-3.0, 3.0), st.sampled_from("ab")), max_size=12))
 def test_a_scene_lives_on_garbage(messages):
@@ -202,6 +204,7 @@ def test_images_from_other_times_are_counted_by_their_detections(stamp, defect):
     assert door.accepted == 0
 
 
+@pytest.mark.slow
 def test_of_ten_thousand_detections_the_most_confident_are_used():
     rng = np.random.default_rng(3)
     scores = rng.random(10_000)

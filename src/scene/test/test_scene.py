@@ -126,6 +126,7 @@ def test_detached_object_stays_where_it_was_released():
     np.testing.assert_allclose(released.world_T_object[:3, 3], (0.2, 0, 0))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1)), max_size=10))
 def test_frozen_object_never_moves(points):
     world = World()

@@ -115,6 +115,7 @@ entry = st.tuples(
 image = st.tuples(st.lists(entry, max_size=5), st.floats(-0.2, 0.4), st.sampled_from("ab"))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(image, min_size=1, max_size=10))
 def test_replay_gives_identical_tracks_to_the_last_bit(images):

@@ -64,6 +64,7 @@ def test_positions_agree_with_rodrigues_formula(motion, share):
     assert np.abs(motion.pose(share) - wanted).max() < 1e-9
 
 
+@pytest.mark.slow
 @given(screws())
 @settings(max_examples=100, deadline=None)
 def test_no_speed_is_ever_exceeded_and_the_limit_is_reached(motion):
@@ -77,6 +78,7 @@ def test_no_speed_is_ever_exceeded_and_the_limit_is_reached(motion):
         assert used > 0.99
 
 
+@pytest.mark.slow
 @given(screws())
 @settings(max_examples=40, deadline=None)
 def test_the_rate_is_the_derivative_and_the_waypoints_are_met_in_time(motion):

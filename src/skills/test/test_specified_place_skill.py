@@ -462,12 +462,14 @@ def test_doubtful_keys_are_logged(holding):
     assert said[0].startswith("place: 'close_wait_steps' is not a key of the place skill")
 
 
+@pytest.mark.slow
 def test_boxes_that_touch_are_no_overlap_and_no_crash(holding):
     fall(holding, 0.08 + EDGE / 2)  # exactly on the bin's top face
     message = fails_with(Failure.NOT_PLACED, holding, position_constraint="object")
     assert "overlap (IoU)" in message
 
 
+@pytest.mark.slow
 def test_a_full_container(holding):
     world = holding[0]
     world.add("red", 0.45, 0.25, 0.11, size=(0.2, 0.2, 0.1))

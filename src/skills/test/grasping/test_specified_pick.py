@@ -205,6 +205,7 @@ def test_an_object_that_jumps_is_too_fast():
     assert "10.0 m/s" in (watch.problem() or "")
 
 
+@pytest.mark.slow
 def test_hold_weights_keep_the_tool_level(table, planner):
     world = table[0]
     tilts = []

@@ -136,6 +136,7 @@ def moved(thing: OrientedBox, by: Array) -> OrientedBox:
     return OrientedBox(by @ thing.pose, thing.half_extents)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
 def test_overlap_is_symmetric_bounded_and_does_not_depend_on_the_frame(seed: int) -> None:
