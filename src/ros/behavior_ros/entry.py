@@ -19,13 +19,14 @@ from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from behavior_ros.closing import closables
 from behavior_ros.companions import with_companions
+from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.local_transport import match_transport
 from behavior_ros.parameters import ParameterError
 
@@ -80,7 +81,7 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
     # it takes tens of milliseconds, in which no tick happens.
     gc.collect()
     gc.freeze()
-    executor = SingleThreadedExecutor()
+    executor = LeanExecutor()
     for node in with_companions(nodes):
         executor.add_node(node)
     stop.wake = lambda: executor.create_task(_nothing)
@@ -103,7 +104,7 @@ def _nothing() -> None:
     """Do nothing: a task that makes the executor return from its wait."""
 
 
-def _close(nodes: Sequence[Node], executor: SingleThreadedExecutor, stop: _StopSignals) -> None:
+def _close(nodes: Sequence[Node], executor: Executor, stop: _StopSignals) -> None:
     """Let everything registered end, until the grace is over or a second signal comes."""
     deadline = time.monotonic() + _GRACE
     waiting = closables(with_companions(nodes))

@@ -13,8 +13,9 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 import pytest
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+
+from behavior_ros.lean_executor import LeanExecutor
 
 HERE = Path(__file__).parent
 
@@ -55,7 +56,7 @@ class Spinner:
     """Nodes in one executor that spins in a thread of its own."""
 
     def __init__(self):
-        self.executor = SingleThreadedExecutor()
+        self.executor = LeanExecutor()
         self.nodes = []
         self.stopped = threading.Event()
         self.error = None
