@@ -210,12 +210,12 @@ def period(nodes: int, seconds: float, rate: float) -> dict[str, Any]:
         stamps: list[float] = []
         tick = node.core.tick
 
-        def stamped() -> None:
+        def stamped() -> bool:
             stamps.append(time.monotonic())
-            tick()
+            return tick()
 
-        node.destroy_timer(node._ticking[0])
-        node._ticking[0] = node.create_timer(1.0 / rate, stamped)
+        assert node._ticker is not None
+        node._ticker._tick = stamped
         spin_for(node, 2.0)
         stamps.clear()
         gc.collect()

@@ -225,8 +225,12 @@ class ExecutorCore:
                 self._count(mission)
             self._listener.mission_changed(mission)
 
-    def tick(self) -> None:
-        """Start the next mission if none runs, and tick the tree of the running one."""
+    def tick(self) -> bool:
+        """Start the next mission if none runs, and tick the tree of the running one.
+
+        Returns:
+            whether there is more to do at once: a tree has ended, and another one is to start.
+        """
         self.last_tick = self._wall()
         self.settle()
         now = self._now()
@@ -239,6 +243,18 @@ class ExecutorCore:
             self.statistics.interrupt()
         for manager in self._managers:
             manager.post_tick(now)
+        if mission is None:
+            return False
+        return mission.is_final if mission is not self.queue.running else self._is_fresh
+
+    def next_due(self) -> float | None:
+        """Node time [s] at which a timer of the running tree is due; None: none is set."""
+        return self._run.next_due() if self._run is not None else None
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether a tree is there that was not ticked yet."""
+        return self._run is not None and self._run.ticks == 0
 
     def shut_down(self) -> None:
         """Halt the tree and end all missions."""

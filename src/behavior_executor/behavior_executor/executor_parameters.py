@@ -11,7 +11,21 @@ from behavior_ros import ParameterSpec
 def executor_parameters() -> list[ParameterSpec]:
     """All of them."""
     return [
-        ParameterSpec("tick_rate", 2.0, "[Hz] of node time", range=(0.1, 1000.0), read_only=True),
+        ParameterSpec(
+            "tick_rate",
+            2.0,
+            "[Hz] of node time: a tree is ticked so often although nothing happens; results, "
+            "messages, changed entries and timers have it ticked at once",
+            range=(0.1, 1000.0),
+            read_only=True,
+        ),
+        ParameterSpec(
+            "tick_distance",
+            0.002,
+            "[s] wall time that lies at least between two ticks where events ask for them",
+            range=(0.0, 1.0),
+            read_only=True,
+        ),
         ParameterSpec(
             "tree_directories",
             [EVERYTHING],

@@ -38,6 +38,9 @@ class BehaviorManager:
 
     name = ""
     """Prefix of the manager's parameters and metrics."""
+    wake_tree: Callable[[], None] = staticmethod(lambda: None)
+    """Has the tree ticked at once; call it, in any thread, where trees shall see news without
+    delay. Set by the executor."""
 
     def __init__(self, node: Node) -> None:
         """Declare parameters and subscribe.

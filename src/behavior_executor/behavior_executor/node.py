@@ -73,6 +73,7 @@ from behavior_ros import (
 )
 from behavior_ros.closing import register_closable
 from behavior_ros.limits import LONGEST_NAME
+from behavior_ros.tick_timer import TickTimer
 from behavior_tree import BehaviorTreeError
 from behavior_tree.shown_text import reason_text, visible
 
@@ -122,12 +123,15 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             for name in (*self._values["managers"], self._values["feedback_collector"])
             if name
         ]
+        for manager in self.managers:
+            manager.wake_tree = self.wake_tree
         self._gates: dict[str, FeedbackGate] = {}
         self._goals: MissionGoals | None = None
         self._to_report: deque[Mission] = deque()
         self._last_goal = -math.inf
         self._active = self._closing = False
-        self._ticking: list[Timer] = []
+        self._ticker: TickTimer | None = None
+        self._reporting: list[Timer] = []
         self._failure: Exception | None = None
         self._diagnostics = DiagnosticsPublisher(self, "executor")
         self._diagnostics.set(OK, "not active")
@@ -155,8 +159,14 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._active = True
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.core.last_tick = time.monotonic()
-        self._ticking = [
-            self.create_timer(self.core.settings.tick_period, self.core.tick),
+        self._ticker = TickTimer(
+            self,
+            self.core.tick,
+            period=self.core.settings.tick_period,
+            distance=self._values["tick_distance"],
+            due=self.core.next_due,
+        )
+        self._reporting = [
             self.create_timer(0.1, self._report, clock=steady),
             self.create_timer(1.0, self._report_health, clock=steady),
         ]
@@ -238,9 +248,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         if not self._active:
             return
         self._active = False
-        for timer in self._ticking:
+        assert self._ticker is not None
+        self._ticker.destroy()
+        for timer in self._reporting:
             self.destroy_timer(timer)
-        self._ticking.clear()
         self.core.shut_down()
         self._log.flush()
         self._diagnostics.set(OK, "not active")
@@ -318,6 +329,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def mission_changed(self, mission: Mission) -> None:
         """Publish the change, and end the goal of a mission that has ended, once it is on disk."""
+        self.wake_tree()
         progress = self._progress(mission)  # as it is now, with the tree still at hand
         self._log.when_kept(mission, lambda: self._announce(mission, progress))
 
@@ -335,8 +347,17 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         if self._goals is not None:
             self._goals.end(mission, mission.elapsed(self._now()))
 
+    def wake_tree(self) -> None:
+        """Have the tree ticked at once, and a mission that waits started; any thread may call it.
+
+        Within a tick it does nothing.
+        """
+        if self._ticker is not None:
+            self._ticker.wake()
+
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         """Publish the tree's XML."""
+        run.wake_by(self.wake_tree)
         self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))
         for monitor in self._monitors:
@@ -490,8 +511,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
                 self._tell(mission)
 
     def _settle(self) -> None:
-        """Deal with what the journal has written."""
+        """Deal with what the journal has written, such as a mission that may start now."""
         self.core.settle()
+        self.wake_tree()
 
     def _report_health(self) -> None:
         # Managers with nodes of their own publish theirs themselves.

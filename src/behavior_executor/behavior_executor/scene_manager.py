@@ -72,6 +72,7 @@ class SceneManager(BehaviorManager):
             "/scene/objects",
             max_age=values["scene.max_age"],
             qos=QOS_LATCHED,
+            callback=lambda message: self.wake_tree(),
         )
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:

@@ -16,6 +16,7 @@ A skill is a node with an output port ``phase``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from behavior_tree import Blackboard, NodeStatus, NodeType, Tree, TreeNode
@@ -129,6 +130,16 @@ class TreeRun:
         """Nodes that the last tick ticked."""
         return set().union(*(batch.ticked() for batch in self._last))
 
+    def wake_by(self, wake: Callable[[], None]) -> None:
+        """Have a function called whenever the tree has a reason to be ticked: a node asks for it,
+        or an entry of its blackboard is set; in whatever thread does that, also within ticks.
+        """
+        self.tree.runtime.on_wake_up = self._blackboard.on_set = wake
+
+    def next_due(self) -> float | None:
+        """Reading of the tree's clock [s] at which a timer of a node expires; None: none is set."""
+        return self.tree.runtime.next_deadline()
+
     def halt(self) -> None:
         """Halt all nodes; the next tick starts at the root."""
         self.tree.halt_tree()
@@ -137,6 +148,7 @@ class TreeRun:
     def close(self) -> None:
         """Stop watching; the tree is not ticked any more."""
         self._unsubscribe()
+        self.tree.runtime.on_wake_up = self._blackboard.on_set = None
 
     def activity(self) -> Activity:
         """What the tree does now."""

@@ -71,6 +71,8 @@ class Blackboard:
         self._autoremap = False
         self._hidden: dict[str, Entry] | None = None  # quirk B: entries nobody can read
         self._on_entry: EntryCallback | None = None
+        self.on_set: Callable[[], None] | None = None
+        """Called after each `set` on this very blackboard, in its thread."""
         self._types = types or (parent.types if parent is not None else TypeRegistry())
 
     @staticmethod
@@ -232,20 +234,23 @@ class Blackboard:
             LogicError: the entry has another type and the value does not fit
             ConversionError: a text that does not convert to the entry's type
         """
-        if self._types.exact:
+        entry = None if self._types.exact else self._entries.get(key)
+        if entry is not None:
+            self.write(key, entry, value)
+        elif self._types.exact:
             set_value(self, key, value, type(value))
+        elif key.startswith("@"):
+            self.root.set(_root_key(key), value)
             return
-        entry = self._entries.get(key)
-        if entry is None:
-            if key.startswith("@"):
-                self.root.set(_root_key(key), value)
-                return
+        else:
             entry = self._remote_entry(key)
-            if entry is None:
+            if entry is not None:
+                self.write(key, entry, value)
+            else:
                 kind = Any if value is None or isinstance(value, str) else type(value)
                 self.create_entry(key, kind).store(value)
-                return
-        self.write(key, entry, value)
+        if self.on_set is not None:
+            self.on_set()
 
     def write(self, key: str, entry: Entry, value: Any) -> None:
         """Write into a known entry under the type rules; ``key`` is for messages."""

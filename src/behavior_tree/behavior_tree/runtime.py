@@ -88,6 +88,8 @@ class Runtime:
         """Thread that ticks, and the node it is in."""
         self.ticks = 0
         """Ticks of the tree so far."""
+        self.on_wake_up: Callable[[], None] | None = None
+        """Called by `emit_wake_up`, in its thread: for whoever ticks the tree without `wait`."""
         self._event = threading.Event()
         self._timers: set[Timer] = set()
         self._wall_clock = clock is time.monotonic
@@ -95,6 +97,9 @@ class Runtime:
     def emit_wake_up(self) -> None:
         """Ask for another tick soon; may be called from any thread."""
         self._event.set()
+        on_wake_up = self.on_wake_up
+        if on_wake_up is not None:
+            on_wake_up()
 
     def start_timer(self, seconds: float, on_expiry: Callable[[], bool] | None = None) -> Timer:
         """A timer that expires ``seconds`` from now and wakes the tree then, if ``on_expiry``
@@ -108,6 +113,10 @@ class Runtime:
         """Let all pending timers expire later, as after a pause."""
         for timer in self._timers:
             timer.deadline += seconds
+
+    def next_deadline(self) -> float | None:
+        """Clock reading at which the next timer expires [s]; None if there is none."""
+        return min((timer.deadline for timer in self._timers), default=None)
 
     @property
     def has_timers(self) -> bool:

@@ -69,7 +69,7 @@ class MessageCache(Generic[M]):
         self._stamped = age_since is AgeSince.STAMP
         steady = age_since is AgeSince.HEARTBEAT
         self._clock = Clock(clock_type=ClockType.STEADY_TIME) if steady else node.get_clock()
-        self._callback = callback
+        self._callbacks = [] if callback is None else [callback]
         self._sequence = 0
         self._consumed = 0
         self._jump = None
@@ -86,8 +86,12 @@ class MessageCache(Generic[M]):
         if not self._entry.offer(message, self._now(), stamp):
             return
         self._sequence += 1
-        if self._callback is not None:
-            self._callback(message)
+        for callback in self._callbacks:
+            callback(message)
+
+    def add_callback(self, callback: Callable[[M], None]) -> None:
+        """Have one more function called with every message after it was stored."""
+        self._callbacks.append(callback)
 
     def _now(self) -> float:
         return float(self._clock.now().nanoseconds) * 1e-9

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import reduce
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from behavior_ros.field_values import plain
 from behavior_ros.interface_ports import InputPorts, OutputPorts
@@ -54,6 +55,8 @@ class PublisherLeaf(SyncActionNode):
 class Subscription:
     """The newest message of a topic, and whether it is what is asked for.
 
+    A message that changes the answer that a leaf was given wakes its tree.
+
     Args:
         hub: subscribes through its node
         model: says topic, type, greatest age and condition
@@ -64,10 +67,30 @@ class Subscription:
         (section,) = inlined(sections, model.inline)
         self.ports = OutputPorts(section, "message", set())
         self._model = model
+        self._answers: WeakKeyDictionary[TreeNode, bool] = WeakKeyDictionary()
+        """Whether a message was as asked for when these leaves looked last."""
         self._cache = hub.message_cache(message_type, model.name, latched=model.latched)
+        if self._cache is not None:  # there is none where classes are made for their ports only
+            self._cache.add_callback(self._receive)
+
+    def _receive(self, message: Any) -> None:
+        if self._answers:
+            good = self._fault() is None
+            for node in [node for node, answer in self._answers.items() if answer is not good]:
+                del self._answers[node]
+                node.emit_wake_up()
 
     def problem(self, node: TreeNode) -> str | None:
         """Write a fresh message to the ports; return what is wrong with it, None if nothing is."""
+        fault = self._fault()
+        self._answers[node] = fault is None
+        message = self._cache.newest()
+        if message is not None and self._cache.age() <= self._model.max_age:
+            self.ports.write(node, message)
+        return fault
+
+    def _fault(self) -> str | None:
+        """What is wrong with the newest message, None if nothing is."""
         name = self._model.name
         message = self._cache.newest()
         if message is None:
@@ -75,7 +98,6 @@ class Subscription:
         age, limit = self._cache.age(), self._model.max_age
         if age > limit:
             return f"the newest message on {name} is {age:.2f} s old, more than {limit:g} s"
-        self.ports.write(node, message)
         for path, wanted in self._model.condition.items():
             value = plain(reduce(getattr, path.split("."), message))
             if value != wanted:

@@ -597,6 +597,20 @@ class TestTopicLeaves:
         publisher.publish(Bool(data=True))
         assert tree.run(leaf) == (SUCCESS, "")
 
+    @pytest.mark.parametrize("name", ["DoorOpen", "WaitForDoor"])
+    def test_a_message_that_changes_the_answer_wakes_the_tree(self, tree, spinner2, name):
+        leaf = tree.make(name)
+        woken = []
+        tree.trees[-1].runtime.on_wake_up = lambda: woken.append(leaf.subscription.problem(leaf))
+        publisher = spinner2.node("door").create_publisher(Bool, "/door", 10)
+        until(lambda: publisher.get_subscription_count() == 1)
+        publisher.publish(Bool(data=False))
+        until(lambda: "is False" in (tree.spinner.do(leaf.subscription.problem, leaf) or ""))
+        publisher.publish(Bool(data=False))  # no news
+        publisher.publish(Bool(data=True))
+        until(lambda: woken)
+        assert woken == [None]
+
 
 def test_look_up_frame(tree, spinner2):
     import numpy as np
