@@ -63,6 +63,7 @@ class Runtime:
         "_wall_clock",
         "at_work",
         "clock",
+        "on_wake_up",
         "quirks",
         "record",
         "ticks",
