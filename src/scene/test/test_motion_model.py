@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from scipy.stats import multivariate_normal
@@ -122,6 +122,7 @@ def test_moments_far_from_the_origin_are_those_near_it(seed):
         max_size=12,
     ),
 )
+@example(0, [(0.0, 0.0, 0.0, 0.0)] * 4 + [(0.0, 0.0, 0.0, -4.0), (0.0, 0.0, 1.0, -4.0)])
 def test_covariances_stay_positive_definite(seed, measurements):
     """Whatever the steps and the noise, between 0.01 mm and 10 m, and however lopsided."""
     rng = np.random.default_rng(seed)
