@@ -30,7 +30,7 @@ from behavior_bringup.viewer_geometry import (
     GroundMap,
     Part,
     PartKind,
-    Thing,
+    ShownObject,
     Vector,
     ground_map,
     open_box,
@@ -122,17 +122,17 @@ def _world_object(item: SceneObject) -> WorldObject:
 
 def things_of(
     message: SceneObjectArray, containers: Mapping[str, tuple[float, float]]
-) -> dict[str, Thing]:
+) -> dict[str, ShownObject]:
     """The objects of a snapshot as the viewer draws them.
 
     Args:
         message: the snapshot.
         containers: names of those that are open boxes, with thickness of walls and floor [m].
     """
-    return {item.name: _thing(item, containers.get(item.name)) for item in message.objects}
+    return {item.name: _shown_object(item, containers.get(item.name)) for item in message.objects}
 
 
-def _thing(item: SceneObject, hollow: tuple[float, float] | None) -> Thing:
+def _shown_object(item: SceneObject, hollow: tuple[float, float] | None) -> ShownObject:
     place, turn, colour = item.pose.position, item.pose.orientation, item.color
     own = (round(255 * colour.r), round(255 * colour.g), round(255 * colour.b))
     size = _edges(item)
@@ -140,7 +140,7 @@ def _thing(item: SceneObject, hollow: tuple[float, float] | None) -> Thing:
     if hollow is not None and parts[0].kind == "box":
         parts = open_box(size, wall=hollow[0], floor=hollow[1])
     state = _OBJECT_STATES.get(item.state, "unknown")
-    return Thing(
+    return ShownObject(
         parts=parts,
         position=(place.x, place.y, place.z),
         wxyz=(turn.w, turn.x, turn.y, turn.z),

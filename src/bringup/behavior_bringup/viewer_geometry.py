@@ -23,11 +23,11 @@ class Part:
     size: Vector
     """Edges of the box around it [m]; a cylinder and a cone stand along z."""
     offset: Vector = (0.0, 0.0, 0.0)
-    """Of its centre in the frame of the thing [m]."""
+    """Of its centre in the frame of the object [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thing:
+class ShownObject:
     """An object as the page draws it."""
 
     parts: tuple[Part, ...]

@@ -20,7 +20,7 @@ from viser.extras import ViserUrdf
 from behavior_bringup.progress import Progress
 from behavior_bringup.tree_view import tree_html
 from behavior_bringup.viewer_controls import Commands, Controls
-from behavior_bringup.viewer_geometry import Colour, GroundMap, Part, Thing, cone_mesh
+from behavior_bringup.viewer_geometry import Colour, GroundMap, Part, ShownObject, cone_mesh
 from behavior_bringup.viewer_server import guarded_server, may_act
 from behavior_ros.web_access import WebAccess
 
@@ -72,7 +72,7 @@ class ViewerPage:
         self._joints: dict[str, float] = {}
         if robot_description:
             self._add_robot(robot_description)
-        self._things: dict[str, tuple[Thing, viser.FrameHandle, viser.LabelHandle]] = {}
+        self._objects: dict[str, tuple[ShownObject, viser.FrameHandle, viser.LabelHandle]] = {}
         self._paths: dict[str, viser.LineSegmentsHandle] = {}
         self._base: viser.FrameHandle | None = None
         self._map: viser.ImageHandle | None = None
@@ -91,9 +91,9 @@ class ViewerPage:
         return int(self._server.get_port())
 
     @property
-    def things(self) -> dict[str, Thing]:
+    def objects(self) -> dict[str, ShownObject]:
         """The objects that are drawn."""
-        return {name: thing for name, (thing, _, _) in self._things.items()}
+        return {name: shown for name, (shown, _, _) in self._objects.items()}
 
     @property
     def paths(self) -> set[str]:
@@ -135,21 +135,21 @@ class ViewerPage:
             self._joints.update({k: v for k, v in positions.items() if k in self._joints})
             self._robot.update_cfg(np.array(list(self._joints.values())))
 
-    def set_objects(self, things: Mapping[str, Thing]) -> None:
+    def set_objects(self, objects: Mapping[str, ShownObject]) -> None:
         """Draw exactly these objects."""
-        for name in self._things.keys() - things.keys():
+        for name in self._objects.keys() - objects.keys():
             self._remove(name)
-        for name, thing in things.items():
-            known = self._things.get(name)
-            if known and _looks(known[0]) == _looks(thing):
+        for name, shown in objects.items():
+            known = self._objects.get(name)
+            if known and _looks(known[0]) == _looks(shown):
                 _, frame, label = known
             else:
                 self._remove(name)
-                frame, label = self._add_thing(name, thing)
-            frame.position, frame.wxyz = thing.position, thing.wxyz
-            x, y, z = thing.position
-            label.position, label.text = (x, y, z + thing.height), thing.label
-            self._things[name] = (thing, frame, label)
+                frame, label = self._add_object(name, shown)
+            frame.position, frame.wxyz = shown.position, shown.wxyz
+            x, y, z = shown.position
+            label.position, label.text = (x, y, z + shown.height), shown.label
+            self._objects[name] = (shown, frame, label)
 
     def set_path(self, name: str, points: NDArray[np.float64]) -> None:
         """Draw a path instead of the former one of that name; fewer than two points: none.
@@ -277,40 +277,42 @@ class ViewerPage:
         self._robot = ViserUrdf(self._server, urdf, root_node_name="/robot")
         self._joints = dict.fromkeys(self._robot.get_actuated_joint_limits(), 0.0)
 
-    def _add_thing(self, name: str, thing: Thing) -> tuple[viser.FrameHandle, viser.LabelHandle]:
+    def _add_object(
+        self, name: str, shown: ShownObject
+    ) -> tuple[viser.FrameHandle, viser.LabelHandle]:
         scene = self._server.scene
         frame = scene.add_frame(f"/objects/{name}", show_axes=False)
-        for number, part in enumerate(thing.parts):
-            self._add_part(f"/objects/{name}/{number}", part, thing)
-        label = scene.add_label(f"/labels/{name}", thing.label, font_screen_scale=0.8)
+        for number, part in enumerate(shown.parts):
+            self._add_part(f"/objects/{name}/{number}", part, shown)
+        label = scene.add_label(f"/labels/{name}", shown.label, font_screen_scale=0.8)
         return frame, label
 
-    def _add_part(self, name: str, part: Part, thing: Thing) -> None:
+    def _add_part(self, name: str, part: Part, shown: ShownObject) -> None:
         scene = self._server.scene
         x, y, z = part.size
-        opacity = None if thing.solid else 0.15
+        opacity = None if shown.solid else 0.15
         if part.kind == "box":
-            scene.add_box(name, thing.colour, part.size, position=part.offset, opacity=opacity)
+            scene.add_box(name, shown.colour, part.size, position=part.offset, opacity=opacity)
         elif part.kind == "sphere":
-            scene.add_icosphere(name, x / 2, thing.colour, position=part.offset, opacity=opacity)
+            scene.add_icosphere(name, x / 2, shown.colour, position=part.offset, opacity=opacity)
         elif part.kind == "cylinder":
-            scene.add_cylinder(name, x / 2, z, thing.colour, position=part.offset, opacity=opacity)
+            scene.add_cylinder(name, x / 2, z, shown.colour, position=part.offset, opacity=opacity)
         else:
             vertices, faces = cone_mesh((x, y, z))
             scene.add_mesh_simple(
-                name, vertices, faces, color=thing.colour, position=part.offset, opacity=opacity
+                name, vertices, faces, color=shown.colour, position=part.offset, opacity=opacity
             )
 
     def _remove(self, name: str) -> None:
-        if name in self._things:
-            _, frame, label = self._things.pop(name)
+        if name in self._objects:
+            _, frame, label = self._objects.pop(name)
             frame.remove()  # its parts go with it
             label.remove()
 
 
-def _looks(thing: Thing) -> tuple[object, ...]:
+def _looks(shown: ShownObject) -> tuple[object, ...]:
     """What cannot be changed in place."""
-    return (thing.parts, thing.colour, thing.solid)
+    return (shown.parts, shown.colour, shown.solid)
 
 
 def _mesh_file(fname: str) -> str:

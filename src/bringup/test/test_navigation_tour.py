@@ -14,7 +14,14 @@ from behavior_msgs.srv import DisturbNavigation
 
 from behavior_bringup.navigation.disturbing import REASONS, STATUSES, add_disturbances, fields_of
 from behavior_bringup.navigation.evaluation import drawn_cues, verdict
-from behavior_bringup.navigation.evidence import Answered, Asked, Cause, Evidence, Located, Told
+from behavior_bringup.navigation.evidence import (
+    Answered,
+    Asked,
+    Cause,
+    Evidence,
+    Located,
+    StateChange,
+)
 from behavior_bringup.navigation.judge import judge, reached
 from behavior_bringup.navigation.tour import CART, CUES, Director, goals_of, marks_of, tour_steps
 from behavior_sim.navigation.config import edge_id, load_navigation_world
@@ -46,8 +53,12 @@ def good_run() -> Evidence:
             for j in range(1, 10)
         ]
     recording.tiles = [(0.0, "west"), (25.0, "east")]
-    evidence.told = [Told(0, "running"), Told(1, "paused"), Told(4.6, "running")]
-    evidence.told.append(Told(45.0, "finished"))
+    evidence.states = [
+        StateChange(0, "running"),
+        StateChange(1, "paused"),
+        StateChange(4.6, "running"),
+    ]
+    evidence.states.append(StateChange(45.0, "finished"))
     evidence.done = [(1.0, "pause"), (4.5, "resume"), (5.0, "block"), (20.5, "lose")]
     evidence.done.append((28.0, "cart"))
     evidence.failures = [(6.0, "NO_PATH")]
@@ -97,8 +108,11 @@ def set_to(**fields: object) -> Callable[[Evidence], None]:
 @pytest.mark.parametrize(
     ("change", "missing"),
     [
-        (set_to(told=[Told(0, "running"), Told(9, "failed")]), {"the mission ends well", "one pa"}),
-        (set_to(told=[]), {"the mission ends well", "one pause"}),
+        (
+            set_to(states=[StateChange(0, "running"), StateChange(9, "failed")]),
+            {"the mission ends well", "one pa"},
+        ),
+        (set_to(states=[]), {"the mission ends well", "one pause"}),
         (moving(3.0, 4.5), {"one pause"}),
         (without("block"), {"one blocked way"}),
         (set_to(failures=[]), {"one blocked way"}),

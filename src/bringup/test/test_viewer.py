@@ -121,8 +121,8 @@ def test_messages_become_a_scene(world: Any) -> None:
     publish_joints = sender(faker, JointState, "/joint_states", 1)
     publish_objects(SceneObjectArray(objects=[a_block()]))
     publish_path(a_line())
-    spin_until(executor, lambda: bool(viewer.page.things) and bool(viewer.page.paths))
-    assert viewer.page.things["blue_block"].colour == (0, 0, 255)
+    spin_until(executor, lambda: bool(viewer.page.objects) and bool(viewer.page.paths))
+    assert viewer.page.objects["blue_block"].colour == (0, 0, 255)
 
     def joints_arrived() -> bool:
         publish_joints(JointState(name=["panda_joint1", "other"], position=[0.5, 1.0]))
@@ -133,7 +133,7 @@ def test_messages_become_a_scene(world: Any) -> None:
     publish_path(MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
     spin_until(executor, lambda: not viewer.page.paths)
     publish_objects(SceneObjectArray())
-    spin_until(executor, lambda: not viewer.page.things)
+    spin_until(executor, lambda: not viewer.page.objects)
 
 
 def test_a_cancelled_tree_does_not_run_and_leaves_no_path(world: Any) -> None:
@@ -258,9 +258,9 @@ def test_state_shows_in_colour_and_label() -> None:
 def test_shapes_are_drawn_as_they_are(
     kind: int, dimensions: list[float], part: str, size: tuple[float, float, float]
 ) -> None:
-    thing = a_block()
-    thing.shape = SolidPrimitive(type=kind, dimensions=dimensions)
-    (only,) = drawn(thing).parts
+    shown = a_block()
+    shown.shape = SolidPrimitive(type=kind, dimensions=dimensions)
+    (only,) = drawn(shown).parts
     assert (only.kind, only.size) == (part, size)
 
 

@@ -53,7 +53,7 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StateChange:
     """A mission's feedback that differs from the one before in its state."""
 
     time: float
@@ -72,7 +72,7 @@ class Evidence:
     located: list[Located] = field(default_factory=list)
     failures: list[tuple[float, str]] = field(default_factory=list)
     """Planning cycles that failed, and why."""
-    told: list[Told] = field(default_factory=list)
+    states: list[StateChange] = field(default_factory=list)
     done: list[tuple[float, str]] = field(default_factory=list)
     """Interventions, by the name of the cue."""
     refused: list[str] = field(default_factory=list)

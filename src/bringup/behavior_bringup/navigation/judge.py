@@ -63,7 +63,7 @@ def judge(evidence: Evidence, goals: Sequence[Goal]) -> list[Finding]:
 
 
 def _mission(evidence: Evidence, _: Sequence[Goal]) -> Finding:
-    last = evidence.told[-1].state if evidence.told else "never heard of"
+    last = evidence.states[-1].state if evidence.states else "never heard of"
     return Finding("the mission ends well", last == "finished", f"it is {last}")
 
 
@@ -80,7 +80,7 @@ def _goals(evidence: Evidence, goals: Sequence[Goal]) -> Finding:
 
 def _pause(evidence: Evidence, _: Sequence[Goal]) -> Finding:
     what = "one pause: the robot stands, then goes on"
-    states = [(told.time, told.state) for told in evidence.told]
+    states = [(told.time, told.state) for told in evidence.states]
     begin = next((time for time, state in states if state == "paused"), None)
     if begin is None:
         return Finding(what, False, "the mission was never paused")

@@ -26,7 +26,14 @@ from nav_msgs.msg import Odometry
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import TERMINAL_STATES, control_action, state_name
-from behavior_bringup.navigation.evidence import Answered, Asked, Cause, Evidence, Located, Told
+from behavior_bringup.navigation.evidence import (
+    Answered,
+    Asked,
+    Cause,
+    Evidence,
+    Located,
+    StateChange,
+)
 from behavior_bringup.navigation.tour import Action, Director, marks_of
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, seconds
 from behavior_sim.navigation.config import NavigationConfig
@@ -106,7 +113,7 @@ class Recorder:
     @property
     def ended(self) -> float | None:
         """When the mission was told to have ended [s]; None: not yet."""
-        told = self.evidence.told[-1:]
+        told = self.evidence.states[-1:]
         return told[0].time if told and told[0].state in _ENDS else None
 
     def settle(self) -> None:
@@ -145,7 +152,7 @@ class Recorder:
             self._people,
         )
         self.evidence.recording.moments.append(moment)
-        state = self.evidence.told[-1].state if self.evidence.told else ""
+        state = self.evidence.states[-1].state if self.evidence.states else ""
         cue = self._director.due(moment, state)
         if cue is not None:
             self.evidence.done.append((moment.time, cue.name))
@@ -196,10 +203,10 @@ class Recorder:
     def _on_feedback(self, message: MissionFeedback) -> None:
         if message.action_id != self.action_id:
             return
-        told, state = self.evidence.told, state_name(message.state)
+        told, state = self.evidence.states, state_name(message.state)
         time = seconds(message.header.stamp)
         if not told or told[-1].state != state:
-            told.append(Told(time, state))
+            told.append(StateChange(time, state))
         note(self.evidence.recording.paused, time, state == "paused")
 
     def _on_metrics(self, message: Metrics) -> None:
