@@ -25,6 +25,10 @@ setup(
             "skills_node = behavior_skills.node.skills_node:main",
             "robot_state_publisher_node = behavior_skills.node.robot_state_publisher:main",
             "wait_node = behavior_skills.node.wait_node:main",
-        ]
+        ],
+        "behavior_skills.skills": [
+            "arm = behavior_skills.node.arm_servers:SKILLS",
+            "steps = behavior_skills.node.step_servers:SKILLS",
+        ],
     },
 )

@@ -5,9 +5,10 @@ Everything exported here is free of ROS: skills are plain functions over the pro
 `behavior_skills.interfaces`. `behavior_skills.node.skills_node` is the node around them.
 """
 
+from behavior_skills.arm.context import Skill, SkillContext, Workspace
 from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest, GripperSkill
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
-from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill, Workspace
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
 from behavior_skills.arm.place import PlaceParameters, PlaceRequest, PlaceSkill
 from behavior_skills.arm.planning import PlanningWorld, Speeds
 from behavior_skills.arm.screw import ScrewParameters, ScrewRequest, ScrewSkill
@@ -51,6 +52,8 @@ __all__ = [
     "ScrewParameters",
     "ScrewRequest",
     "ScrewSkill",
+    "Skill",
+    "SkillContext",
     "SkillFailure",
     "Speeds",
     "Workspace",

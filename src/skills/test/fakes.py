@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from behavior_skills.arm.context import SkillContext, Workspace
+from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
     Cancelled,
     Done,
@@ -18,6 +20,7 @@ from behavior_skills.interfaces import (
 
 ROBOT_FILE = Path(__file__).parents[3] / "config" / "robots" / "panda.yaml"
 EDGE = 0.0515
+NEAR = Workspace(0.25, 0.84)
 STEP = 0.02
 FINGER_SPEED = 0.2
 
@@ -217,3 +220,19 @@ class FakeWorld:
 
 def replaced(parameters, **changes):
     return dataclasses.replace(parameters, **changes)
+
+
+def context_of(rig, **changes):
+    """What a skill works with in the world of a test."""
+    world, planning, hand = rig
+    given = {
+        "runtime": world,
+        "arm": world,
+        "gripper": world,
+        "scene": world,
+        "world": planning,
+        "hand": hand,
+        "speeds": Speeds(0.8, 0.5, approach=0.25),
+        "workspace": NEAR,
+    }
+    return SkillContext(**given | changes)

@@ -3,11 +3,11 @@ import math
 
 import numpy as np
 import pytest
+from fakes import context_of
 
 from behavior_motion import ErrorCode, Plan, Trajectory
 from behavior_skills.arm.gripper import GripperMode, GripperRequest, GripperSkill
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
-from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
     Cancelled,
     Done,
@@ -19,20 +19,13 @@ from behavior_skills.interfaces import (
 
 
 def move(rig, mode, **request):
-    world, planning, hand = rig
-    skill = MoveArmSkill(
-        world, world, world, planning, hand, Speeds(0.8, 0.5, 0.25), MoveArmRequest(mode, **request)
-    )
+    skill = MoveArmSkill(context_of(rig), MoveArmRequest(mode, **request))
     skill.run()
     return skill
 
 
 def grip(rig, mode, **request):
-    world, _, hand = rig
-    grips = {"half": 0.04}
-    return GripperSkill(
-        world, world, world, world, hand, 0.08, 40.0, grips, GripperRequest(mode, **request)
-    ).run()
+    return GripperSkill(context_of(rig), GripperRequest(mode, **request)).run()
 
 
 def failure_of(action, *args, **kwargs):

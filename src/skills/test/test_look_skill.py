@@ -3,18 +3,15 @@
 
 import numpy as np
 import pytest
+from fakes import context_of
 
 from behavior_skills.arm.look import LookRequest, LookSkill, off_sight, sights
-from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
 
 
 def look(rig, target=(0.6, 0.2, 0.1), **request):
-    world, planning, hand = rig
     point = None if target is None else np.array(target, dtype=float)
-    skill = LookSkill(
-        world, world, world, planning, hand, Speeds(0.8, 0.5, 0.2), LookRequest(point, **request)
-    )
+    skill = LookSkill(context_of(rig), LookRequest(point, **request))
     skill.run()
     return skill
 

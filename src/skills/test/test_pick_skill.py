@@ -3,27 +3,22 @@ import math
 
 import numpy as np
 import pytest
-from fakes import EDGE, replaced
+from fakes import EDGE, NEAR, context_of, replaced
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
-from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill, Workspace
+from behavior_skills.arm.context import Workspace
+from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
 from behavior_skills.arm.planning import Final, PlanFailures
 from behavior_skills.grasping.candidates import grasp_pose
 from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
 
 
-def pick(rig, name="blue", parameters=None, **request):
-    world, planning, hand = rig
+def pick(rig, name="blue", parameters=None, workspace=NEAR, **request):
     skill = PickSkill(
-        world,
-        world,
-        world,
-        world,
-        planning,
-        hand,
-        parameters or PickParameters(),
+        context_of(rig, workspace=workspace),
         PickRequest(name, **request),
+        parameters or PickParameters(),
     )
     return skill.run()
 
@@ -215,8 +210,7 @@ def test_no_grasp_of_a_thick_block(rig):
 
 def test_unreachable(rig):
     rig[0].add("blue", 0.98, 0.0)
-    far = replaced(PickParameters(), workspace=Workspace(outer=2.0))
-    fails_with(Failure.UNREACHABLE, rig, parameters=far)
+    fails_with(Failure.UNREACHABLE, rig, workspace=Workspace(0.25, 2.0))
 
 
 def test_planning_failed_when_everything_collides(block):

@@ -3,10 +3,11 @@ import math
 
 import numpy as np
 import pytest
-from fakes import EDGE, replaced
+from fakes import EDGE, NEAR, context_of
 
-from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill, Workspace
-from behavior_skills.arm.place import PlaceParameters, PlaceRequest, PlaceSkill, symmetries
+from behavior_skills.arm.context import Workspace
+from behavior_skills.arm.pick import PickRequest, PickSkill
+from behavior_skills.arm.place import PlaceRequest, PlaceSkill, symmetries
 from behavior_skills.interfaces import Cancelled, Failure, HeldObject, ObjectState, SkillFailure
 
 
@@ -17,16 +18,9 @@ def target(x=0.3, y=0.3, n=0, yaw=0.0):
     return pose
 
 
-def place(rig, pose=None, name="blue", parameters=None, any_yaw=True, **request):
-    world, planning, hand = rig
+def place(rig, pose=None, name="blue", workspace=NEAR, any_yaw=True, **request):
     return PlaceSkill(
-        world,
-        world,
-        world,
-        world,
-        planning,
-        hand,
-        parameters or PlaceParameters(),
+        context_of(rig, workspace=workspace),
         PlaceRequest(name, target() if pose is None else pose, any_yaw, **request),
     ).run()
 
@@ -43,12 +37,10 @@ def fails_with(failure, rig, *args, **kwargs):
 @pytest.fixture
 def holding(rig):
     """The blue block in the gripper, the red one on the table."""
-    world, planning, hand = rig
+    world = rig[0]
     world.add("blue", 0.45, -0.3)
     world.add("red", 0.55, 0.0)
-    PickSkill(
-        world, world, world, world, planning, hand, PickParameters(), PickRequest("blue")
-    ).run()
+    PickSkill(context_of(rig), PickRequest("blue")).run()
     world.phases.clear()
     return rig
 
@@ -197,8 +189,8 @@ def test_occupied(holding):
 
 
 def test_unreachable(holding):
-    far = replaced(PlaceParameters(), workspace=Workspace(outer=2.0))
-    fails_with(Failure.UNREACHABLE, holding, target(1.1, 0.0), parameters=far)
+    far = Workspace(0.25, 2.0)
+    fails_with(Failure.UNREACHABLE, holding, target(1.1, 0.0), workspace=far)
 
 
 def test_planning_failed_when_the_hand_does_not_fit(holding):

@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from fakes import context_of
 from scipy.spatial.transform import Rotation
 
-from behavior_skills.arm.screw import ScrewParameters, ScrewRequest, ScrewSkill
+from behavior_skills.arm.screw import ScrewRequest, ScrewSkill
 from behavior_skills.interfaces import Cancelled, Failure, JointState, SkillFailure
 
 
@@ -31,8 +32,7 @@ def lever(**changes):
 
 
 def skill_of(rig, request):
-    world, planning, hand = rig
-    return ScrewSkill(world, world, world, planning, hand, ScrewParameters(), request)
+    return ScrewSkill(context_of(rig), request)
 
 
 def failure_of(skill):

@@ -6,12 +6,12 @@ import time
 
 import numpy as np
 import pytest
-from fakes import EDGE
+from fakes import EDGE, context_of
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
-from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
-from behavior_skills.arm.specified_place import SpecifiedPlaceParameters, SpecifiedPlaceSkill
+from behavior_skills.arm.pick import PickRequest, PickSkill
+from behavior_skills.arm.specified_place import SpecifiedPlaceSkill
 from behavior_skills.interfaces import Cancelled, Failure, ObjectState, SkillFailure
 from behavior_skills.orientations import random_rotations
 from behavior_skills.placement import PlaceSpecification, sample_placements
@@ -20,16 +20,9 @@ DOWN = {"filter_z_dir": ["downward", 160]}
 
 
 def skill_for(rig, base_T_world=None, log=None, **keys):
-    world, planning, hand = rig
     values = {"objects": ["blue", "bin"], "seed": 1, **DOWN, **keys}
     return SpecifiedPlaceSkill(
-        world,
-        world,
-        world,
-        world,
-        planning,
-        hand,
-        SpecifiedPlaceParameters(),
+        context_of(rig),
         PlaceSpecification.model_validate(values),
         np.eye(4) if base_T_world is None else base_T_world,
         (lambda message: None) if log is None else log,
@@ -52,12 +45,10 @@ def fails_with(failure, rig, **keys):
 @pytest.fixture
 def holding(rig):
     """The blue block in the gripper, a flat bin beside."""
-    world, planning, hand = rig
+    world = rig[0]
     world.add("blue", 0.45, -0.3)
     world.add("bin", 0.45, 0.25, 0.04, size=(0.24, 0.2, 0.08))
-    PickSkill(
-        world, world, world, world, planning, hand, PickParameters(), PickRequest("blue")
-    ).run()
+    PickSkill(context_of(rig), PickRequest("blue")).run()
     world.phases.clear()
     return rig
 
@@ -96,9 +87,7 @@ def test_the_same_seed_puts_it_at_the_same_place(planner):
         rig = FakeWorld(planner.robot), PlanningWorld(planner, 0.0), Hand()
         rig[0].add("blue", 0.45, -0.3)
         rig[0].add("bin", 0.45, 0.25, 0.04, size=(0.24, 0.2, 0.08))
-        PickSkill(
-            rig[0], rig[0], rig[0], rig[0], rig[1], rig[2], PickParameters(), PickRequest("blue")
-        ).run()
+        PickSkill(context_of(rig), PickRequest("blue")).run()
         fall(rig)
         poses.append(place(rig))
     assert np.allclose(poses[0][:2, 3], poses[1][:2, 3], atol=2e-3)
@@ -346,12 +335,10 @@ def time_of(rig, **keys):
 @pytest.mark.parametrize("key", ["hesitate_steps", "gripper_change_steps"])
 def test_waiting_steps_take_time(holding, key, planner):
     long = time_of(holding, **{key: 200})
-    world, planning, hand = holding
+    world = holding[0]
     world.poses["blue"][:3, 3] = (0.45, -0.3, EDGE / 2)
     world.q = np.array(planner.robot.named["home"])
-    PickSkill(
-        world, world, world, world, planning, hand, PickParameters(), PickRequest("blue")
-    ).run()
+    PickSkill(context_of(holding), PickRequest("blue")).run()
     assert long > time_of(holding) + 1.0
 
 
@@ -506,11 +493,15 @@ def test_tolerances_that_are_named_must_be_met(holding, key):
         return dataclasses.replace(now, q=now.q + 1e-3)
 
     skill = skill_for(holding, **{key: 1e-4})
-    world.when("approach", lambda: setattr(skill, "arm", Shifted(world, off)))
+    world.when("approach", lambda: use_arm(skill, Shifted(world, off)))
     with pytest.raises(SkillFailure) as caught:
         skill.run()
     assert caught.value.failure is Failure.EXECUTION_FAILED
     assert "not within t_eps" in str(caught.value)
+
+
+def use_arm(skill, arm):
+    skill.context = dataclasses.replace(skill.context, arm=arm)
 
 
 class Shifted:
@@ -530,6 +521,6 @@ def test_default_tolerances_are_a_warning(holding):
         now = state()
         return dataclasses.replace(now, q=now.q + 2e-3)
 
-    world.when("approach", lambda: setattr(skill, "arm", Shifted(world, off)))
+    world.when("approach", lambda: use_arm(skill, Shifted(world, off)))
     skill.run()
     assert "not within t_eps" in said[0]

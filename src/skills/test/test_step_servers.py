@@ -288,7 +288,7 @@ def test_a_fault_of_the_server_is_no_success(rig, monkeypatch):
 
 
 def test_a_server_that_is_closing_ends_what_runs(rig):
-    service = rig.skills._step_services["check_grasped"]
+    service = rig.skills._worker_services["check_grasped"]
     context = GoalContext(rig.skills, CheckGrasped.Request(object_name="red", patience=10.0))
     service._contexts.add(context)
     service.destroy()

@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from fakes import EDGE
+from fakes import EDGE, context_of
 from test_specified_place_skill import fall, skill_for
 
 from behavior_motion import interruptible
 from behavior_skills.arm.grasp_check import GraspCheck, GraspCheckRequest
-from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
+from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
 from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
 
@@ -21,9 +21,8 @@ def block(rig):
 
 
 def pick_skill(rig, **request):
-    world, planning, hand = rig
     request = PickRequest("blue", **request)
-    return PickSkill(world, world, world, world, planning, hand, PickParameters(), request)
+    return PickSkill(context_of(rig), request)
 
 
 @pytest.fixture
@@ -34,14 +33,12 @@ def holding(block):
 
 
 def select(rig, **request):
-    world, planning, hand = rig
     request = SelectReachableRequest(**request)
-    return SelectReachableSkill(world, world, world, planning, hand, request).run()
+    return SelectReachableSkill(context_of(rig), request).run()
 
 
 def check(rig, name="blue", **request):
-    world, planning, _ = rig
-    made = GraspCheck(world, world, world, planning, GraspCheckRequest(name, **request))
+    made = GraspCheck(context_of(rig), GraspCheckRequest(name, **request))
     made.run()
     return made
 

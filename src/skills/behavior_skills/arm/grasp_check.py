@@ -8,16 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import wait_for
 from behavior_skills.arm.grip import LEAST_GAP
-from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.goal_checks import invalid
 from behavior_skills.interfaces import (
-    Arm,
     Failure,
     ObjectState,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 
@@ -46,14 +43,10 @@ class GraspCheckRequest:
     """0: the default."""
 
 
-@dataclass(slots=True)
-class GraspCheck:
+@dataclass
+class GraspCheck(Skill):
     """One check; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    scene: SceneView
-    world: PlanningWorld
     request: GraspCheckRequest
     gap: float = 0.0
     """Between the fingers [m]."""
@@ -112,7 +105,7 @@ class GraspCheck:
                 f"the gap is {1e3 * state.width:.1f} mm, but it is {1e3 * request.width:.1f} mm "
                 "thick"
             )
-        tool = self.world.planner.robot.forward_kinematics(state.q)
+        tool = self.robot.forward_kinematics(state.q)
         away = float(np.linalg.norm(thing.base_T_object[:3, 3] - tool[:3, 3]))
         if away > float(np.linalg.norm(thing.half_extents)) + IN_HAND:
             return f"its centre is {away:.3f} m from the tool"

@@ -9,17 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import wait_for
-from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.interfaces import (
-    Arm,
     Failure,
-    Gripper,
     Hand,
     HeldObject,
     ObjectState,
     ObjectView,
-    Runtime,
     SceneView,
     SkillFailure,
 )
@@ -29,31 +26,15 @@ LEAST_GAP = 0.002
 """[m] fingers closer than this hold nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class GripParameters:
-    """How the gripper is judged and moved."""
-
-    width_tolerance: float = 0.008
-    """[m] by which the gap may become smaller than it was when the object was grasped."""
-    max_width: float = 0.08
-    """[m]"""
-    effort: float = 40.0
-    """[N]"""
-    release_timeout: float = 2.0
-    """[s]"""
+WIDTH_TOLERANCE = 0.008
+"""[m] by which the gap may become smaller than it was when the object was grasped."""
+RELEASE_TIMEOUT = 2.0
+"""[s]"""
 
 
-@dataclass(slots=True)
-class Grip:
+@dataclass
+class Grip(Skill):
     """The held object during one goal."""
-
-    runtime: Runtime
-    arm: Arm
-    gripper: Gripper
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    parameters: GripParameters
 
     def held(self, wanted: str = "") -> tuple[HeldObject, ObjectView]:
         """What the gripper holds, checked against the fingers.
@@ -83,10 +64,10 @@ class Grip:
         held = self.hand.held
         if held is None or held.name != thing.name:
             # Picked before this process started: the scene knows where it sits.
-            base_T_tool = self.world.planner.robot.forward_kinematics(state.q)
+            base_T_tool = self.robot.forward_kinematics(state.q)
             pose = np.linalg.inv(base_T_tool) @ thing.base_T_object
             held = self.hand.held = HeldObject(thing.name, pose, state.width)
-        if state.width < max(held.width - self.parameters.width_tolerance, LEAST_GAP):
+        if state.width < max(held.width - WIDTH_TOLERANCE, LEAST_GAP):
             why = (
                 f"The fingers are shut ({1e3 * state.width:.1f} mm): '{held.name}' is not between "
                 "them any more."
@@ -98,7 +79,7 @@ class Grip:
     def check(self, held: HeldObject) -> None:
         """Raises `SkillFailure` OBJECT_LOST when the object is in the hand no more."""
         width = self.arm.state().width
-        if width < held.width - self.parameters.width_tolerance:
+        if width < held.width - WIDTH_TOLERANCE:
             raise SkillFailure(
                 Failure.OBJECT_LOST,
                 f"'{held.name}' left the fingers on the way (gap {1e3 * width:.1f} mm). Pick it "
@@ -119,7 +100,7 @@ class Grip:
             self.scene.detach(held.name)
         finally:
             self.runtime.shield(False)
-        if self.arm.state().width < held.width - self.parameters.width_tolerance:
+        if self.arm.state().width < held.width - WIDTH_TOLERANCE:
             self.open_wide()
 
     def release(self, held: HeldObject, width: float) -> float:
@@ -134,13 +115,13 @@ class Grip:
         # From here on the object is as good as released: no cancelling until the scene knows.
         self.runtime.shield(True)
         try:
-            self.gripper.move(width, self.parameters.effort)
+            self.gripper.move(width, self.robot.gripper.grasp_force)
             free = held.width + 0.5 * (width - held.width)
             # Measured, not believed: a controller may call an opening ended that has just begun.
             if not wait_for(
                 self.runtime,
                 lambda: self.arm.state().width >= free,
-                self.parameters.release_timeout,
+                RELEASE_TIMEOUT,
             ):
                 raise SkillFailure(
                     Failure.EXECUTION_FAILED,
@@ -148,7 +129,7 @@ class Grip:
                     f"'{held.name}' is still held; see whether the gripper's controller runs.",
                 )
             released_at = self.runtime.now()
-            base_T_tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
+            base_T_tool = self.robot.forward_kinematics(self.arm.state().q)
             x, y, z = (base_T_tool @ held.tool_T_object)[:3, 3]
             self.hand.let_go(
                 f"'{held.name}' was let go at x {x:.3f}, y {y:.3f}, z {z:.3f} m in the base frame."
@@ -172,7 +153,7 @@ class Grip:
 
     def open_wide(self) -> None:
         """Begin to open the fingers as far as they go."""
-        self.gripper.move(self.parameters.max_width, self.parameters.effort)
+        self.gripper.move(self.robot.gripper.open_width, self.robot.gripper.grasp_force)
 
 
 def tell_scene(hand: Hand, scene: SceneView) -> None:

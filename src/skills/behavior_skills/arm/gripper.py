@@ -4,19 +4,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import stillness, stop, wait_for
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
-    Arm,
     Failure,
-    Gripper,
-    Hand,
     ObjectState,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 from behavior_tree.shown_text import named
@@ -73,19 +68,10 @@ class GripperOutcome:
     """Stopped on something before they were shut."""
 
 
-@dataclass(slots=True)
-class GripperSkill:
+@dataclass
+class GripperSkill(Skill):
     """One motion of the fingers; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    gripper: Gripper
-    scene: SceneView
-    hand: Hand
-    open_width: float
-    effort: float
-    grips: Mapping[str, float]
-    """Gaps [m] by name."""
     request: GripperRequest
 
     def run(self) -> GripperOutcome:
@@ -100,7 +86,8 @@ class GripperSkill:
         if abs(start - target) <= self.request.satisfied_within:
             self._tell_scene(start)
             return GripperOutcome(start, self.hand.held is not None)
-        command = self.gripper.move(target, self.request.max_effort or self.effort)
+        effort = self.request.max_effort or self.robot.gripper.grasp_force
+        command = self.gripper.move(target, effort)
         begun = self.runtime.now()
         try:
             finished = wait_for(
@@ -153,16 +140,19 @@ class GripperSkill:
         check_not_negative(request, "max_effort", "satisfied_within", "tolerance", "timeout")
         if request.max_effort > MOST_EFFORT:
             raise invalid(f"max_effort is {request.max_effort:g} N, give at most {MOST_EFFORT:g}")
+        gripper = self.robot.gripper
         if request.mode == GripperMode.OPEN:
-            return self.open_width
+            return gripper.open_width
         if request.mode == GripperMode.CLOSE:
             return 0.0
         if request.mode == GripperMode.GRIP:
-            if request.grip not in self.grips:
-                raise invalid(f"grip '{request.grip}' is unknown; choose from {named(self.grips)}")
-            return self.grips[request.grip]
-        if not 0.0 <= request.width <= self.open_width:
-            raise invalid(f"width is {request.width}, give metres in 0..{self.open_width}")
+            if request.grip not in gripper.grips:
+                raise invalid(
+                    f"grip '{request.grip}' is unknown; choose from {named(gripper.grips)}"
+                )
+            return gripper.grips[request.grip]
+        if not 0.0 <= request.width <= gripper.open_width:
+            raise invalid(f"width is {request.width}, give metres in 0..{gripper.open_width}")
         return request.width
 
     def _progress(self, start: float, target: float) -> float:
@@ -175,8 +165,9 @@ class GripperSkill:
         What this hand took counts even where the newest snapshot of the scene does not show it yet.
         """
         width, held = self.arm.state().width, self.hand.held
-        gripped = min(start, self.open_width if held is None else held.width)
-        if width < min(gripped + RELEASED, self.open_width - RELEASED):
+        wide = self.robot.gripper.open_width
+        gripped = min(start, wide if held is None else held.width)
+        if width < min(gripped + RELEASED, wide - RELEASED):
             return
         if held is not None:
             self.hand.let_go(f"'{held.name}' was let go when the gripper opened.")

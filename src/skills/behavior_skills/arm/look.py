@@ -10,8 +10,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import PlanOptions
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow
-from behavior_skills.arm.planning import PlanningWorld, Speeds, checked
+from behavior_skills.arm.planning import checked
 from behavior_skills.goal_checks import (
     check_not_negative,
     check_scaling,
@@ -19,13 +20,9 @@ from behavior_skills.goal_checks import (
     planning_budget,
 )
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Hand,
     ObjectState,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 from behavior_tree.shown_text import named
@@ -54,16 +51,10 @@ class LookRequest:
     velocity_scaling: float = 0.0
 
 
-@dataclass(slots=True)
-class LookSkill:
+@dataclass
+class LookSkill(Skill):
     """One look; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    speeds: Speeds
     request: LookRequest
     error: float = field(default=math.pi, init=False)
     """Between z axis and target when the skill ended [rad]."""
@@ -80,7 +71,7 @@ class LookSkill:
         self.world.sync(self.scene.objects(), self.hand.held)
         target = self._target()
         q = self.arm.state().q
-        robot, planner = self.world.planner.robot, self.world.planner
+        robot, planner = self.robot, self.world.planner
         held = self.hand.held
         scaling = self.request.velocity_scaling or self.speeds.free
         with planning_budget():
@@ -114,7 +105,7 @@ class LookSkill:
             )
 
     def _validate(self) -> str:
-        request, robot = self.request, self.world.planner.robot
+        request, robot = self.request, self.robot
         check_not_negative(request, "distance", "tolerance")
         check_scaling(request, "velocity_scaling")
         frame = request.frame or robot.tool_frame

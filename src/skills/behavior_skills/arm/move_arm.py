@@ -11,8 +11,9 @@ import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
 from behavior_motion.query import CHECK_STEP
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, wait_for
-from behavior_skills.arm.planning import PlanningWorld, Speeds, checked
+from behavior_skills.arm.planning import checked
 from behavior_skills.goal_checks import (
     check_not_negative,
     check_scaling,
@@ -20,12 +21,8 @@ from behavior_skills.goal_checks import (
     planning_budget,
 )
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Hand,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 from behavior_tree.shown_text import named
@@ -73,16 +70,10 @@ class MoveArmRequest:
     """[s] for the motion; 0: its duration and an allowance."""
 
 
-@dataclass(slots=True)
-class MoveArmSkill:
+@dataclass
+class MoveArmSkill(Skill):
     """One motion; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    speeds: Speeds
     request: MoveArmRequest
     fraction: float = 0.0
     """Part of a CARTESIAN path that can be (after success: was) travelled, 0..1."""
@@ -147,7 +138,7 @@ class MoveArmSkill:
                 f"mode {request.mode} is unknown; choose from "
                 f"{', '.join(f'{mode.name}={mode.value}' for mode in ArmMode)}"
             )
-        robot = self.world.planner.robot
+        robot = self.robot
         if request.mode == ArmMode.JOINTS:
             if len(request.joints) != robot.dof or not np.all(np.isfinite(request.joints)):
                 raise invalid(
@@ -194,7 +185,7 @@ class MoveArmSkill:
 
     def _to_joints(self, q: Array) -> Trajectory:
         named = self.request.mode == ArmMode.NAMED
-        robot = self.world.planner.robot
+        robot = self.robot
         goal = robot.named[self.request.named_target] if named else np.array(self.request.joints)
         return _of(
             checked(self.world.planner.plan_to_joints(q, goal, options=self._options())).trajectory
@@ -219,7 +210,7 @@ class MoveArmSkill:
 
     def _recorded(self, q: Array) -> Trajectory:
         recorded = _of(self.request.trajectory)
-        robot, planner = self.world.planner.robot, self.world.planner
+        robot, planner = self.robot, self.world.planner
         if np.any(recorded.positions < robot.lower) or np.any(recorded.positions > robot.upper):
             raise invalid("the trajectory leaves the joint limits of the arm")
         # A recording is played at its own speed unless that, or the request, asks for less.

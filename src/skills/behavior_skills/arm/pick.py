@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, stillness, wait_for
 from behavior_skills.arm.geometry import distance, levelled, present, translated
 from behavior_skills.arm.grip import tell_scene
@@ -24,8 +25,6 @@ from behavior_skills.arm.planning import (
     Entry,
     Final,
     PlanFailures,
-    PlanningWorld,
-    Speeds,
     held_orientation,
     most_telling,
 )
@@ -36,54 +35,20 @@ from behavior_skills.grasping.filters import allowed_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Gripper,
-    Hand,
     HeldObject,
     ObjectState,
     ObjectView,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 from behavior_skills.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
-    """Where objects may be taken and put, around the robot's base."""
-
-    inner: float = 0.25
-    """[m] horizontal distance from the base."""
-    outer: float = 0.84
-    low: float = -0.05
-    """[m] height above the base."""
-    high: float = 0.9
-
-    def problem(self, position: Array) -> str | None:
-        """Why a position is outside, in words; None: it is inside."""
-        radius = math.hypot(position[0], position[1])
-        if not self.inner <= radius <= self.outer:
-            return (
-                f"it is {radius:.3f} m from the base, but the arm works between {self.inner} m "
-                f"and {self.outer} m"
-            )
-        if not self.low <= position[2] <= self.high:
-            return (
-                f"its height is {position[2]:.3f} m, but the arm works between {self.low} m and "
-                f"{self.high} m"
-            )
-        return None
-
-
-@dataclass(frozen=True, slots=True)
 class PickParameters:
-    """Lengths [m], times [s] and speeds of the skill."""
+    """Lengths [m] and times [s] of the skill."""
 
-    workspace: Workspace = field(default_factory=Workspace)
-    speeds: Speeds = field(default_factory=lambda: Speeds(0.8, 0.5, approach=0.25))
     approach_distance: float = 0.08
     """From the pre-grasp to the grasp."""
     moved_tolerance: float = 0.015
@@ -91,14 +56,8 @@ class PickParameters:
     replans: int = 3
     width_tolerance: float = 0.008
     """Between the fingers' gap and the object's thickness."""
-    effort: float = 40.0
-    """[N] of the closing fingers."""
-    max_width: float = 0.08
-    """Gap of the open gripper."""
     close_timeout: float = 4.0
     planning_time: float = 1.0
-    grasp_directory: str = ""
-    """Folder with files of annotated grasps."""
     sight_timeout: float = 1.5
     """In which a lifted object must be seen, where its rise is asked for."""
 
@@ -119,18 +78,12 @@ class PickRequest:
     specification: PickSpecification | None = None
 
 
-@dataclass(slots=True)
-class PickSkill:
+@dataclass
+class PickSkill(Skill):
     """One pick; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    gripper: Gripper
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    parameters: PickParameters
     request: PickRequest
+    parameters: PickParameters = PickParameters()
     _lift: Trajectory | None = field(default=None, init=False)
     _grasp: Grasp | None = field(default=None, init=False)
     _process: ProcessWatch = field(default_factory=ProcessWatch, init=False)
@@ -149,7 +102,7 @@ class PickSkill:
         self._check_free()
         self._object()
         self.runtime.feedback("select", 0.0)
-        self.gripper.move(self.parameters.max_width, self.parameters.effort)
+        self._open()
         for attempt in range(self.parameters.replans + 1):
             thing = self._object()
             with planning_budget():
@@ -241,7 +194,7 @@ class PickSkill:
                 f"Object '{thing.name}' has not been seen for long and is lost. Bring it back into "
                 "view.",
             )
-        problem = self.parameters.workspace.problem(thing.base_T_object[:3, 3])
+        problem = self.context.workspace.problem(thing.base_T_object[:3, 3])
         if problem:
             raise SkillFailure(
                 Failure.OUT_OF_WORKSPACE,
@@ -252,12 +205,12 @@ class PickSkill:
     def _candidates(self, thing: ObjectView) -> list[Grasp]:
         """The grasps to try, the best first; raises `SkillFailure` NO_GRASP."""
         given = [Grasp(pose, 0.0) for pose in self.request.grasps] or self._annotated()
-        offered = given or grasps_for(thing, self.parameters.max_width)
+        offered = given or grasps_for(thing, self.robot.gripper.open_width)
         if not offered:
             raise SkillFailure(
                 Failure.NO_GRASP,
                 f"'{thing.name}' is too thick on every side for the gripper of "
-                f"{self.parameters.max_width} m. Give grasps where it is thinner.",
+                f"{self.robot.gripper.open_width} m. Give grasps where it is thinner.",
             )
         wishes = self._wishes
         offered, fallen = allowed_grasps(offered, thing, wishes)
@@ -291,7 +244,7 @@ class PickSkill:
             return []
         try:
             grasps = read_grasps(
-                self.parameters.grasp_directory,
+                self.context.grasp_directory,
                 wishes.npy_name,
                 scale=wishes.grasp_scale,
                 tcp_offset=wishes.tcp_offset,
@@ -324,7 +277,7 @@ class PickSkill:
 
     def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> Entry:
         """Free motion and straight approach to a tool pose; raises `SkillFailure`."""
-        robot = self.world.planner.robot
+        robot = self.robot
         kept = held_orientation(
             robot.forward_kinematics(q), target, self._wishes.pre_grasp_hold_vec_weight
         )
@@ -335,7 +288,7 @@ class PickSkill:
                 target,
                 self._offset(target),
                 free=free,
-                straight=self._options(self.parameters.speeds.approach),
+                straight=self._options(self.speeds.approach),
                 object_name=name,
                 in_a_row=in_a_row,
             )
@@ -355,12 +308,12 @@ class PickSkill:
         return max(self.request.specification.pre_grasp_offset, 1e-3)
 
     def _options(self, tool_speed: float | None = None, width: float | None = None) -> PlanOptions:
-        speeds = self.parameters.speeds
+        speeds = self.speeds
         return PlanOptions(
             max_velocity_scaling_factor=self.request.velocity_scaling or speeds.free,
             max_acceleration_scaling_factor=speeds.acceleration,
             allowed_planning_time=self.parameters.planning_time,
-            gripper_width=width or self.parameters.max_width,
+            gripper_width=width or self.robot.gripper.open_width,
             max_cartesian_speed=tool_speed,
         )
 
@@ -403,7 +356,7 @@ class PickSkill:
                     entry.q_end,
                     self._lift_height(),
                     self.request.name,
-                    self._options(2.0 * self.parameters.speeds.approach),
+                    self._options(2.0 * self.speeds.approach),
                 )
 
         return plan
@@ -418,20 +371,19 @@ class PickSkill:
         """Close the fingers; on nothing: open again and fail."""
         self.runtime.feedback("grasp", 0.6)
         try:
-            wishes, parameters = self.request.specification, self.parameters
+            wishes, timeout = self.request.specification, self.parameters.close_timeout
             if wishes is not None:
                 timeout = wishes.gripper_change_steps * CLOSING_STEP
-                parameters = dataclasses.replace(parameters, close_timeout=timeout)
-            width = close_until_contact(self.runtime, self.arm, self.gripper, parameters)
+            width = self._close_until_contact(timeout)
         except BaseException:
             # Not verified: let go, so that the scene, where nothing is held, stays true.
-            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+            self._open()
             raise
         self.runtime.feedback("verify", 0.7)
         assert self._grasp is not None
         expected = self._grasp.width or width
         if abs(width - expected) > self.parameters.width_tolerance or width < 0.003:
-            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+            self._open()
             raise SkillFailure(
                 Failure.GRASP_MISSED,
                 f"The fingers stopped at {1e3 * width:.1f} mm, but '{thing.name}' is "
@@ -439,6 +391,31 @@ class PickSkill:
                 "position in the scene may have been wrong.",
             )
         return HeldObject(thing.name, self._tool_T_object(thing), width)
+
+    def _close_until_contact(self, timeout: float) -> float:
+        """Close the fingers until they stop on something or each other; returns their gap [m]."""
+        command = self.gripper.move(0.0, self.robot.gripper.grasp_force)
+        start = self.arm.state().width
+        still = stillness(self.runtime, self.arm)
+
+        def stands() -> bool:
+            """The fingers have moved and move no more; the controller itself says so later."""
+            resting = still()
+            return resting and abs(self.arm.state().width - start) > 1e-3
+
+        if not wait_for(self.runtime, lambda: stands() or command.done() is not None, timeout):
+            raise SkillFailure(
+                Failure.TIMED_OUT,
+                f"The fingers did not come to rest within {timeout} s. See whether the gripper's "
+                "controller runs.",
+            )
+        done = command.done()
+        if done is not None and not done.ok and not done.stalled:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"The gripper's controller gave up: {done.message or 'no reason given'}.",
+            )
+        return self.arm.state().width
 
     def _tool_T_object(self, thing: ObjectView) -> Array:
         """How the object sits between the fingers.
@@ -448,7 +425,7 @@ class PickSkill:
         other axes the detection counts.
         """
         assert self._grasp is not None
-        base_T_tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
+        base_T_tool = self.robot.forward_kinematics(self.arm.state().q)
         held: Array = np.array(np.linalg.inv(self._grasp.object_T_tool), dtype=np.float64)
         seen = np.linalg.inv(base_T_tool) @ thing.base_T_object
         held[:3, 3] = (seen[0, 3], held[1, 3], seen[2, 3])
@@ -502,9 +479,13 @@ class PickSkill:
             )
 
     def _tell(self, held: HeldObject) -> None:
-        self.scene.attach(held.name, self.world.planner.robot.gripper.link)
+        self.scene.attach(held.name, self.robot.gripper.link)
         self.hand.held = held
         self.runtime.feedback("lift", 1.0)
+
+    def _open(self) -> None:
+        """Begin to open the fingers as far as they go."""
+        self.gripper.move(self.robot.gripper.open_width, self.robot.gripper.grasp_force)
 
     def _settle(self, held: HeldObject) -> None:
         """The pick ends early with the fingers closed: make scene and gripper agree."""
@@ -513,7 +494,7 @@ class PickSkill:
             self._check_grip(held)
             self._tell(held)
         except SkillFailure:
-            self.gripper.move(self.parameters.max_width, self.parameters.effort)
+            self._open()
         finally:
             self.runtime.shield(False)
 
@@ -530,33 +511,3 @@ DEFAULT_LIFT = 0.1
 
 class _Moved(Exception):
     """The object left its place; the text says how."""
-
-
-def close_until_contact(
-    runtime: Runtime, arm: Arm, gripper: Gripper, parameters: PickParameters
-) -> float:
-    """Close the fingers until they stop on something or each other; returns their gap [m]."""
-    command = gripper.move(0.0, parameters.effort)
-    start = arm.state().width
-    still = stillness(runtime, arm)
-
-    def stands() -> bool:
-        """The fingers have moved and move no more; the controller itself says so later."""
-        resting = still()
-        return resting and abs(arm.state().width - start) > 1e-3
-
-    if not wait_for(
-        runtime, lambda: stands() or command.done() is not None, parameters.close_timeout
-    ):
-        raise SkillFailure(
-            Failure.TIMED_OUT,
-            f"The fingers did not come to rest within {parameters.close_timeout} s. See whether "
-            "the gripper's controller runs.",
-        )
-    done = command.done()
-    if done is not None and not done.ok and not done.stalled:
-        raise SkillFailure(
-            Failure.EXECUTION_FAILED,
-            f"The gripper's controller gave up: {done.message or 'no reason given'}.",
-        )
-    return arm.state().width

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Place: put the held object down where it is wanted.
-
-select -> reach -> approach -> release -> retreat -> verify. The way above the target and the
-straight way down are one trajectory, and the way back up is planned with them: an object that the
-hand could not leave is not let go. While the arm moves, grip and target are watched: an object
-that leaves the fingers, or another one that takes the place, ends the skill with the arm stopped.
-"""
+"""Place: put the held object down at a pose."""
 
 from __future__ import annotations
 
@@ -15,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from behavior_motion import IkOptions, PlanOptions, Trajectory
+from behavior_motion import IkOptions, Trajectory
 from behavior_skills.arm.execution import follow, wait_for
 from behavior_skills.arm.geometry import (
     footprint_radius,
@@ -25,32 +19,23 @@ from behavior_skills.arm.geometry import (
     raised,
     support_height,
 )
-from behavior_skills.arm.grip import Grip, GripParameters
-from behavior_skills.arm.pick import Workspace
+from behavior_skills.arm.placing import Placing, PlacingParameters
 from behavior_skills.arm.planning import (
     GROUND,
     Entry,
     Final,
     PlanFailures,
-    PlanningWorld,
-    Speeds,
     most_telling,
 )
-from behavior_skills.goal_checks import invalid, planning_budget
+from behavior_skills.goal_checks import invalid
 from behavior_skills.grasping.candidates import tilt_of
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Gripper,
-    Hand,
     HeldObject,
     ObjectView,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
-from behavior_skills.sentences import sentence
 
 LIKELY_WAYS = 8
 """Number of orientations of the object that are tried."""
@@ -60,29 +45,22 @@ DEFAULT_RETREAT = 0.08
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceParameters:
-    """Lengths [m], times [s] and speeds of the skill."""
+class PlaceParameters(PlacingParameters):
+    """Lengths [m] and times [s] of the skill."""
 
-    workspace: Workspace = field(default_factory=Workspace)
-    speeds: Speeds = field(default_factory=lambda: Speeds(0.8, 0.5, approach=0.2))
+    release_opening: float = 0.02
+    settle_time: float = 0.3
     approach_distance: float = 0.08
     """From above the target to the target."""
     release_gap: float = 0.0015
     """The object is let go this far above what it is to rest on."""
     support_tolerance: float = 0.02
     """Between the wanted height and the one at which the object rests."""
-    grip: GripParameters = field(default_factory=GripParameters)
-    release_opening: float = 0.02
-    """Fingers open this much more than the object is thick before the hand goes up."""
-    settle_time: float = 0.3
-    """The object is looked at this long after it was let go."""
-    verify_timeout: float = 3.0
     position_tolerance: float = 0.02
     """Horizontally, between the object at rest and the target."""
     height_tolerance: float = 0.012
     tilt_tolerance: float = 0.2
     """[rad]"""
-    planning_time: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,55 +79,28 @@ class PlaceRequest:
     """0..1; 0: the default."""
 
 
-@dataclass(slots=True)
-class PlaceSkill:
-    """One place; call :meth:`run`."""
+@dataclass(frozen=True, slots=True)
+class PlaceWay:
+    """How the object comes to where it shall rest."""
 
-    runtime: Runtime
-    arm: Arm
-    gripper: Gripper
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    parameters: PlaceParameters
+    thing: ObjectView
+    goal: Array
+    """base_T_object, 4x4."""
+    entry: Entry
+    retreat: Trajectory
+
+
+@dataclass
+class PlaceSkill(Placing[PlaceWay]):
+    """One place at a pose; call :meth:`run`.
+
+    The way above the target and the straight way down are one trajectory. While the arm moves, the
+    target is watched: another object that takes the place ends the skill with the arm stopped.
+    """
+
     request: PlaceRequest
+    parameters: PlaceParameters = field(default_factory=PlaceParameters, kw_only=True)
     _checked_revision: int = field(default=-1, init=False)
-    _grip: Grip = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._grip = Grip(
-            self.runtime,
-            self.arm,
-            self.gripper,
-            self.scene,
-            self.world,
-            self.hand,
-            self.parameters.grip,
-        )
-
-    def run(self) -> Array:
-        """Put the object down.
-
-        Returns:
-            Where it rests: base_T_object, 4x4.
-
-        Raises:
-            SkillFailure: with one of Place's result codes.
-            Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
-        """
-        self.runtime.feedback("select", 0.0)
-        self._validate()
-        held, thing = self._grip.held(self.request.name)
-        goal = self._resting_pose(thing)
-        support = self._support(thing)[1]
-        with planning_budget():
-            entry, retreat = self._plan(held, thing, goal, support)
-        self._carry(held, thing, entry)
-        self.runtime.feedback("release", 0.65)
-        released_at = self._grip.release(held, self._release_width(held))
-        with self._grip.after_release():
-            self._go_up(retreat)
-            return self._verify(thing.name, goal, released_at)
 
     # ------------------------------------------------------------------ select
 
@@ -165,12 +116,15 @@ class PlaceSkill:
                 Failure.INVALID_REQUEST,
                 "The target holds NaN or a quaternion of norm 0; give a proper pose.",
             )
-        problem = self.parameters.workspace.problem(request.base_T_target[:3, 3])
+        problem = self.context.workspace.problem(request.base_T_target[:3, 3])
         if problem:
             raise SkillFailure(
                 Failure.OUT_OF_WORKSPACE,
                 f"The target is out of the workspace: {problem}. Choose a nearer place.",
             )
+
+    def _wanted(self) -> str:
+        return self.request.name
 
     def _support(self, thing: ObjectView) -> tuple[float, str]:
         """Top of what the object is to rest on [m] and its name; raises `SkillFailure`."""
@@ -218,12 +172,12 @@ class PlaceSkill:
 
     # ------------------------------------------------------------------ plan
 
-    def _plan(
-        self, held: HeldObject, thing: ObjectView, goal: Array, support: str
-    ) -> tuple[Entry, Trajectory]:
+    def _choose(self, held: HeldObject, thing: ObjectView) -> PlaceWay:
         """The way to the target and the way back up from it."""
+        goal, support = self._resting_pose(thing), self._support(thing)[1]
         self.world.sync(self.scene.objects(), held)
         q = self.arm.state().q
+        scaling = self.request.velocity_scaling
         release = raised(goal, self.parameters.release_gap)
         tool_T_object_inv = np.linalg.inv(held.tool_T_object)
         targets = [pose @ tool_T_object_inv for pose in self._orientations(thing, release)]
@@ -235,15 +189,15 @@ class PlaceSkill:
                     q,
                     target,
                     np.array([0.0, 0.0, self.parameters.approach_distance]),
-                    free=self._options(width=held.width),
+                    free=self._options(width=held.width, velocity_scaling=scaling),
                     straight=self._options(
-                        width=self._release_width(held), tool_speed=self.parameters.speeds.approach
+                        width=self._opening(held), tool_speed=self._slow, velocity_scaling=scaling
                     ),
                     object_name=held.name,
                     in_a_row=in_a_row,
                     contacts=[support or GROUND],
                 )
-                return entry, self._way_up(entry, held)
+                return PlaceWay(thing, goal, entry, self._way_up(entry, held))
             except Final:
                 raise
             except SkillFailure as failure:
@@ -251,8 +205,11 @@ class PlaceSkill:
         raise most_telling(failures, f"'{held.name}' cannot be brought to the target")
 
     def _way_up(self, entry: Entry, held: HeldObject) -> Trajectory:
-        speed = 2.5 * self.parameters.speeds.approach
-        options = self._options(width=self._release_width(held), tool_speed=speed)
+        options = self._options(
+            width=self._opening(held),
+            tool_speed=2.5 * self._slow,
+            velocity_scaling=self.request.velocity_scaling,
+        )
         height = self.request.retreat_height or DEFAULT_RETREAT
         with self.world.let_go(held.name):
             return self.world.straight_up(entry.q_end, height, held.name, options)
@@ -271,37 +228,19 @@ class PlaceSkill:
 
         return sorted(upright, key=effort) if len(upright) > 1 else upright
 
-    def _release_width(self, held: HeldObject) -> float:
-        return min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
-
-    def _options(self, *, width: float, tool_speed: float | None = None) -> PlanOptions:
-        speeds = self.parameters.speeds
-        return PlanOptions(
-            max_velocity_scaling_factor=self.request.velocity_scaling or speeds.free,
-            max_acceleration_scaling_factor=speeds.acceleration,
-            allowed_planning_time=self.parameters.planning_time,
-            gripper_width=width,
-            max_cartesian_speed=tool_speed,
-        )
-
     # ------------------------------------------------------------------ reach, approach
 
-    def _carry(self, held: HeldObject, thing: ObjectView, entry: Entry) -> None:
-        duration = entry.trajectory.duration
+    def _carry(self, held: HeldObject, way: PlaceWay) -> None:
+        duration = way.entry.trajectory.duration
 
         def watch(elapsed: float) -> None:
-            phase = "reach" if elapsed < entry.approach_at else "approach"
+            phase = "reach" if elapsed < way.entry.approach_at else "approach"
             self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
             self._grip.check(held)
-            self._check_target(thing)
+            self._check_target(way.thing)
 
-        try:
-            follow(self.runtime, self.arm, entry.trajectory, watch)
-            self._grip.check(held)
-        except SkillFailure as failure:
-            if failure.failure is Failure.OBJECT_LOST:
-                self._grip.drop(held, sentence(str(failure)))
-            raise
+        follow(self.runtime, self.arm, way.entry.trajectory, watch)
+        self._grip.check(held)
 
     def _check_target(self, thing: ObjectView) -> None:
         """Whether the place is still free and the support still there, at each new snapshot."""
@@ -321,17 +260,15 @@ class PlaceSkill:
 
     # ------------------------------------------------------------------ release, retreat, verify
 
-    def _go_up(self, retreat: Trajectory) -> None:
-        duration = max(retreat.duration, 1e-3)
+    def _leave(self, way: PlaceWay) -> None:
+        duration = max(way.retreat.duration, 1e-3)
 
         def watch(elapsed: float) -> None:
             self.runtime.feedback("retreat", 0.7 + 0.2 * min(elapsed / duration, 1.0))
 
-        follow(self.runtime, self.arm, retreat, watch)
-        self._grip.open_wide()
+        follow(self.runtime, self.arm, way.retreat, watch)
 
-    def _verify(self, name: str, goal: Array, released_at: float) -> Array:
-        self.runtime.feedback("verify", 0.95)
+    def _verify(self, name: str, way: PlaceWay, released_at: float) -> Array:
         settled = released_at + self.parameters.settle_time
 
         def seen() -> bool:
@@ -344,7 +281,7 @@ class PlaceSkill:
                 f"'{name}' has not been seen since it was let go. See that it is in view.",
             )
         pose = self.scene.objects()[name].base_T_object
-        problem = self._misplaced(pose, goal)
+        problem = self._misplaced(pose, way.goal)
         if problem:
             raise SkillFailure(
                 Failure.NOT_PLACED,

@@ -22,17 +22,13 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import IkOptions, Trajectory, check_interrupted
+from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, wait_for
-from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.arm.screw_motion import ScrewMotion
 from behavior_skills.goal_checks import check_not_negative, invalid, planning_budget
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Hand,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 
@@ -93,17 +89,12 @@ class ScrewRequest:
     preview: bool = False
 
 
-@dataclass(slots=True)
-class ScrewSkill:
+@dataclass
+class ScrewSkill(Skill):
     """One screw motion; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    parameters: ScrewParameters
     request: ScrewRequest
+    parameters: ScrewParameters = ScrewParameters()
     fraction: float = 0.0
     """Part of the motion that was done, or of a preview: that can be done, 0..1."""
     motion: ScrewMotion | None = field(default=None, init=False)
@@ -175,7 +166,7 @@ class ScrewSkill:
         try:
             motion = ScrewMotion(
                 base_T_axis=request.base_T_axis,
-                base_T_start=self.world.planner.robot.forward_kinematics(q),
+                base_T_start=self.robot.forward_kinematics(q),
                 translation=request.translation,
                 rotation=request.rotation,
                 max_linear=request.max_linear or parameters.max_linear,
@@ -212,7 +203,7 @@ class ScrewSkill:
         self._check_collisions(q, joints, shares)
         self.fraction = 1.0
         spline = CubicSpline(times, joints, bc_type="clamped")
-        robot = self.world.planner.robot
+        robot = self.robot
         trajectory = Trajectory(
             robot.joint_names, times, joints, spline(times, 1), spline(times, 2)
         )
@@ -229,7 +220,7 @@ class ScrewSkill:
 
     def _too_fast(self, motion: ScrewMotion, trajectory: Trajectory) -> float:
         """Largest speed of the tool along a trajectory, in parts of its limit."""
-        robot = self.world.planner.robot
+        robot = self.robot
         times = np.linspace(0.0, trajectory.duration, 4 * len(trajectory.times) + 1)
         qs, qds, _ = trajectory.sample_many(times)
         twists = np.empty((len(qs), 6))
@@ -265,7 +256,7 @@ class ScrewSkill:
 
     def _polished(self, target: Array, q: Array) -> Array:
         """The joints after a Newton step, which takes out what error is left."""
-        robot = self.world.planner.robot
+        robot = self.robot
         error = _difference(robot.forward_kinematics(q), target)
         step = np.linalg.pinv(robot.jacobian(q), rcond=1e-6) @ error
         return np.clip(q + step, robot.lower, robot.upper)
@@ -327,14 +318,14 @@ class ScrewSkill:
         """Force of the tool [N] that the joints' torques beyond those at the start tell of."""
         if effort is None or self._effort is None:
             return 0.0
-        jacobian = self.world.planner.robot.jacobian(q)
+        jacobian = self.robot.jacobian(q)
         wrench = np.linalg.pinv(jacobian.T, rcond=1e-2) @ (effort - self._effort)
         return float(np.linalg.norm(wrench[:3]))
 
     def _distance_from_way(self, elapsed: float, q: Array) -> float:
         """Distance of the tool from where it should be, or just was to be [m]."""
         assert self.motion is not None
-        at = self.world.planner.robot.forward_kinematics(q)[:3, 3]
+        at = self.robot.forward_kinematics(q)[:3, 3]
         times = np.linspace(elapsed - LAG, elapsed, 6)
         ways = [self.motion.pose(self.motion.share(float(t))[0])[:3, 3] for t in times]
         return float(min(np.linalg.norm(at - way) for way in ways))
@@ -353,7 +344,7 @@ class ScrewSkill:
 
         def error() -> Array:
             q = self.arm.state().q
-            off = _difference(self.world.planner.robot.forward_kinematics(q), goal)
+            off = _difference(self.robot.forward_kinematics(q), goal)
             return np.array([np.linalg.norm(off[:3]), np.linalg.norm(off[3:])])
 
         if not wait_for(self.runtime, lambda: bool(np.all(error() <= most)), timeout):

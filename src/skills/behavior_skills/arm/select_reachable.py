@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import PlanOptions
-from behavior_skills.arm.planning import Final, PlanFailures, PlanningWorld, checked
+from behavior_skills.arm.context import Skill
+from behavior_skills.arm.planning import Final, PlanFailures, checked
 from behavior_skills.arm.reaching import reach_of
 from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Hand,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 from behavior_skills.placement.selection import Reach, select_placement
@@ -45,15 +42,10 @@ class SelectReachableRequest:
     """Objects that hand and held object may touch."""
 
 
-@dataclass(slots=True)
-class SelectReachableSkill:
+@dataclass
+class SelectReachableSkill(Skill):
     """One choice; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
     request: SelectReachableRequest
     _why: str = field(default="", init=False)
 
@@ -74,7 +66,7 @@ class SelectReachableSkill:
         self.world.sync(self.scene.objects(), held)
         state = self.arm.state()
         width = state.width
-        links = self.world.planner.robot.gripper.touch_links
+        links = self.robot.gripper.touch_links
         carried = [held.name] if held is not None else []
         pairs = [(thing, part) for thing in self.request.may_touch for part in [*links, *carried]]
         with self.world.planner.scene.allowing(pairs), planning_budget():

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Place by specification: sample poses in, over or beside a container, take the best, check.
 
-select -> reach -> approach -> release -> retreat -> verify, as `PlaceSkill`, but where to put the
-object comes from a `PlaceSpecification`. Each sampled placement is tested from the state that the
-one before it ends in: the place pose from the pre-place joints, the way back from the place joints
-with the fingers open, so that an object that the hand could not leave is not let go. Without a
-placement that can be reached, new ones are sampled for a few rounds; then the skill fails and says
-why.
+Where to put the object comes from a `PlaceSpecification`. Each sampled placement is tested from the
+state that the one before it ends in: the place pose from the pre-place joints, the way back from
+the place joints. Without a placement that can be reached, new ones are sampled for a few rounds;
+then the skill fails and says why.
 
 What the planner looks away from is looked away from in `PlanningScene.allowing` blocks only, so it
 is restored however the skill ends.
@@ -30,28 +28,20 @@ from behavior_motion import (
 )
 from behavior_skills.arm.execution import follow, wait_for
 from behavior_skills.arm.geometry import distance, present
-from behavior_skills.arm.grip import Grip, GripParameters
+from behavior_skills.arm.placing import Placing
 from behavior_skills.arm.planning import (
     Final,
     PlanFailures,
-    PlanningWorld,
-    Speeds,
     checked,
     held_orientation,
 )
 from behavior_skills.arm.reaching import angle_between, reach_of
-from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
-    Arm,
     Array,
     Failure,
-    Gripper,
-    Hand,
     HeldObject,
     ObjectState,
     ObjectView,
-    Runtime,
-    SceneView,
     SkillFailure,
 )
 from behavior_skills.orientations import NoOrientation, OrientationReport, sample_orientations
@@ -93,23 +83,10 @@ class Log(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SpecifiedPlaceParameters:
-    """Speeds, times [s] and scales that the specification does not speak of."""
-
-    speeds: Speeds = field(default_factory=lambda: Speeds(0.8, 0.5, approach=0.2))
-    grip: GripParameters = field(default_factory=GripParameters)
-    release_opening: float = 0.03
-    """[m]"""
-    planning_time: float = 1.0
-    settle_time: float = 0.5
-    """The object is looked at this long after it was let go."""
-    verify_timeout: float = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
+class SpecifiedWay:
     """A placement that can be reached, with the motions that do it."""
 
+    container: ObjectView
     placement: Placement
     reach: Trajectory
     """To the pre-place pose."""
@@ -119,66 +96,28 @@ class Way:
     """From there back, with the object left behind; None: the hand stays."""
 
 
-@dataclass(slots=True)
-class SpecifiedPlaceSkill:
+@dataclass
+class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
     """One place by specification; call :meth:`run`."""
 
-    runtime: Runtime
-    arm: Arm
-    gripper: Gripper
-    scene: SceneView
-    world: PlanningWorld
-    hand: Hand
-    parameters: SpecifiedPlaceParameters
     specification: PlaceSpecification
     base_T_world: Array
     """The container's extent is measured along the world's axes."""
     log: Log
-    _grip: Grip = field(init=False)
     _why: str = field(default="", init=False)
     _occupants: set[str] = field(default_factory=set, init=False)
     """Things that stand where sampled placements would put the object."""
     report: OrientationReport | None = field(default=None, init=False)
     """How the orientations of the last round were found."""
 
-    def __post_init__(self) -> None:
-        self._grip = Grip(
-            self.runtime,
-            self.arm,
-            self.gripper,
-            self.scene,
-            self.world,
-            self.hand,
-            self.parameters.grip,
-        )
+    # ------------------------------------------------------------------ select
 
-    def run(self) -> Array:
-        """Put the object down.
-
-        Returns:
-            Where it rests: base_T_object, 4x4.
-
-        Raises:
-            SkillFailure: UNKNOWN_OBJECT, NOT_HELD, NO_ORIENTATION, UNREACHABLE, PLANNING_FAILED,
-                EXECUTION_FAILED, OBJECT_LOST, NOT_PLACED, TIMED_OUT or SERVER_LOST.
-            Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
-        """
-        self.runtime.feedback("select", 0.0)
+    def _validate(self) -> None:
         for warning in self.specification.warnings():
             self.log(f"place: {warning}")
-        name, container_name = self.specification.objects
-        held, _ = self._grip.held(name)
-        container = self._container(container_name)
-        with planning_budget():
-            way = self._choose(held, container)
-        self._carry(held, container, way)
-        self.runtime.feedback("release", 0.65)
-        released_at = self._grip.release(held, self._opening(held))
-        with self._grip.after_release():
-            self._leave(way)
-            return self._verify(way, released_at)
 
-    # ------------------------------------------------------------------ select
+    def _wanted(self) -> str:
+        return self.specification.objects[0]
 
     def _container(self, name: str) -> ObjectView:
         thing = self.scene.objects().get(name)
@@ -205,12 +144,13 @@ class SpecifiedPlaceSkill:
             raise self._occupied(self.specification.candidates)
         return free
 
-    def _choose(self, held: HeldObject, container: ObjectView) -> Way:
+    def _choose(self, held: HeldObject, thing: ObjectView) -> SpecifiedWay:
+        container = self._container(self.specification.objects[1])
         self.world.sync(self.scene.objects(), held)
         any_free, in_a_row = False, PlanFailures()
         for free in itertools.islice(self._rounds(held, container), ROUNDS):
             any_free = any_free or bool(free)
-            way = self._reachable_way(held, container.name, free, in_a_row) if free else None
+            way = self._reachable_way(held, container, free, in_a_row) if free else None
             if way is not None:
                 return way
             self.runtime.tick()  # feedback and cancellation get their turn between the rounds
@@ -295,13 +235,13 @@ class SpecifiedPlaceSkill:
     def _reachable_way(
         self,
         held: HeldObject,
-        container: str,
+        container: ObjectView,
         placements: list[Placement],
         in_a_row: PlanFailures,
-    ) -> Way | None:
+    ) -> SpecifiedWay | None:
         """The best of the placements, or None; `_why` then tells about one that failed."""
         q = self.arm.state().q
-        with self._looking_away(held, container):
+        with self._looking_away(held, container.name):
             before, at = [p.pre for p in placements], [p.place for p in placements]
             pre, pre_q, why_not = reach_of(self.world, before, [q] * len(before), held.width)
             seeds = [q if found is None else found for found in pre_q]
@@ -310,7 +250,7 @@ class SpecifiedPlaceSkill:
             dual = self.specification.selection == "dual" and not placements[0].single
             while (best := select_placement(place, pre if dual else None)) is not None:
                 try:
-                    return self._plan(held, placements[best], pre_q[best], in_a_row)
+                    return self._plan(held, container, placements[best], pre_q[best], in_a_row)
                 except Final:
                     raise
                 except SkillFailure as failure:
@@ -321,10 +261,11 @@ class SpecifiedPlaceSkill:
     def _plan(
         self,
         held: HeldObject,
+        container: ObjectView,
         placement: Placement,
         q_pre: Array | None,
         in_a_row: PlanFailures,
-    ) -> Way:
+    ) -> SpecifiedWay:
         """Whole motions of a placement, the way back included.
 
         Raises:
@@ -339,7 +280,7 @@ class SpecifiedPlaceSkill:
                 raise Final(failure.failure, str(failure)) from failure
             raise
         retreat = self._retreat_motion(held, approach.positions[-1], placement.place)
-        return Way(placement, reach, approach, retreat)
+        return SpecifiedWay(container, placement, reach, approach, retreat)
 
     def _reach_motion(
         self,
@@ -349,10 +290,10 @@ class SpecifiedPlaceSkill:
         q_goal: Array | None,
         in_a_row: PlanFailures,
     ) -> Trajectory:
-        robot = self.world.planner.robot
+        robot = self.robot
         start = robot.forward_kinematics(q)
         kept = held_orientation(start, pose, self.specification.pre_place_hold_vec_weight)
-        options = self._options(held.width, upright=kept.constraint())
+        options = self._planned(width=held.width, upright=kept.constraint())
         if q_goal is not None:
             plan = self.world.planner.plan_to_joints(q, q_goal, options=options)
         else:
@@ -367,11 +308,11 @@ class SpecifiedPlaceSkill:
     def _approach_motion(self, held: HeldObject, q: Array, pose: Array) -> Trajectory:
         """Straight where that can be; hold weights demand it."""
         planner = self.world.planner
-        slow = self._options(held.width, speed=self.parameters.speeds.approach)
+        slow = self._planned(width=held.width, tool_speed=self._slow)
         plan = planner.plan_cartesian(q, [pose], options=slow)
         weights = self.specification.post_place_hold_vec_weight
         if not plan.ok and not any(weights or ()):
-            plan = planner.plan_to_pose(q, [pose], options=self._options(held.width))
+            plan = planner.plan_to_pose(q, [pose], options=self._planned(width=held.width))
         trajectory = checked(plan).trajectory
         assert trajectory is not None
         return trajectory
@@ -384,7 +325,7 @@ class SpecifiedPlaceSkill:
             if float(np.linalg.norm(vector)) < SHORTEST_RETREAT:
                 self._check_opening(q, opening)
                 return None
-            options = self._options(opening, speed=2.0 * self.parameters.speeds.approach)
+            options = self._planned(width=opening, tool_speed=2.0 * self._slow)
             back = planner.plan_cartesian(q, [post_place_pose(pose, vector)], options=options)
             return checked(back).trajectory
 
@@ -398,31 +339,20 @@ class SpecifiedPlaceSkill:
                 f"The fingers cannot open there: {' and '.join(map(repr, hit[0]))} would overlap.",
             )
 
-    def _opening(self, held: HeldObject) -> float:
-        return min(held.width + self.parameters.release_opening, self.parameters.grip.max_width)
-
-    def _options(
+    def _planned(
         self,
-        width: float,
         *,
-        speed: float | None = None,
+        width: float,
+        tool_speed: float | None = None,
         upright: OrientationConstraint | None = None,
     ) -> PlanOptions:
-        speeds = self.parameters.speeds
-        return PlanOptions(
-            max_velocity_scaling_factor=speeds.free,
-            max_acceleration_scaling_factor=speeds.acceleration,
-            allowed_planning_time=self.parameters.planning_time,
-            gripper_width=width,
-            max_cartesian_speed=speed,
-            path_constraints=upright,
-            seed=self.specification.seed,
-        )
+        seed = self.specification.seed
+        return self._options(width=width, tool_speed=tool_speed, upright=upright, seed=seed)
 
     @contextlib.contextmanager
     def _looking_away(self, held: HeldObject, container: str) -> Iterator[None]:
         """The planner lets the object touch container and hand, and ignores what it is told to."""
-        links = self.world.planner.robot.gripper.touch_links
+        links = self.robot.gripper.touch_links
         pairs = [(held.name, other) for other in (container, *links)]
         with (
             self.world.planner.scene.allowing(pairs),
@@ -432,33 +362,28 @@ class SpecifiedPlaceSkill:
 
     # ------------------------------------------------------------------ reach, approach
 
-    def _carry(self, held: HeldObject, container: ObjectView, way: Way) -> None:
-        try:
-            for phase, trajectory, begin in (
-                ("reach", way.reach, 0.0),
-                ("approach", way.approach, 0.4),
-            ):
-                duration = max(trajectory.duration, 1e-3)
+    def _carry(self, held: HeldObject, way: SpecifiedWay) -> None:
+        for phase, trajectory, begin in (
+            ("reach", way.reach, 0.0),
+            ("approach", way.approach, 0.4),
+        ):
+            duration = max(trajectory.duration, 1e-3)
 
-                def watch(
-                    elapsed: float,
-                    phase: str = phase,
-                    begin: float = begin,
-                    duration: float = duration,
-                ) -> None:
-                    self.runtime.feedback(phase, begin + 0.2 * min(elapsed / duration, 1.0))
-                    self._grip.check(held)
-                    self._check_container(container)
+            def watch(
+                elapsed: float,
+                phase: str = phase,
+                begin: float = begin,
+                duration: float = duration,
+            ) -> None:
+                self.runtime.feedback(phase, begin + 0.2 * min(elapsed / duration, 1.0))
+                self._grip.check(held)
+                self._check_container(way.container)
 
-                follow(self.runtime, self.arm, trajectory, watch)
-            self._arrive(way)
-            self._hesitate(held)
-        except SkillFailure as failure:
-            if failure.failure is Failure.OBJECT_LOST:
-                self._grip.drop(held, sentence(str(failure)))
-            raise
+            follow(self.runtime, self.arm, trajectory, watch)
+        self._arrive(way)
+        self._hesitate(held)
 
-    def _arrive(self, way: Way) -> None:
+    def _arrive(self, way: SpecifiedWay) -> None:
         """Wait for the tool to be at the place pose within t_eps and o_eps.
 
         Not to be is a failure only where the specification names the tolerances: their defaults
@@ -467,7 +392,7 @@ class SpecifiedPlaceSkill:
         wanted = way.placement.place
 
         def off() -> tuple[float, float]:
-            tool = self.world.planner.robot.forward_kinematics(self.arm.state().q)
+            tool = self.robot.forward_kinematics(self.arm.state().q)
             return distance(tool, wanted), angle_between(tool, wanted)
 
         def there() -> bool:
@@ -510,17 +435,15 @@ class SpecifiedPlaceSkill:
 
     # ------------------------------------------------------------------ release, retreat, verify
 
-    def _leave(self, way: Way) -> None:
+    def _leave(self, way: SpecifiedWay) -> None:
         """Wait as the specification says after opening, and go back."""
         waits = max(0, self.specification.gripper_change_steps - 1)
         wait_for(self.runtime, lambda: False, waits * COMMAND_PERIOD)
         if way.retreat is not None:
             self.runtime.feedback("retreat", 0.75)
             follow(self.runtime, self.arm, way.retreat)
-        self._grip.open_wide()
 
-    def _verify(self, way: Way, released_at: float) -> Array:
-        self.runtime.feedback("verify", 0.95)
+    def _verify(self, name: str, way: SpecifiedWay, released_at: float) -> Array:
         settled, height = released_at + self.parameters.settle_time, way.placement.place[2, 3]
         return self._await_placed(height, settled, self.parameters.verify_timeout)
 

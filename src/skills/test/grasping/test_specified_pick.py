@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fakes import context_of
 
-from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
+from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
@@ -21,15 +22,12 @@ from behavior_skills.interfaces import (
 from behavior_skills.specification import SpecificationError, read_specification
 
 
-def skill_for(rig, parameters=None, grasps=(), lift_height=0.0, **keys):
-    world, planning, hand = rig
+def skill_for(rig, annotated="", grasps=(), lift_height=0.0, **keys):
     specification = PickSpecification.model_validate(keys)
     request = PickRequest(
         "blue", lift_height=lift_height, grasps=grasps, specification=specification
     )
-    return PickSkill(
-        world, world, world, world, planning, hand, parameters or PickParameters(), request
-    )
+    return PickSkill(context_of(rig, grasp_directory=annotated), request)
 
 
 def pick(rig, **keys):
@@ -250,25 +248,25 @@ def annotated(tmp_path):
     (tmp_path / "empty.yaml").write_text("grasps: []")
     np.save(tmp_path / "flat.npy", np.zeros(5))
     (tmp_path / "pickled.npy").write_bytes(b"\x80\x04.")
-    return PickParameters(grasp_directory=str(tmp_path))
+    return str(tmp_path)
 
 
 def test_annotated_grasps_the_best_score_first(table, annotated):
-    grasp = pick(table, parameters=annotated, npy_name="block.npy")
+    grasp = pick(table, annotated=annotated, npy_name="block.npy")
     assert np.allclose(grasp[:3, 3], [0, 0, 0.01])
     assert np.allclose(grasp[:3, 2], [0, 0, -1])
 
 
 def test_annotated_grasps_scale_with_the_object(table, annotated):
     grasp = pick(
-        table, parameters=annotated, npy_name="block.npy", grasp_scale=0.97, tcp_offset=-0.002
+        table, annotated=annotated, npy_name="block.npy", grasp_scale=0.97, tcp_offset=-0.002
     )
     # The position is scaled, the gripper's depth beyond it is not.
     assert np.allclose(grasp[:3, 3], [0, 0, 0.97 * 0.02 - 0.01 - 0.002])
 
 
 def test_annotations_as_yaml(table, annotated):
-    grasp = pick(table, parameters=annotated, npy_name="block.yaml")
+    grasp = pick(table, annotated=annotated, npy_name="block.yaml")
     assert np.allclose(grasp[:3, 3], [0, 0, 0.004])
 
 
@@ -285,14 +283,14 @@ def test_a_tilted_fixed_orientation_is_what_was_asked_for(table):
 
 def test_of_many_annotated_grasps_the_best_is_tried_first(table, annotated):
     """Also where 40 others are more comfortable for the arm."""
-    rows = np.repeat(np.load(f"{annotated.grasp_directory}/block.npy")[1:], 41, axis=0)
+    rows = np.repeat(np.load(f"{annotated}/block.npy")[1:], 41, axis=0)
     rows[:, 0] = 0.5
     best = rows[20]
     best[0], best[15] = 0.1, 0.021
     turned = np.column_stack([[0, 0, -1], [-1, 0, 0], [0, 1, 0]])  # closes along the object's x
     best[4:13] = turned.ravel()
-    np.save(f"{annotated.grasp_directory}/many.npy", rows)
-    grasp = pick(table, parameters=annotated, npy_name="many.npy")
+    np.save(f"{annotated}/many.npy", rows)
+    grasp = pick(table, annotated=annotated, npy_name="many.npy")
     assert grasp[2, 3] == pytest.approx(0.011)
 
 
@@ -391,21 +389,21 @@ def test_an_archive_under_another_name(tmp_path):
 
 
 def test_the_annotated_opening_is_not_the_objects_thickness(table, annotated):
-    rows = np.load(f"{annotated.grasp_directory}/block.npy")
+    rows = np.load(f"{annotated}/block.npy")
     rows[:, 1] = 0.08
-    np.save(f"{annotated.grasp_directory}/wide.npy", rows)
-    pick(table, parameters=annotated, npy_name="wide.npy")
+    np.save(f"{annotated}/wide.npy", rows)
+    pick(table, annotated=annotated, npy_name="wide.npy")
     assert table[0].held == "blue"
 
 
 def test_a_file_that_cannot_be_used_is_an_invalid_request(table, annotated):
-    message = fails_with(Failure.INVALID_REQUEST, table, parameters=annotated, npy_name="bad.yaml")
+    message = fails_with(Failure.INVALID_REQUEST, table, annotated=annotated, npy_name="bad.yaml")
     assert "position must be a list of 3 finite numbers" in message
 
 
 def test_the_grasps_that_come_with_the_stacks(table):
     folder = Path(__file__).parents[4] / "config" / "grasps"
-    pick(table, parameters=PickParameters(grasp_directory=str(folder)), npy_name="block.yaml")
+    pick(table, annotated=str(folder), npy_name="block.yaml")
     assert table[0].held == "blue"
 
 
