@@ -28,7 +28,7 @@ from pathlib import Path
 import zmq
 
 from behavior_tree import BehaviorTreeFactory, Groot2Publisher, NodeStatus
-from behavior_tree.groot2 import Groot2Client, Hook, Request
+from behavior_tree.monitoring.groot2 import Groot2Client, Hook, Request
 
 LONGEST_REPLY = 1.0  # later ones are counted: a loaded machine has them too [s]
 LOST = 10.0  # no reply comes after this time [s]

@@ -36,9 +36,9 @@ from behavior_tree import (
     NodeStatus,
     PortDirection,
 )
+from behavior_tree.blackboard.conversion import Unsigned
 from behavior_tree.cli.stand_ins import make_factory
-from behavior_tree.conversion import Unsigned
-from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8
 from behavior_tree.script import compile_script
 from behavior_tree.xml.edit import XmlEditor

@@ -27,7 +27,7 @@ from typing import Any
 PORTS = range(20000, 25000, 2)
 POLL = """
 import sys, time
-from behavior_tree.groot2 import Groot2Client
+from behavior_tree.monitoring.groot2 import Groot2Client
 with Groot2Client(int(sys.argv[1])) as client:
     while True:
         client.status()

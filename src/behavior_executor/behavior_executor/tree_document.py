@@ -10,7 +10,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from behavior_tree import NodeType, Tree
-from behavior_tree.node import TreeNode
+from behavior_tree.kernel.node import TreeNode
 
 
 def tree_document(tree: Tree, tree_id: str) -> str:

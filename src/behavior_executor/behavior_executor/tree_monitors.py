@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 from behavior_executor.tree_run import TreeRun
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, Groot2Publisher
-from behavior_tree.groot2 import Groot2Error
+from behavior_tree.monitoring.groot2 import Groot2Error
 
 
 class TreeMonitor(Protocol):

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from behavior_tree import Blackboard, NodeStatus, NodeType, Tree, TreeNode
-from behavior_tree.failure import LONGEST_REASON, bounded
-from behavior_tree.record import RecordBatch
+from behavior_tree.kernel.failure import LONGEST_REASON, bounded
+from behavior_tree.kernel.record import RecordBatch
 
 PROGRESS_KEY = "mission_progress"
 DETAIL_KEY = "mission_detail"

@@ -24,7 +24,7 @@ from behavior_executor.tree_run import TreeRun
 from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_ros.testing import Spinner, until
 from behavior_tree import BehaviorTreeFactory
-from behavior_tree.groot2 import Groot2Client, Groot2Error, Hook, discover
+from behavior_tree.monitoring.groot2 import Groot2Client, Groot2Error, Hook, discover
 
 TREE = """<!-- {name} -->
 <root BTCPP_format="4"><BehaviorTree ID="{name}">{body}</BehaviorTree></root>

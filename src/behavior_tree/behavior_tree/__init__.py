@@ -15,24 +15,22 @@ Quick start::
         </root>''')
     tree.tick_while_running()
 
-Where to read on: the tick kernel and the double nature of nodes in `behavior_tree.node`, ports in
-`behavior_tree.ports`, scripts in `behavior_tree.script`, differences to upstream in
-`behavior_tree.quirks`.
+Where to read on: the double nature of nodes in `behavior_tree.kernel.node`, how they are ticked in
+`behavior_tree.kernel.node_kernel`, ports in `behavior_tree.blackboard.ports`, scripts in
+`behavior_tree.script`, differences to upstream in `behavior_tree.quirks`.
 """
 
-from behavior_tree.actions.queue import PopFromQueue, QueueSize
-from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection, to_string
-from behavior_tree.blackboard import Blackboard, Entry
-from behavior_tree.blackboard_json import (
-    export_blackboard_to_json,
-    export_tree_to_json,
-    import_blackboard_from_json,
-    import_tree_from_json,
+from behavior_tree.blackboard.blackboard import Blackboard, Entry
+from behavior_tree.blackboard.conversion import TypeRegistry, Unsigned, register_converter
+from behavior_tree.blackboard.json_types import register_json_type
+from behavior_tree.blackboard.ports import (
+    BidirectionalPort,
+    InputPort,
+    OutputPort,
+    PortInfo,
+    ports_list,
 )
-from behavior_tree.control import ControlNode, ManualSelector
-from behavior_tree.conversion import TypeRegistry, Unsigned, register_converter
-from behavior_tree.decorators import ConsumeQueue, DecoratorNode, Loop
 from behavior_tree.editing import TreeEditor
 from behavior_tree.errors import (
     BehaviorTreeError,
@@ -48,17 +46,28 @@ from behavior_tree.errors import (
     XmlProblem,
 )
 from behavior_tree.factory import BehaviorTreeFactory
-from behavior_tree.groot2 import GROOT2_AVAILABLE, Groot2Publisher
-from behavior_tree.history import BlackboardHistory, BlackboardWrite
-from behavior_tree.json_types import register_json_type
-from behavior_tree.leaf import (
+from behavior_tree.kernel.blackboard_json import (
+    export_blackboard_to_json,
+    export_tree_to_json,
+    import_blackboard_from_json,
+    import_tree_from_json,
+)
+from behavior_tree.kernel.leaf import (
     ActionNodeBase,
     ConditionNode,
     LeafNode,
     StatefulActionNode,
     SyncActionNode,
 )
-from behavior_tree.loggers import (
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.kernel.node import NodeConfig, TreeNode
+from behavior_tree.kernel.runner import TreeRunner
+from behavior_tree.kernel.saving import restore_tree, save_tree
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.groot2 import GROOT2_AVAILABLE, Groot2Publisher
+from behavior_tree.monitoring.history import BlackboardHistory, BlackboardWrite
+from behavior_tree.monitoring.loggers import (
     FileLogger,
     MinitraceLogger,
     SqliteLogger,
@@ -66,13 +75,10 @@ from behavior_tree.loggers import (
     TreeObserver,
     read_btlog,
 )
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.node import NodeConfig, TreeNode
-from behavior_tree.ports import BidirectionalPort, InputPort, OutputPort, PortInfo, ports_list
-from behavior_tree.runner import TreeRunner
-from behavior_tree.saving import restore_tree, save_tree
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.nodes.actions.queue import PopFromQueue, QueueSize
+from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
+from behavior_tree.nodes.control import ControlNode, ManualSelector
+from behavior_tree.nodes.decorators import ConsumeQueue, DecoratorNode, Loop
 from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
 

@@ -14,13 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.blackboard import Blackboard
-from behavior_tree.builtin_nodes import BUILTIN_NODES
-from behavior_tree.conversion import TypeRegistry
-from behavior_tree.decorators.base import SimpleDecoratorNode
-from behavior_tree.decorators.loop import Loop
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.conversion import TypeRegistry
+from behavior_tree.blackboard.ports import PortInfo, as_ports_list, model_name_mistake
+from behavior_tree.blackboard.queue_types import QUEUE_TYPES
 from behavior_tree.errors import (
     BehaviorTreeError,
     LoadError,
@@ -28,16 +26,21 @@ from behavior_tree.errors import (
     NodeTypeTakenError,
     XmlProblem,
 )
-from behavior_tree.leaf import SimpleActionNode, SimpleConditionNode, SimpleStatefulActionNode
-from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
-from behavior_tree.node import NodeConfig, TreeNode
-from behavior_tree.ports import PortInfo, as_ports_list, model_name_mistake
-from behavior_tree.py_trees_node import BehaviourFactory, py_trees_registration
-from behavior_tree.queue_types import QUEUE_TYPES
+from behavior_tree.kernel.leaf import (
+    SimpleActionNode,
+    SimpleConditionNode,
+    SimpleStatefulActionNode,
+)
+from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
+from behavior_tree.kernel.node import NodeConfig, TreeNode
+from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
+from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
+from behavior_tree.nodes.decorators.base import SimpleDecoratorNode
+from behavior_tree.nodes.decorators.loop import Loop
+from behavior_tree.nodes.py_trees_node import BehaviourFactory, py_trees_registration
 from behavior_tree.quirks import quirks_for
-from behavior_tree.runtime import Runtime
-from behavior_tree.substitution import SubstitutionRule, matching_rule, rules_from_json
-from behavior_tree.tree import Tree
 from behavior_tree.xml.builder import TreeBuilder
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import EXPLICIT_TAGS, subtrees_below
@@ -52,6 +55,7 @@ from behavior_tree.xml.loader import (
     package_share,
 )
 from behavior_tree.xml.recursion import recursion_problems
+from behavior_tree.xml.substitution import SubstitutionRule, matching_rule, rules_from_json
 from behavior_tree.xml.validator import Validator
 
 __all__ = ["BehaviorTreeFactory"]
@@ -544,7 +548,7 @@ class BehaviorTreeFactory:
         self._rules[pattern] = rule
 
     def load_substitution_rules_from_json(self, text: str) -> None:
-        """Add the rules of a JSON document; see `behavior_tree.substitution`."""
+        """Add the rules of a JSON document; see `behavior_tree.xml.substitution`."""
         self._rules.update(rules_from_json(text))
 
     def clear_substitution_rules(self) -> None:

@@ -71,8 +71,8 @@ class Quirks:
     """A SubTree must connect the output ports of its model that have no default. Mended: an output
     may stay open, what is written to it stays in the SubTree."""
     exact_values: bool = False
-    """Entries, conversions and casts follow 4.8 to the letter (`behavior_tree.rules_4_8`,
-    `behavior_tree.casts_4_8`); what shows most:
+    """Entries, conversions and casts follow 4.8 to the letter (``rules_4_8`` and ``casts_4_8`` in
+    `behavior_tree.blackboard`); what shows most:
 
     - F. SetBlackboard of a literal into an existing untyped entry stores an empty value, and raises
       the next time

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import behavior_tree
 from behavior_tree import NodeStatus
-from behavior_tree.groot2 import (
+from behavior_tree.monitoring.groot2 import (
     Groot2Client,
     Groot2Error,
     Groot2Publisher,

@@ -19,7 +19,7 @@ from groot2_server import free_port, make_tree
 
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, NodeStatus
 from behavior_tree.editing import TreeEditor
-from behavior_tree.groot2 import (
+from behavior_tree.monitoring.groot2 import (
     DEFAULT_PORTS,
     Groot2Client,
     Groot2Error,

@@ -26,8 +26,8 @@ from groot2_server import free_port, make_tree
 from groot2_trees import SHAPES
 
 import behavior_tree
-from behavior_tree.groot2 import Groot2Client
-from behavior_tree.loggers.document import tree_document
+from behavior_tree.monitoring.groot2 import Groot2Client
+from behavior_tree.monitoring.loggers.document import tree_document
 
 SCRIPT, WAIT, OK = 2, 8, 9
 

@@ -19,7 +19,7 @@ from behavior_tree import (
     OutputPort,
     TreeEditor,
 )
-from behavior_tree.blackboard import Entry
+from behavior_tree.blackboard.blackboard import Entry
 
 SUCCESS = NodeStatus.SUCCESS
 

@@ -4,7 +4,7 @@
 import pytest
 
 from behavior_tree import BehaviorTreeFactory, NodeConfig, NodeExecutionError, NodeStatus
-from behavior_tree.control import Sequence
+from behavior_tree.nodes.control import Sequence
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
 

@@ -21,7 +21,7 @@ from upstream_btlogs import STEPS
 import behavior_tree
 from behavior_tree import NodeStatus
 from behavior_tree.editing import TreeEditor
-from behavior_tree.loggers import (
+from behavior_tree.monitoring.loggers import (
     BtLogError,
     FileLogger,
     MinitraceLogger,
@@ -31,7 +31,7 @@ from behavior_tree.loggers import (
     TreeObserver,
     read_btlog,
 )
-from behavior_tree.loggers.document import tree_document
+from behavior_tree.monitoring.loggers.document import tree_document
 
 
 def drive(tree) -> None:
@@ -179,7 +179,7 @@ def test_nothing_is_left_behind(tree, tmp_path: Path) -> None:
 
 
 def test_groot2_packages_are_imported_late() -> None:
-    assert importlib.util.find_spec("behavior_tree.groot2")
+    assert importlib.util.find_spec("behavior_tree.monitoring.groot2")
     code = "import behavior_tree, sys; assert not {'zmq', 'msgpack'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 

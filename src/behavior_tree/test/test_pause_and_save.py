@@ -10,8 +10,8 @@ import pytest
 from tree_kit import Clock, Rig, xml
 
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, NodeStatus, StatefulActionNode
-from behavior_tree.runner import TreeRunner
-from behavior_tree.saving import restore_tree, save_tree
+from behavior_tree.kernel.runner import TreeRunner
+from behavior_tree.kernel.saving import restore_tree, save_tree
 
 RUNNING, SUCCESS, IDLE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.IDLE
 

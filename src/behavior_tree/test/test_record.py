@@ -13,7 +13,7 @@ from conformance_kit import Generator
 from test_restore_random import World
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
-from behavior_tree.record import RecordBatch
+from behavior_tree.kernel.record import RecordBatch
 
 RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
 

@@ -20,7 +20,7 @@ from behavior_tree import (
     write_tree_nodes_model_xml,
     write_tree_to_xml,
 )
-from behavior_tree.loggers.document import tree_document
+from behavior_tree.monitoring.loggers.document import tree_document
 
 
 def test_model_of_node_types():

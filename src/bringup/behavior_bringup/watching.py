@@ -38,7 +38,7 @@ def known_viewer(state: StackState) -> str:
 
 def groot2_port(state: StackState) -> int | None:
     """Where the stack's executor answers Groot2; None: nowhere."""
-    from behavior_tree.groot2 import discover
+    from behavior_tree.monitoring.groot2 import discover
 
     executor = state.processes.get("executor")
     if executor is None:

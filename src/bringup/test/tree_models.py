@@ -25,7 +25,7 @@ from behavior_executor.tree_nodes import (
 from behavior_ros import register_ros_nodes
 from behavior_ros.testing import DOMAINS
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
-from behavior_tree.conversion import type_name
+from behavior_tree.blackboard.conversion import type_name
 
 ROOT = Path(__file__).parents[3]
 TREE_FILES = sorted((ROOT / "trees").rglob("*.xml"))

@@ -20,9 +20,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from behavior_tree.conversion import TypeRegistry, accepts, type_name
+from behavior_tree.blackboard.conversion import TypeRegistry, accepts, type_name
+from behavior_tree.blackboard.rules_4_8 import set_value
 from behavior_tree.errors import BlackboardError, ConversionError, LogicError
-from behavior_tree.rules_4_8 import set_value
 
 __all__ = ["Blackboard", "Entry"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from behavior_tree.blackboard.number_text import leading_double, leading_long
 from behavior_tree.errors import ConversionError
-from behavior_tree.number_text import leading_double, leading_long
 
 __all__ = ["to_bool", "to_double", "to_int32", "to_int64", "to_text", "to_unsigned"]
 

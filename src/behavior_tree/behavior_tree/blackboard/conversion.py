@@ -19,12 +19,12 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from behavior_tree import casts_4_8
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
+from behavior_tree.blackboard import casts_4_8
+from behavior_tree.blackboard.json_types import JsonTypes
+from behavior_tree.blackboard.number_text import leading_double
+from behavior_tree.blackboard.queue_types import QUEUE_TYPES, SharedQueue
 from behavior_tree.errors import ConversionError
-from behavior_tree.json_types import JsonTypes
-from behavior_tree.number_text import leading_double
-from behavior_tree.queue_types import QUEUE_TYPES, SharedQueue
 
 __all__ = ["TypeRegistry", "Unsigned", "register_converter", "type_name"]
 
@@ -115,7 +115,7 @@ class TypeRegistry:
 
     @property
     def exact(self) -> bool:
-        """True if entries follow `behavior_tree.rules_4_8`."""
+        """True if entries follow `behavior_tree.blackboard.rules_4_8`."""
         return self._lenient
 
     def register(self, port_type: Any, converter: Converter) -> None:

@@ -50,7 +50,7 @@ class PortInfo:
     name: str
     direction: PortDirection
     type: Any = Any
-    """``typing.Any`` or a class; see `behavior_tree.conversion`."""
+    """``typing.Any`` or a class; see `behavior_tree.blackboard.conversion`."""
     default: Any = None
     """`REQUIRED`, None (no value), text as it would stand in the XML, or a value of the type."""
     description: str = ""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from behavior_tree.casts_4_8 import to_double, to_int64
-from behavior_tree.conversion import Unsigned
+from behavior_tree.blackboard.casts_4_8 import to_double, to_int64
+from behavior_tree.blackboard.conversion import Unsigned
 from behavior_tree.errors import LogicError
 
 if TYPE_CHECKING:
-    from behavior_tree.blackboard import Blackboard, Entry
+    from behavior_tree.blackboard.blackboard import Blackboard, Entry
 
 __all__ = [
     "ANY",

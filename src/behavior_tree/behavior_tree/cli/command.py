@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.conversion import TypeRegistry
 from behavior_tree.cli.checking import find_problems, report
 from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
 from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
 from behavior_tree.cli.replay import Replay, Step
 from behavior_tree.cli.stand_ins import Extend, make_factory
-from behavior_tree.conversion import TypeRegistry
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.loggers.btlog import FileLogger, read_btlog
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.loggers.btlog import FileLogger, read_btlog
 from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.migrate import migrate

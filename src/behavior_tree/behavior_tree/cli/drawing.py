@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.ports import RESERVED_ATTRIBUTES
+from behavior_tree.blackboard.ports import RESERVED_ATTRIBUTES
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import resolve_type
 

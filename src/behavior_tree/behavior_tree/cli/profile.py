@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.node import TreeNode
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.tree import Tree
 
 __all__ = ["Profile"]
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.builtin_nodes import BUILTIN_NODES
 from behavior_tree.cli.drawing import Drawn, drawn_trees
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.loggers.btlog import BtLog
-from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.monitoring.loggers.btlog import BtLog
+from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.elements import resolve_type
 

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from behavior_tree.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
-from behavior_tree.control import Sequence
-from behavior_tree.conversion import Unsigned, type_name
+from behavior_tree.blackboard.conversion import Unsigned, type_name
+from behavior_tree.blackboard.ports import PortInfo, pointer_key, port_name_mistake
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.factory import BehaviorTreeFactory
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.node import NodeConfig
-from behavior_tree.ports import PortInfo, pointer_key, port_name_mistake
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.kernel.node import NodeConfig
+from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
+from behavior_tree.nodes.control import Sequence
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.loader import Loader
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, TreeNode
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, TreeNode
 
 __all__ = ["exchange_children"]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from behavior_tree.basic_types import NodeType
-from behavior_tree.leaf import LeafNode
-from behavior_tree.node import TreeNode
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.node import TreeNode
 from behavior_tree.xml.document import Element, Source
 
 __all__ = ["describe", "element"]

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from behavior_tree.basic_types import NodeType
-from behavior_tree.blackboard import Blackboard
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.editing.child_state import exchange_children
 from behavior_tree.editing.description import describe, element
 from behavior_tree.editing.write_back import edited_documents
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.factory import BehaviorTreeFactory
-from behavior_tree.leaf import LeafNode
-from behavior_tree.node import IDLE, NodeName, TreeNode
-from behavior_tree.ports import pointer_key
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
-from behavior_tree.xml.builder import MAX_DEPTH, Subtree
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.node import IDLE, NodeName, TreeNode
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.subtree import Subtree
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.xml.builder import MAX_DEPTH
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.files import replace_file
 from behavior_tree.xml.key_types import type_conflict, types_agree

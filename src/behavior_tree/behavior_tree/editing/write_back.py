@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from behavior_tree.basic_types import NodeType
 from behavior_tree.editing.description import describe
 from behavior_tree.errors import LogicError
-from behavior_tree.leaf import LeafNode
-from behavior_tree.node import TreeNode
-from behavior_tree.tree import Tree
-from behavior_tree.xml.builder import Subtree
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.subtree import Subtree
+from behavior_tree.kernel.tree import Tree
 from behavior_tree.xml.document import Element, Source
 from behavior_tree.xml.edit import Address, XmlEditor, element_text
 from behavior_tree.xml.version3 import is_version_3

@@ -3,7 +3,7 @@
 
 Only the entries that live on a blackboard are written, not those that it shares by remapping. An
 empty entry, and a value without a JSON form, becomes None. Types are those of
-`behavior_tree.json_types`.
+`behavior_tree.blackboard.json_types`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.blackboard.blackboard import Blackboard, Entry
 from behavior_tree.errors import BehaviorTreeError, BlackboardError, ConversionError
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.tree import Tree
 
 __all__ = [
     "export_blackboard_to_json",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from behavior_tree.errors import FailureReason
 
 if TYPE_CHECKING:
-    from behavior_tree.node import TreeNode
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["LONGEST_REASON", "bounded", "explain", "of_attempts"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from behavior_tree.basic_types import NodeType
-from behavior_tree.node import NodeConfig, TreeNode
-from behavior_tree.ports import PortInfo
+from behavior_tree.blackboard.ports import PortInfo
+from behavior_tree.kernel.node import NodeConfig, TreeNode
 
 __all__ = ["NodeBuilder", "TreeNodeManifest"]
 

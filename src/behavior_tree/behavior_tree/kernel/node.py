@@ -24,13 +24,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.blackboard.ports import as_ports_list
 from behavior_tree.errors import FailureReason
-from behavior_tree.failure import explain
-from behavior_tree.node_config import Conditions, NodeConfig, NodeName
-from behavior_tree.node_kernel import select_kernels, stores_status
-from behavior_tree.node_state import PostTickHook, PreTickHook, Tick
-from behavior_tree.ports import as_ports_list
-from behavior_tree.py_trees_protocol import PyTreesProtocol
+from behavior_tree.kernel.failure import explain
+from behavior_tree.kernel.node_config import Conditions, NodeConfig, NodeName
+from behavior_tree.kernel.node_kernel import select_kernels, stores_status
+from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
+from behavior_tree.kernel.py_trees_protocol import PyTreesProtocol
 
 __all__ = [
     "FAILURE",
@@ -66,7 +66,7 @@ class TreeNode(PyTreesProtocol):
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
     restorable: ClassVar[tuple[str, ...]] = ()
     """Attributes in which the node remembers something between ticks, besides its status; see
-    `behavior_tree.saving`."""
+    `behavior_tree.kernel.saving`."""
 
     @classmethod
     def metadata(cls) -> dict[str, str]:
@@ -131,7 +131,7 @@ class TreeNode(PyTreesProtocol):
         """Refresh what a parent remembers about its children."""
 
     def on_paused(self) -> None:
-        """Told to a running leaf by `behavior_tree.runner`: hold still until `on_resumed`."""
+        """Told to a running leaf by a `TreeRunner`: hold still until `on_resumed`."""
 
     def on_resumed(self) -> None:
         """Told to a running leaf: go on after `on_paused`."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
-from behavior_tree.ports import PortInfo
-from behavior_tree.runtime import Runtime
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.ports import PortInfo
+from behavior_tree.kernel.runtime import Runtime
 
 __all__ = ["Conditions", "NodeConfig", "NodeName"]
 

@@ -12,8 +12,8 @@ node, so that nothing is looked up per tick that a node does not have:
 * ``_execute_traced`` around one of them, while somebody wants to know which node is at work
 
 There is one text per kind of node, watched or not. What is to be told of a tick goes into the
-record of the tree (`behavior_tree.record`), if it has one: four items for each change of a status,
-and for each tick that leaves it as it was.
+record of the tree (`behavior_tree.kernel.record`), if it has one: four items for each change of a
+status, and for each tick that leaves it as it was.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError, LogicError, NodeExecutionError
-from behavior_tree.node_state import PostTickHook, PreTickHook, Tick
-from behavior_tree.port_access import PortAccess
+from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
+from behavior_tree.kernel.port_access import PortAccess
 
 __all__ = ["NodeKernel", "select_kernels", "stores_status"]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from py_trees.behaviour import Behaviour
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
-from behavior_tree.node_config import Conditions, NodeConfig, NodeName
-from behavior_tree.runtime import Runtime
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.kernel.node_config import Conditions, NodeConfig, NodeName
+from behavior_tree.kernel.runtime import Runtime
 
 if TYPE_CHECKING:
-    from behavior_tree.node import TreeNode
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["NodeState", "PostTickHook", "PreTickHook", "Tick"]
 

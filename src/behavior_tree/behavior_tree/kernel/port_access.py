@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, PortDirection
+from behavior_tree.blackboard.ports import PortInfo, pointer_key
 from behavior_tree.errors import ConversionError, PortError
-from behavior_tree.node_state import NodeState
-from behavior_tree.ports import PortInfo, pointer_key
+from behavior_tree.kernel.node_state import NodeState
 
 __all__ = ["PortAccess"]
 
@@ -24,7 +24,7 @@ class PortAccess(NodeState):
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
-        """Ports of this class; see `behavior_tree.ports`."""
+        """Ports of this class; see `behavior_tree.blackboard.ports`."""
         return {}
 
     def get_input(self, name: str, default: Any = _ABSENT) -> Any:

@@ -19,11 +19,11 @@ from py_trees.common import BlackBoxLevel
 from py_trees.common import Status as PyTreesStatus
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.node_kernel import NodeKernel
-from behavior_tree.record import RecordBatch, TickRecord
+from behavior_tree.kernel.node_kernel import NodeKernel
+from behavior_tree.kernel.record import RecordBatch, TickRecord
 
 if TYPE_CHECKING:
-    from behavior_tree.node import TreeNode
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["PyTreesProtocol"]
 
@@ -43,7 +43,7 @@ class PyTreesProtocol(NodeKernel):
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
 
     def join_tree(self) -> None:
-        """From now on ``node.tick()`` is py_trees' generator; see `behavior_tree.node`."""
+        """From now on ``node.tick()`` is py_trees' generator; see `behavior_tree.kernel.node`."""
         self.tick = self._tick_for_py_trees  # type: ignore[method-assign, assignment]
 
     def _tick_for_py_trees(self) -> Iterator[Behaviour]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from behavior_tree.basic_types import NodeStatus
 
 if TYPE_CHECKING:
-    from behavior_tree.node import TreeNode
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = [
     "ChangeReader",

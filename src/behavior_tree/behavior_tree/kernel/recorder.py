@@ -14,7 +14,7 @@ import time
 import weakref
 from queue import SimpleQueue
 
-from behavior_tree.record import ChangeReader, RecordBatch, TickRecord
+from behavior_tree.kernel.record import ChangeReader, RecordBatch, TickRecord
 
 __all__ = ["Recorder"]
 

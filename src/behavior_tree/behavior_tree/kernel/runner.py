@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.leaf import LeafNode
-from behavior_tree.node import IDLE, RUNNING
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.node import IDLE, RUNNING
+from behavior_tree.kernel.tree import Tree
 
 __all__ = ["TreeRunner"]
 

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from behavior_tree.conversion import TypeRegistry
+from behavior_tree.blackboard.conversion import TypeRegistry
+from behavior_tree.kernel.record import TickRecord
 from behavior_tree.quirks import MENDED, Quirks
-from behavior_tree.record import TickRecord
 
 if TYPE_CHECKING:
-    from behavior_tree.node import TreeNode
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["Runtime", "Timer"]
 

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.queue_types import QUEUE_TYPES, SharedQueue
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.leaf import LeafNode
-from behavior_tree.node import IDLE, RUNNING, TreeNode
-from behavior_tree.queue_types import QUEUE_TYPES, SharedQueue
-from behavior_tree.runtime import Runtime, Timer
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.node import IDLE, RUNNING, TreeNode
+from behavior_tree.kernel.runtime import Runtime, Timer
+from behavior_tree.kernel.tree import Tree
 
 __all__ = ["restore_tree", "save_tree"]
 

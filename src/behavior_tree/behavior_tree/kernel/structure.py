@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from behavior_tree.node import TreeNode
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["ChangeKind", "StructureCallback", "StructureChange"]
 

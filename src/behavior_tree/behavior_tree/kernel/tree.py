@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import replace
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
+from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.errors import FailureReason
-from behavior_tree.leaf import LeafNode
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.node import (
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.kernel.node import (
     FAILURE,
     IDLE,
     RUNNING,
@@ -21,11 +21,17 @@ from behavior_tree.node import (
     TreeNode,
     select_kernels,
 )
-from behavior_tree.record import ChangeReader, LastTick, StatusCallback, TickRecord, ToldRecord
-from behavior_tree.recorder import Recorder
-from behavior_tree.runtime import Runtime
-from behavior_tree.structure import StructureCallback, StructureChange
-from behavior_tree.xml.builder import Subtree
+from behavior_tree.kernel.record import (
+    ChangeReader,
+    LastTick,
+    StatusCallback,
+    TickRecord,
+    ToldRecord,
+)
+from behavior_tree.kernel.recorder import Recorder
+from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.structure import StructureCallback, StructureChange
+from behavior_tree.kernel.subtree import Subtree
 
 __all__ = ["Tree"]
 
@@ -269,7 +275,7 @@ class Tree:
 
     def subscribe_changes(self, reader: ChangeReader) -> Callable[[], None]:
         """Tell ``reader`` of every tick and change of status of a node, many at once; see
-        `behavior_tree.record`.
+        `behavior_tree.kernel.record`.
 
         Returns:
             function that ends the subscription, after telling of everything so far

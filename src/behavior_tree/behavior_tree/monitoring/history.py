@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from behavior_tree.blackboard import Blackboard, Entry
+from behavior_tree.blackboard.blackboard import Blackboard, Entry
 from behavior_tree.errors import LogicError
-from behavior_tree.node import TreeNode
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
 
 __all__ = ["EXTERNAL", "BlackboardHistory", "BlackboardWrite"]
 

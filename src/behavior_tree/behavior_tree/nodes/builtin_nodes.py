@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from behavior_tree import actions, control, decorators
-from behavior_tree.node import TreeNode
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.nodes import actions, control, decorators
 
 __all__ = ["BUILTIN_NODES"]
 

@@ -24,11 +24,17 @@ from py_trees.blackboard import Blackboard as PyTreesBlackboard
 from py_trees.common import Status as PyTreesStatus
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
+from behavior_tree.blackboard.ports import (
+    InputPort,
+    OutputPort,
+    PortInfo,
+    as_ports_list,
+    pointer_key,
+)
 from behavior_tree.errors import LogicError, PortError
-from behavior_tree.leaf import ActionNodeBase
-from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, OutputPort, PortInfo, as_ports_list, pointer_key
+from behavior_tree.kernel.leaf import ActionNodeBase
+from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
+from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
 
 __all__ = ["BehaviourFactory", "PyTreesNode", "py_trees_registration", "typed_ports"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.errors import PortError
-from behavior_tree.node import TreeNode
-from behavior_tree.ports import pointer_key
+from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["shared_queue"]
 

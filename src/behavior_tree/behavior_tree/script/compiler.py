@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache, partial
 from time import monotonic
 from typing import Any
 
-from behavior_tree import rules_4_8
-from behavior_tree.blackboard import Blackboard, Entry
-from behavior_tree.casts_4_8 import to_double
-from behavior_tree.conversion import type_name
+from behavior_tree.blackboard import rules_4_8
+from behavior_tree.blackboard.blackboard import Blackboard, Entry
+from behavior_tree.blackboard.casts_4_8 import to_double
+from behavior_tree.blackboard.conversion import type_name
 from behavior_tree.errors import BehaviorTreeError, ConversionError, ScriptError
 from behavior_tree.quirks import MENDED, Quirks
 from behavior_tree.script.parser import (

@@ -37,7 +37,7 @@ from time import monotonic
 from types import MethodType
 from typing import Any
 
-from behavior_tree.blackboard import Blackboard
+from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.script.parser import (
     Assign,
     Binary,

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from behavior_tree.conversion import number_to_text
+from behavior_tree.blackboard.conversion import number_to_text
+from behavior_tree.blackboard.number_text import leading_double
 from behavior_tree.errors import ScriptError
-from behavior_tree.number_text import leading_double
 
 __all__ = [
     "ARITHMETIC",

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
-from behavior_tree.blackboard import Blackboard
-from behavior_tree.control.base import ControlNode
-from behavior_tree.conversion import TypeRegistry
-from behavior_tree.decorators.base import DecoratorNode
-from behavior_tree.decorators.subtree import SubTreeNode
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.conversion import TypeRegistry
+from behavior_tree.blackboard.ports import (
+    RESERVED_ATTRIBUTES,
+    PortInfo,
+    braced_key,
+    is_port_attribute,
+    pointer_key,
+)
 from behavior_tree.errors import (
     BehaviorTreeError,
     ConversionError,
@@ -20,16 +24,13 @@ from behavior_tree.errors import (
     LogicError,
     XmlProblem,
 )
-from behavior_tree.manifest import NodeBuilder, TreeNodeManifest
-from behavior_tree.node import Conditions, NodeConfig, NodeName, TreeNode
-from behavior_tree.ports import (
-    RESERVED_ATTRIBUTES,
-    PortInfo,
-    braced_key,
-    is_port_attribute,
-    pointer_key,
-)
-from behavior_tree.runtime import Runtime
+from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
+from behavior_tree.kernel.node import Conditions, NodeConfig, NodeName, TreeNode
+from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.subtree import Subtree
+from behavior_tree.nodes.control.base import ControlNode
+from behavior_tree.nodes.decorators.base import DecoratorNode
+from behavior_tree.nodes.decorators.subtree import SubTreeNode
 from behavior_tree.script import Script, compile_script
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, resolve_type, subtree_ports
@@ -37,7 +38,7 @@ from behavior_tree.xml.key_types import type_conflict, types_agree
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
 from behavior_tree.xml.recursion import node_count, recursion
 
-__all__ = ["Subtree", "TreeBuilder"]
+__all__ = ["TreeBuilder"]
 
 MAX_DEPTH = 256
 """Deepest nesting of nodes, SubTrees included."""
@@ -53,20 +54,6 @@ _BEFORE = (
 
 Substitute = Callable[[str, str, str], NodeBuilder | None]
 """From registration id, instance name and path to the builder that takes the node's place."""
-
-
-@dataclass(eq=False)
-class Subtree:
-    """One instance of a tree inside the whole tree."""
-
-    instance_name: str
-    """Path of the SubTree node; empty for the main tree."""
-    tree_id: str
-    blackboard: Blackboard
-    nodes: list[TreeNode] = field(default_factory=list)
-    """Nodes of this instance, without those of SubTrees below."""
-    definition: Element | None = None
-    """The ``<BehaviorTree>`` that it was built from."""
 
 
 @dataclass(frozen=True)

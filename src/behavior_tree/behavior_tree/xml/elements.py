@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from behavior_tree.ports import RESERVED_ATTRIBUTES, is_port_attribute
+from behavior_tree.blackboard.ports import RESERVED_ATTRIBUTES, is_port_attribute
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 

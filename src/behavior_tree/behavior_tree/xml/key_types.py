@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from behavior_tree.basic_types import PortDirection
-from behavior_tree.conversion import type_name
+from behavior_tree.blackboard.conversion import type_name
+from behavior_tree.blackboard.ports import PortInfo, pointer_key
 from behavior_tree.errors import XmlProblem
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.ports import PortInfo, pointer_key
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import node_path, resolve_type, subtree_ports
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import XmlProblem
-from behavior_tree.manifest import TreeNodeManifest
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import MAX_DEPTH, Element
 from behavior_tree.xml.elements import node_path, resolve_type, subtrees_below

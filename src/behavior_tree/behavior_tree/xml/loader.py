@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from behavior_tree.blackboard.ports import model_name_mistake, port_name_mistake
 from behavior_tree.errors import LoadError, XmlProblem
-from behavior_tree.ports import model_name_mistake, port_name_mistake
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.files import read_document

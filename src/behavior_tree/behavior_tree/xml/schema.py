@@ -9,19 +9,26 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
-from behavior_tree.conversion import Unsigned
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.ports import PortInfo, is_pointer
+from behavior_tree.blackboard.conversion import TypeRegistry, Unsigned
+from behavior_tree.blackboard.ports import PortInfo, is_pointer
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS
 from behavior_tree.xml.escape import escape
 
-if TYPE_CHECKING:
-    from behavior_tree.factory import BehaviorTreeFactory
-
 __all__ = ["write_tree_xsd"]
+
+
+class NodeTypes(Protocol):
+    """A `BehaviorTreeFactory`, as far as a schema shows it."""
+
+    @property
+    def types(self) -> TypeRegistry: ...
+
+    def manifests(self) -> Mapping[str, TreeNodeManifest]: ...
+
 
 _POINTER = r"\s*\{.+\}\s*|="
 _LITERALS = {
@@ -87,7 +94,7 @@ _ROOT = """\
   </xs:simpleType>"""
 
 
-def write_tree_xsd(factory: BehaviorTreeFactory) -> str:
+def write_tree_xsd(factory: NodeTypes) -> str:
     """An XSD document for the trees that a factory can load, its node types sorted by ID."""
     types = _Types(factory.types.enums)
     known = sorted(factory.manifests().values(), key=lambda each: each.registration_id)

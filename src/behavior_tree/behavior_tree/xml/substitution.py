@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from behavior_tree.actions.test_node import TestNodeConfig
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.nodes.actions.test_node import TestNodeConfig
 
 __all__ = ["SubstitutionRule", "matching_rule", "rules_from_json"]
 

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus, PortDirection
-from behavior_tree.conversion import TypeRegistry, type_name
-from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.ports import (
+from behavior_tree.blackboard.conversion import TypeRegistry, type_name
+from behavior_tree.blackboard.ports import (
     PortInfo,
     forbidden_character,
     is_port_attribute,
     model_name_mistake,
     pointer_key,
 )
+from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.quirks import Quirks
 from behavior_tree.script import compile_script
 from behavior_tree.shown_text import shorten

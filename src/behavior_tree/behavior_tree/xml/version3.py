@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from behavior_tree.blackboard.ports import forbidden_character, is_pointer
 from behavior_tree.errors import XmlProblem
-from behavior_tree.ports import forbidden_character, is_pointer
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from behavior_tree.basic_types import NodeType, PortDirection
-from behavior_tree.conversion import type_name
-from behavior_tree.leaf import LeafNode
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.node import TreeNode
-from behavior_tree.ports import PortInfo
-from behavior_tree.tree import Tree
+from behavior_tree.blackboard.conversion import type_name
+from behavior_tree.blackboard.ports import PortInfo
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.tree import Tree
 from behavior_tree.xml.escape import escape
 
 __all__ = ["manifest_lines", "write_tree_nodes_model_xml", "write_tree_to_xml"]

@@ -25,7 +25,7 @@ from behavior_tree import (
     ports_list,
     to_string,
 )
-from behavior_tree.ports import value_to_text
+from behavior_tree.blackboard.ports import value_to_text
 
 covers = partial(pytest.mark.upstream, "gtest_basic_types.cpp")
 STATUSES = ("IDLE", "RUNNING", "SUCCESS", "FAILURE", "SKIPPED")

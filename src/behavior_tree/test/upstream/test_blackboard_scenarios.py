@@ -20,7 +20,7 @@ from behavior_tree import (
     SyncActionNode,
     ports_list,
 )
-from behavior_tree.saving import restore_tree, save_tree
+from behavior_tree.kernel.saving import restore_tree, save_tree
 
 covers = partial(pytest.mark.upstream, "gtest_blackboard.cpp")
 

@@ -14,7 +14,7 @@ from behavior_tree import (
     export_blackboard_to_json,
     import_blackboard_from_json,
 )
-from behavior_tree.saving import restore_tree, save_tree
+from behavior_tree.kernel.saving import restore_tree, save_tree
 
 covers = partial(pytest.mark.upstream, "gtest_blackboard_thread_safety.cpp")
 ROUNDS = 3000

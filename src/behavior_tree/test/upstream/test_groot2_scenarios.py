@@ -17,7 +17,7 @@ pytest.importorskip("zmq")
 from groot2_server import free_port
 
 from behavior_tree import Blackboard, NodeExecutionError, NodeStatus, SyncActionNode
-from behavior_tree.groot2 import (
+from behavior_tree.monitoring.groot2 import (
     Groot2Client,
     Groot2Error,
     Groot2Publisher,

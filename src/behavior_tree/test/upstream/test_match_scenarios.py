@@ -3,7 +3,7 @@
 
 import pytest
 
-from behavior_tree.substitution import matching_rule
+from behavior_tree.xml.substitution import matching_rule
 
 
 @pytest.mark.upstream("gtest_match.cpp", "Match.Match")

@@ -7,7 +7,7 @@ import pytest
 from scenario_kit import subtree
 
 from behavior_tree import InputPort, LogicError
-from behavior_tree.ports import forbidden_character, is_port_attribute
+from behavior_tree.blackboard.ports import forbidden_character, is_port_attribute
 
 covers = partial(pytest.mark.upstream, "gtest_name_validation.cpp")
 

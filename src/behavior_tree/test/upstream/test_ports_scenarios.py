@@ -16,7 +16,7 @@ from behavior_tree import (
     SyncActionNode,
     ports_list,
 )
-from behavior_tree.ports import is_pointer, pointer_key
+from behavior_tree.blackboard.ports import is_pointer, pointer_key
 
 covers = partial(pytest.mark.upstream, "gtest_ports.cpp")
 

@@ -7,9 +7,9 @@ import math
 import struct
 from typing import Any
 
-from behavior_tree.blackboard import Blackboard
-from behavior_tree.groot2.errors import Groot2Error
-from behavior_tree.tree import Tree
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.groot2.errors import Groot2Error
 
 __all__ = ["pack_blackboards"]
 

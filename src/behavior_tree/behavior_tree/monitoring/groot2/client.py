@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.groot2.errors import Groot2Error
-from behavior_tree.groot2.protocol import (
+from behavior_tree.monitoring.groot2.errors import Groot2Error
+from behavior_tree.monitoring.groot2.protocol import (
     Hook,
     Position,
     Request,

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from behavior_tree.groot2.client import Groot2Client
-from behavior_tree.groot2.errors import Groot2Error
-from behavior_tree.groot2.protocol import DEFAULT_PORTS, DISCOVERY, pack_header
+from behavior_tree.monitoring.groot2.client import Groot2Client
+from behavior_tree.monitoring.groot2.errors import Groot2Error
+from behavior_tree.monitoring.groot2.protocol import DEFAULT_PORTS, DISCOVERY, pack_header
 
 __all__ = ["LiveTree", "discover"]
 

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.groot2.errors import Groot2Error
-from behavior_tree.groot2.protocol import Hook, HookKey, HookMode, Position, Unlock
-from behavior_tree.loggers.hash_order import HashOrder
-from behavior_tree.node import SKIPPED, PostTickHook, PreTickHook, TreeNode
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import SKIPPED, PostTickHook, PreTickHook, TreeNode
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.groot2.errors import Groot2Error
+from behavior_tree.monitoring.groot2.protocol import Hook, HookKey, HookMode, Position, Unlock
+from behavior_tree.monitoring.loggers.hash_order import HashOrder
 
 __all__ = ["HookTable"]
 

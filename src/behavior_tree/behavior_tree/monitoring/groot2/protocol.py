@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.groot2.errors import Groot2Error
+from behavior_tree.monitoring.groot2.errors import Groot2Error
 
 __all__ = [
     "DEFAULT_PORTS",

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from behavior_tree.groot2.errors import Groot2Error
-from behavior_tree.groot2.protocol import DEFAULT_PORTS
-from behavior_tree.groot2.server import Server
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.groot2.errors import Groot2Error
+from behavior_tree.monitoring.groot2.protocol import DEFAULT_PORTS
+from behavior_tree.monitoring.groot2.server import Server
 
 __all__ = ["GROOT2_AVAILABLE", "Groot2Publisher"]
 

@@ -15,14 +15,14 @@ import uuid
 from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.groot2.hooks import HookTable
-from behavior_tree.loggers.btlog import TRANSITION_SIZE, pack_transitions
-from behavior_tree.loggers.document import tree_document
-from behavior_tree.loggers.uid_limit import LARGEST_UID, check_uids
-from behavior_tree.node import IDLE, TreeNode
-from behavior_tree.record import Changes, RecordBatch
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import IDLE, TreeNode
+from behavior_tree.kernel.record import Changes, RecordBatch
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.groot2.hooks import HookTable
+from behavior_tree.monitoring.loggers.btlog import TRANSITION_SIZE, pack_transitions
+from behavior_tree.monitoring.loggers.document import tree_document
+from behavior_tree.monitoring.loggers.uid_limit import LARGEST_UID, check_uids
 
 __all__ = ["ServedTree", "Structure"]
 

@@ -10,9 +10,10 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from behavior_tree.groot2.blackboards import pack_blackboards
-from behavior_tree.groot2.errors import Groot2Error
-from behavior_tree.groot2.protocol import (
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.groot2.blackboards import pack_blackboards
+from behavior_tree.monitoring.groot2.errors import Groot2Error
+from behavior_tree.monitoring.groot2.protocol import (
     DISCOVERY,
     Request,
     Unlock,
@@ -22,8 +23,7 @@ from behavior_tree.groot2.protocol import (
     pack_header,
     unpack_header,
 )
-from behavior_tree.groot2.served_tree import ServedTree, Structure
-from behavior_tree.tree import Tree
+from behavior_tree.monitoring.groot2.served_tree import ServedTree, Structure
 
 if TYPE_CHECKING:
     import zmq

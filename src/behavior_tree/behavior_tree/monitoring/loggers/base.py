@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.node import IDLE, TreeNode
-from behavior_tree.record import Changes, RecordBatch
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import IDLE, TreeNode
+from behavior_tree.kernel.record import Changes, RecordBatch
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
 
 __all__ = ["BatchLogger", "StatusChangeLogger"]
 

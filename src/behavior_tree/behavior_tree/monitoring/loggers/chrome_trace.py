@@ -7,12 +7,12 @@ import json
 import os
 from pathlib import Path
 
-from behavior_tree.loggers.base import BatchLogger
-from behavior_tree.loggers.files import create_file
-from behavior_tree.node import IDLE, RUNNING, TreeNode
-from behavior_tree.record import Changes
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import IDLE, RUNNING, TreeNode
+from behavior_tree.kernel.record import Changes
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.loggers.base import BatchLogger
+from behavior_tree.monitoring.loggers.files import create_file
 
 __all__ = ["MinitraceLogger"]
 

@@ -8,9 +8,9 @@ import time
 from typing import TextIO
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.loggers.base import StatusChangeLogger
-from behavior_tree.node import TreeNode
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.loggers.base import StatusChangeLogger
 
 __all__ = ["StdCoutLogger"]
 

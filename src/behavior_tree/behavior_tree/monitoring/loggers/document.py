@@ -2,21 +2,20 @@
 """The XML by which monitors and logs describe a running tree, byte for byte BehaviorTree.CPP's.
 
 It holds every instance of a tree with the uids of its nodes, then the models of all node types.
-Attributes stand in the order of upstream's hash tables (`behavior_tree.loggers.hash_order`), the
-built-in types are described in its words (`behavior_tree.loggers.upstream_models`). Types newer
-than 4.8.2 are described only if the tree uses them, so that a tree that 4.8.2 can load gives the
-document that 4.8.2 gives.
+Attributes stand in the order of upstream's hash tables (`hash_order`), the built-in types are
+described in its words (`upstream_models`). Types newer than 4.8.2 are described only if the tree
+uses them, so that a tree that 4.8.2 can load gives the document that 4.8.2 gives.
 """
 
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeType
-from behavior_tree.leaf import LeafNode
-from behavior_tree.loggers.hash_order import text_order
-from behavior_tree.loggers.upstream_models import UPSTREAM_MODELS, UpstreamPort
-from behavior_tree.manifest import TreeNodeManifest
-from behavior_tree.node import NodeConfig, TreeNode
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.kernel.node import NodeConfig, TreeNode
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.loggers.hash_order import text_order
+from behavior_tree.monitoring.loggers.upstream_models import UPSTREAM_MODELS, UpstreamPort
 from behavior_tree.xml.escape import escape
 from behavior_tree.xml.writer import manifest_lines
 

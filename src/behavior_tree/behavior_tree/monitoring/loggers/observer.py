@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
-from behavior_tree.loggers.base import BatchLogger
-from behavior_tree.node import FAILURE, IDLE, SUCCESS
-from behavior_tree.record import Changes
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import FAILURE, IDLE, SUCCESS
+from behavior_tree.kernel.record import Changes
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.loggers.base import BatchLogger
 
 __all__ = ["NodeStatistics", "TreeObserver"]
 

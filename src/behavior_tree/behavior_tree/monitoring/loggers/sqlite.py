@@ -12,13 +12,13 @@ from pathlib import Path
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.loggers.base import BatchLogger
-from behavior_tree.loggers.document import tree_document
-from behavior_tree.loggers.files import cannot_write
-from behavior_tree.node import RUNNING, TreeNode
-from behavior_tree.record import Changes
-from behavior_tree.structure import StructureChange
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.node import RUNNING, TreeNode
+from behavior_tree.kernel.record import Changes
+from behavior_tree.kernel.structure import StructureChange
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.loggers.base import BatchLogger
+from behavior_tree.monitoring.loggers.document import tree_document
+from behavior_tree.monitoring.loggers.files import cannot_write
 
 __all__ = ["SqliteLogger"]
 

@@ -2,7 +2,7 @@
 """The greatest uid that Groot2's protocol and file format can hold."""
 
 from behavior_tree.errors import BehaviorTreeError
-from behavior_tree.tree import Tree
+from behavior_tree.kernel.tree import Tree
 
 __all__ = ["LARGEST_UID", "check_uids"]
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.conversion import Unsigned
+from behavior_tree.blackboard.conversion import Unsigned
+from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
 from behavior_tree.errors import LogicError
-from behavior_tree.leaf import ConditionNode, LeafNode, StatefulActionNode, SyncActionNode
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, PortInfo, pointer_key, ports_list
-from behavior_tree.runtime import Timer
+from behavior_tree.kernel.leaf import ConditionNode, LeafNode, StatefulActionNode, SyncActionNode
+from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.kernel.runtime import Timer
 from behavior_tree.script import compile_script
 
 __all__ = ["AlwaysFailure", "AlwaysSuccess", "ScriptCondition", "ScriptNode", "Sleep"]

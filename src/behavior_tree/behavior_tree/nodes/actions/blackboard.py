@@ -6,12 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Entry
-from behavior_tree.decorators.updated import UpdateWatch
-from behavior_tree.errors import BlackboardError, PortError
-from behavior_tree.leaf import SyncActionNode
-from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
-from behavior_tree.ports import (
+from behavior_tree.blackboard.blackboard import Entry
+from behavior_tree.blackboard.ports import (
     BidirectionalPort,
     InputPort,
     PortInfo,
@@ -19,7 +15,11 @@ from behavior_tree.ports import (
     pointer_key,
     ports_list,
 )
-from behavior_tree.rules_4_8 import ANY, origin_of, parse_for, set_value
+from behavior_tree.blackboard.rules_4_8 import ANY, origin_of, parse_for, set_value
+from behavior_tree.errors import BlackboardError, PortError
+from behavior_tree.kernel.leaf import SyncActionNode
+from behavior_tree.kernel.node import FAILURE, SUCCESS, NodeConfig
+from behavior_tree.nodes.decorators.updated import UpdateWatch
 
 __all__ = ["SetBlackboard", "UnsetBlackboard", "WasEntryUpdated"]
 

@@ -5,7 +5,7 @@ Not registered unless asked for, as upstream::
 
     factory.register_node_type(PopFromQueue, "PopFromQueue")
 
-`behavior_tree.decorators.Loop` does the same with less XML.
+`behavior_tree.nodes.decorators.Loop` does the same with less XML.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.leaf import SyncActionNode
-from behavior_tree.node import FAILURE, SUCCESS
-from behavior_tree.ports import InputPort, OutputPort, PortInfo, ports_list
-from behavior_tree.queues import shared_queue
+from behavior_tree.blackboard.ports import InputPort, OutputPort, PortInfo, ports_list
+from behavior_tree.kernel.leaf import SyncActionNode
+from behavior_tree.kernel.node import FAILURE, SUCCESS
+from behavior_tree.nodes.queues import shared_queue
 
 __all__ = ["PopFromQueue", "QueueSize"]
 

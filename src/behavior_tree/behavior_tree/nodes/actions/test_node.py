@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
-from behavior_tree.leaf import StatefulActionNode
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.runtime import Timer
+from behavior_tree.kernel.leaf import StatefulActionNode
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.kernel.runtime import Timer
 from behavior_tree.script import Script, compile_script
 
 __all__ = ["TestNode", "TestNodeConfig"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
 
 __all__ = ["ControlNode"]
 

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.control.base import ControlNode
 from behavior_tree.errors import LogicError
-from behavior_tree.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.kernel.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.nodes.control.base import ControlNode
 
 __all__ = ["IfThenElse", "WhileDoElse"]
 

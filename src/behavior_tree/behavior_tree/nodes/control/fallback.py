@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from behavior_tree.control.in_order import AsyncInOrder, InOrder
-from behavior_tree.node import FAILURE, TreeNode
+from behavior_tree.kernel.node import FAILURE, TreeNode
+from behavior_tree.nodes.control.in_order import AsyncInOrder, InOrder
 
 __all__ = ["AsyncFallback", "Fallback"]
 

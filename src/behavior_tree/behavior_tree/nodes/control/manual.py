@@ -20,10 +20,10 @@ from collections.abc import Callable
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.control.base import ControlNode
+from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
 from behavior_tree.errors import LogicError
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.nodes.control.base import ControlNode
 
 __all__ = ["Choice", "ManualSelector"]
 

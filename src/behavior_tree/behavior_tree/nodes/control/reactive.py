@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.control.base import ControlNode
 from behavior_tree.errors import NodeExecutionError
-from behavior_tree.node import (
+from behavior_tree.kernel.node import (
     FAILURE,
     IDLE,
     RUNNING,
@@ -18,6 +17,7 @@ from behavior_tree.node import (
     TreeNode,
     stores_status,
 )
+from behavior_tree.nodes.control.base import ControlNode
 
 __all__ = ["ReactiveFallback", "ReactiveSequence"]
 

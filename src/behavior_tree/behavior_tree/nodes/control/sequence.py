@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.control.in_order import AsyncInOrder, InOrder
-from behavior_tree.node import SUCCESS
+from behavior_tree.kernel.node import SUCCESS
+from behavior_tree.nodes.control.in_order import AsyncInOrder, InOrder
 
 __all__ = ["AsyncSequence", "Sequence", "SequenceWithMemory"]
 

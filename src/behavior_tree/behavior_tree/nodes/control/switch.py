@@ -9,12 +9,12 @@ from functools import cache
 from typing import TypeVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.casts_4_8 import to_int32
-from behavior_tree.control.base import ControlNode
+from behavior_tree.blackboard.casts_4_8 import to_int32
+from behavior_tree.blackboard.number_text import leading_double
+from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
 from behavior_tree.errors import ConversionError, LogicError, PortError
-from behavior_tree.node import RUNNING, SKIPPED, NodeConfig
-from behavior_tree.number_text import leading_double
-from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.kernel.node import RUNNING, SKIPPED, NodeConfig
+from behavior_tree.nodes.control.base import ControlNode
 
 __all__ = ["Switch", "switch_class"]
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.control.base import ControlNode
+from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
 from behavior_tree.errors import LogicError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.nodes.control.base import ControlNode
 
 __all__ = ["TryCatch"]
 

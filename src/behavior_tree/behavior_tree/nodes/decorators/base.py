@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
-from behavior_tree.leaf import callback_result
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
+from behavior_tree.kernel.leaf import callback_result
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
 
 __all__ = ["DecoratorNode", "SimpleDecoratorNode"]
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, OutputPort, PortInfo, ports_list
-from behavior_tree.queues import shared_queue
+from behavior_tree.blackboard.ports import InputPort, OutputPort, PortInfo, ports_list
+from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.queues import shared_queue
 
 __all__ = ["ConsumeQueue"]
 

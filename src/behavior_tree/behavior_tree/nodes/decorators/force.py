@@ -6,10 +6,18 @@ from __future__ import annotations
 from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import SelfResettingDecorator
+from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
 from behavior_tree.errors import PortError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig, stores_status
-from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.kernel.node import (
+    FAILURE,
+    IDLE,
+    RUNNING,
+    SKIPPED,
+    SUCCESS,
+    NodeConfig,
+    stores_status,
+)
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 __all__ = [
     "ForceFailure",

@@ -10,10 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.errors import LogicError, PortError
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import (
+from behavior_tree.blackboard.ports import (
     BidirectionalPort,
     InputPort,
     OutputPort,
@@ -22,7 +19,10 @@ from behavior_tree.ports import (
     pointer_key,
     ports_list,
 )
-from behavior_tree.queue_types import QUEUE_TYPES
+from behavior_tree.blackboard.queue_types import QUEUE_TYPES
+from behavior_tree.errors import LogicError, PortError
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.decorators.base import SelfResettingDecorator
+from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
 from behavior_tree.errors import LogicError
-from behavior_tree.node import FAILURE, SUCCESS, NodeConfig
-from behavior_tree.ports import InputPort, PortInfo, ports_list
+from behavior_tree.kernel.node import FAILURE, SUCCESS, NodeConfig
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 from behavior_tree.script import compile_script
 
 __all__ = ["Precondition"]

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.ports import PortInfo
+from behavior_tree.blackboard.ports import PortInfo
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 __all__ = ["SubTreeNode"]
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.conversion import Unsigned
-from behavior_tree.decorators.base import SelfResettingDecorator
-from behavior_tree.decorators.repeat import RetryUntilSuccessful
-from behavior_tree.node import FAILURE, RUNNING, SUCCESS, NodeConfig, TreeNode
-from behavior_tree.ports import InputPort, PortInfo, ports_list
-from behavior_tree.runtime import Timer
+from behavior_tree.blackboard.conversion import Unsigned
+from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig, TreeNode
+from behavior_tree.kernel.runtime import Timer
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.decorators.repeat import RetryUntilSuccessful
 
 __all__ = ["Delay", "Timeout"]
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
-from behavior_tree.blackboard import Blackboard
-from behavior_tree.decorators.base import DecoratorNode
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
 from behavior_tree.errors import LogicError
-from behavior_tree.node import RUNNING, SKIPPED, NodeConfig, TreeNode
-from behavior_tree.ports import InputPort, PortInfo, pointer_key, ports_list
+from behavior_tree.kernel.node import RUNNING, SKIPPED, NodeConfig, TreeNode
+from behavior_tree.nodes.decorators.base import DecoratorNode
 
 __all__ = ["SkipUnlessUpdated", "UpdateWatch", "WaitValueUpdate"]
 
