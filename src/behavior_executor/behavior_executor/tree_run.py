@@ -118,7 +118,7 @@ class TreeRun:
         status if it was only halted or reset; and whether it was ticked.
         """
         if self._changes is None:
-            results, ticked = self._results(), self.ticked_nodes()
+            results, ticked = self._results(), self._ticked()
             # One that only went on because a child did has written nothing.
             results |= dict.fromkeys(ticked - results.keys(), NodeStatus.RUNNING)
             self._changes = {
@@ -126,8 +126,12 @@ class TreeRun:
             }
         return self._changes
 
-    def ticked_nodes(self) -> set[TreeNode]:
-        """Nodes that the last tick ticked."""
+    def ticked_nodes(self) -> list[TreeNode]:
+        """Nodes that the last tick ticked, in the order of the tree."""
+        ticked = self._ticked()
+        return [node for node in self.tree.nodes() if node in ticked]
+
+    def _ticked(self) -> set[TreeNode]:
         return set().union(*(batch.ticked() for batch in self._last))
 
     def wake_by(self, wake: Callable[[], None]) -> None:
