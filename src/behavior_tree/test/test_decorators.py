@@ -6,7 +6,7 @@ from collections import deque
 import pytest
 from tree_kit import Rig, letter, watch
 
-from behavior_tree import LoadError, NodeStatus
+from behavior_tree import LoadError, NodeExecutionError, NodeStatus
 
 TABLE = [
     ("<Inverter><A/></Inverter>", "S", "F", "A"),
@@ -214,3 +214,15 @@ def test_a_simple_decorator_gets_the_result_and_the_node():
 def test_decorators_need_exactly_one_child():
     with pytest.raises(LoadError, match="exactly 1 child"):
         Rig(A="S").tree("<Inverter><A/><A/></Inverter>")
+
+
+def test_a_child_that_an_error_left_failed_is_reset_by_a_tick_that_does_not_tick_it():
+    rig = Rig(A="F")
+    tree = rig.tree('<LoopInt queue="{q}"><A _onFailure="missing = 1"/></LoopInt>')
+    tree.root_blackboard().set("q", [1])
+    with pytest.raises(NodeExecutionError):
+        tree.tick_exactly_once()
+    child = tree.root_node().child
+    assert letter(child.status) == "F"
+    assert letter(tree.tick_exactly_once()) == "S"
+    assert letter(child.status) == "I"

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.ports import InputPort, OutputPort, PortInfo, ports_list
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.queues import shared_queue
 
 __all__ = ["ConsumeQueue"]
 
 
-class ConsumeQueue(SelfResettingDecorator):
+class ConsumeQueue(DecoratorNode):
     """Take items from ``queue`` and run the child with each, all in one tick unless it is RUNNING.
 
     FAILURE of the child ends it; else the result of the last run, SUCCESS if there was none. After

@@ -17,7 +17,7 @@ from behavior_tree.kernel.node import (
     NodeConfig,
     stores_status,
 )
-from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.decorators.base import DecoratorNode, SelfResettingDecorator
 
 __all__ = [
     "ForceFailure",
@@ -126,7 +126,7 @@ class KeepRunningUntilFailure(SelfResettingDecorator):
         return RUNNING
 
 
-class RunOnce(SelfResettingDecorator):
+class RunOnce(DecoratorNode):
     """The child runs to its end once in the lifetime of the node; afterwards SKIPPED, or with
     ``then_skip="false"`` the result it had.
     """

@@ -22,12 +22,12 @@ from behavior_tree.blackboard.ports import (
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES
 from behavior_tree.errors import LogicError, PortError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.decorators.base import DecoratorNode
 
 __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
 
 
-class Loop(SelfResettingDecorator):
+class Loop(DecoratorNode):
     """Write the next item of ``queue`` to ``value`` and tick the child, until the queue is empty.
 
     A `collections.deque` on the blackboard is shared: items are taken out of it. A list is copied

@@ -9,13 +9,13 @@ from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, SUCCESS, NodeConfig
-from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.script import compile_script
 
 __all__ = ["Precondition"]
 
 
-class Precondition(SelfResettingDecorator):
+class Precondition(DecoratorNode):
     """Tick the child if the script ``if`` is true, else return ``else``. The script is not
     evaluated again while the child runs.
     """

@@ -10,13 +10,13 @@ from behavior_tree.blackboard.conversion import Unsigned
 from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
 from behavior_tree.kernel.node import FAILURE, RUNNING, SUCCESS, NodeConfig, TreeNode
 from behavior_tree.kernel.runtime import Timer
-from behavior_tree.nodes.decorators.base import SelfResettingDecorator
+from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.decorators.repeat import RetryUntilSuccessful
 
 __all__ = ["Delay", "Timeout"]
 
 
-class Timeout(SelfResettingDecorator):
+class Timeout(DecoratorNode):
     """FAILURE, and the child halted, if it runs longer than ``msec``; 0 means no limit."""
 
     restorable = ("_started", "_expired", "_timer")
@@ -79,7 +79,7 @@ class Timeout(SelfResettingDecorator):
         super().halt()
 
 
-class Delay(SelfResettingDecorator):
+class Delay(DecoratorNode):
     """RUNNING for ``delay_msec``, then the child; at least one tick of delay."""
 
     restorable = ("_timer",)
