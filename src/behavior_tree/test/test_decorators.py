@@ -4,9 +4,9 @@
 from collections import deque
 
 import pytest
-from tree_kit import Rig, letter, watch
+from tree_kit import Rig, letter, watch, xml
 
-from behavior_tree import LoadError, NodeExecutionError, NodeStatus
+from behavior_tree import BehaviorTreeFactory, LoadError, NodeExecutionError, NodeStatus
 
 TABLE = [
     ("<Inverter><A/></Inverter>", "S", "F", "A"),
@@ -217,12 +217,15 @@ def test_decorators_need_exactly_one_child():
 
 
 def test_a_child_that_an_error_left_failed_is_reset_by_a_tick_that_does_not_tick_it():
-    rig = Rig(A="F")
-    tree = rig.tree('<LoopInt queue="{q}"><A _onFailure="missing = 1"/></LoopInt>')
-    tree.root_blackboard().set("q", [1])
+    factory = BehaviorTreeFactory()
+    factory.register_simple_action("Act", lambda node: NodeStatus.FAILURE)
+    tree = factory.create_tree_from_text(
+        xml('<LoopInt queue="{q}"><Act _onFailure="missing = 1"/></LoopInt>')
+    )
+    tree.root_blackboard().set("q", deque([1]))
     with pytest.raises(NodeExecutionError):
         tree.tick_exactly_once()
     child = tree.root_node().child
-    assert letter(child.status) == "F"
-    assert letter(tree.tick_exactly_once()) == "S"
-    assert letter(child.status) == "I"
+    assert child.status is NodeStatus.FAILURE
+    assert tree.tick_exactly_once() is NodeStatus.SUCCESS
+    assert child.status is NodeStatus.IDLE
