@@ -2,6 +2,7 @@
 """The rules that hold for the whole repository."""
 
 import ast
+import os
 import re
 import shlex
 import subprocess
@@ -31,8 +32,15 @@ def tracked(*patterns):
 
 
 def check(*command):
+    """Run a command as a shell would that nobody has activated."""
     done = subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600
+        command,
+        cwd=REPOSITORY,
+        env={name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
 
