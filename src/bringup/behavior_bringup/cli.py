@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from rich.console import Console
 
 from behavior_bringup.completion import complete
+from behavior_bringup.create import add_create
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.job_cli import add_job_verbs
 from behavior_bringup.mission_cli import add_mission
@@ -113,6 +114,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     add_job_verbs(subparsers)
     add_security(subparsers)
     add_packages(subparsers)
+    add_create(subparsers)
 
 
 def _add_tree(subparsers: Any) -> None:

@@ -22,6 +22,7 @@ itself replaces that stack's values, key by key.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -210,7 +211,9 @@ def _read(file: Path, extended: tuple[Path, ...] = ()) -> dict[str, Any]:
     if name is None:
         return dict(data)
     base = file.parent / f"{name}.yaml"
-    base = base if base.is_file() or name not in packages().names("stacks") else stack_file(name)
+    if not base.is_file():
+        with contextlib.suppress(PackageError):  # reading says that there is none
+            base = Path(packages().find("stacks", str(name)).value)
     if base in (file, *extended):
         raise BringupError(f"{file}: extends: '{name}' extends this stack in turn")
     return _merged(_read(base, (file, *extended)), data)

@@ -11,7 +11,16 @@ from typing import Any
 from rich.console import Console
 
 from behavior_bringup.terminal import say, sentence
-from behavior_packages import CODE_KINDS, KINDS, Package, PackageError, one_of, packages
+from behavior_packages import (
+    CODE_KINDS,
+    FOLDER_KINDS,
+    KINDS,
+    NAMED_KINDS,
+    Package,
+    PackageError,
+    one_of,
+    packages,
+)
 
 
 def add_packages(subparsers: Any) -> None:
@@ -71,7 +80,7 @@ def _offered(package: Package) -> dict[str, list[str]]:
 def _doubled(names: set[str]) -> list[str]:
     """Names that several packages offer: no fault, but each must be asked for with its package."""
     told = []
-    for kind in KINDS:
+    for kind in (*FOLDER_KINDS, *NAMED_KINDS):
         offers = packages().offers(kind)
         counts = Counter(offer.name for offer in offers)
         for name in sorted(name for name, count in counts.items() if count > 1):

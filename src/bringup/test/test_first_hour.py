@@ -66,7 +66,7 @@ def test_every_verb_that_talks_to_a_stack_takes_its_name() -> None:
         for words, each in _leaves(parser, ())
         if not any("--name" in action.option_strings for action in each._actions)
     ]
-    own = {"tree", "demo", "evaluate", "security", "packages"}
+    own = {"tree", "demo", "evaluate", "security", "packages", "create"}
     assert {words[0] for words in without} <= own, without
 
 

@@ -82,6 +82,21 @@ class DisturbancePlan(Protocol):
         """What has not happened yet, in plain words."""
 
 
+class Undisturbed:
+    """The plan of a mission that nobody disturbs."""
+
+    def __init__(self, seed: int) -> None:
+        """Whatever the seed."""
+
+    def due(self, situation: Situation) -> Disturbance | None:
+        """Nothing."""
+        return None
+
+    def pending(self) -> list[str]:
+        """Nothing."""
+        return []
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mission:
     """How a mission is set up, judged, disturbed and told."""
