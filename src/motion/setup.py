@@ -12,7 +12,8 @@ setup(
     package_data={NAME: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
-        (f"share/{NAME}", ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -21,4 +22,5 @@ setup(
     maintainer_email="maintainers@behavior-suite.invalid",
     description="Motion planning, kinematics and collision checks behind one interface",
     license="Apache-2.0",
+    entry_points={"behavior_packages": [f"{NAME} = {NAME}"]},
 )

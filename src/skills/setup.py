@@ -10,7 +10,8 @@ setup(
     package_data={package_name: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/" + package_name]),
-        ("share/" + package_name, ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", ["resource/" + package_name]),
+        ("share/" + package_name, ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -20,15 +21,12 @@ setup(
     description="Skill servers: pick, place, screw, arm, look, gripper and base",
     license="Apache-2.0",
     entry_points={
+        "behavior_packages": [f"{package_name} = {package_name}"],
         "console_scripts": [
             "base_node = behavior_skills.base.base_node:main",
             "skills_node = behavior_skills.node.skills_node:main",
             "robot_state_publisher_node = behavior_skills.node.robot_state_publisher:main",
             "wait_node = behavior_skills.node.wait_node:main",
-        ],
-        "behavior_skills.skills": [
-            "arm = behavior_skills.node.arm_servers:SKILLS",
-            "steps = behavior_skills.node.step_servers:SKILLS",
         ],
     },
 )

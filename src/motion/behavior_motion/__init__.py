@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         PlanRequest,
         RequestKind,
     )
-    from behavior_motion.planners import create_planner, planner_names, register_planner
+    from behavior_motion.planners import create_planner, planner_names
     from behavior_motion.robot import GripperConfig, RobotModel, load_robot
     from behavior_motion.scene import AttachedObject, PlanningScene
     from behavior_motion.servo import Servo, ServoOptions, ServoStatus, ServoStep
@@ -95,7 +95,6 @@ __all__ = [
     "planner_names",
     "point_to_point",
     "pose_matrix",
-    "register_planner",
     "stop_trajectory",
     "time_straight",
 ]
@@ -106,7 +105,7 @@ _HOMES = {
     "commands": ("ApproachParams", "MotionCommand"),
     "embedded": ("EmbeddedPlanner",),
     "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
-    "planners": ("create_planner", "planner_names", "register_planner"),
+    "planners": ("create_planner", "planner_names"),
     "interruption": ("check_interrupted", "interruptible"),
     "options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
     "planner": (

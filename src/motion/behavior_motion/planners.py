@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planners by name: those of the suite, and those that packages add."""
+"""Planners by name: those of the suite, and those that packages add.
+
+A package offers a planner in its ``behavior.yaml`` (see :mod:`behavior_packages`)::
+
+    planners: {careful: "my_package.planner:CarefulPlanner"}
+
+It is a class, or a function, that makes a planner for a robot: a :class:`PlannerFactory`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +14,10 @@ from pathlib import Path
 from typing import Protocol
 
 from behavior_motion.embedded import EmbeddedPlanner
-from behavior_motion.moveit import create_moveit_planner
 from behavior_motion.planner import MotionPlanner
 from behavior_motion.robot import RobotModel, load_robot
 from behavior_motion.scene import PlanningScene
+from behavior_packages import packages
 
 AUTO = "auto"
 """Stands for the best planner that is available everywhere: embedded."""
@@ -25,26 +32,9 @@ class PlannerFactory(Protocol):
         """Raises `RuntimeError` where the planner cannot be used here, and says why."""
 
 
-_FACTORIES: dict[str, PlannerFactory] = {
-    "embedded": EmbeddedPlanner,
-    "moveit": create_moveit_planner,
-}
-
-
-def register_planner(name: str, factory: PlannerFactory) -> None:
-    """Let `create_planner` know one more planner.
-
-    Raises:
-        ValueError: there is one of this name already.
-    """
-    if name == AUTO or _FACTORIES.get(name, factory) is not factory:
-        raise ValueError(f"planner {name!r}: there is one of this name already; choose another")
-    _FACTORIES[name] = factory
-
-
 def planner_names() -> list[str]:
     """Names of the planners that there are."""
-    return [AUTO, *_FACTORIES]
+    return [AUTO, *packages().names("planners")]
 
 
 def create_planner(
@@ -63,11 +53,11 @@ def create_planner(
         seed: Of all random choices.
 
     Raises:
-        ValueError: Unknown planner.
+        ValueError: Unknown planner, or one whose package is broken (`PackageError`).
         RuntimeError: The planner cannot be used here; the message says why.
     """
-    factory = _FACTORIES.get("embedded" if backend == AUTO else backend)
-    if factory is None:
-        raise ValueError(f"planner: one of {', '.join(planner_names())} wanted, got {backend!r}")
+    factory: PlannerFactory = EmbeddedPlanner
+    if backend != AUTO:
+        factory = packages().find("planners", backend).load()
     model = robot if isinstance(robot, RobotModel) else load_robot(robot)
     return factory(model, scene, seed=seed)

@@ -11,39 +11,38 @@ from fakes import context_of
 pytest.importorskip("rclpy")
 pytest.importorskip("behavior_msgs.action")
 
-from behavior_skills.node import skill_server
-from behavior_skills.node.skill_server import Part, SkillServer, skill_servers
+from behavior_packages import Packages, read_manifest
+from behavior_skills.node import arm_servers, skill_server
+from behavior_skills.node.skill_server import skill_servers
 
-ACTION = SimpleNamespace(Goal=object, Result=lambda: "result")
-SERVICE = SimpleNamespace(Request=object, Response=lambda: "response")
-
-
-def skill(name, interface=ACTION):
-    return SkillServer(name=name, interface=interface, work=lambda goal: None)
+PAGE = Path(__file__).parents[3] / "docs" / "skills.md"
+CODE = """
+from behavior_skills.node.arm_servers import PICK
+from behavior_skills.node.step_servers import CHECK_GRASPED
+"""
 
 
 @pytest.fixture
-def offer(monkeypatch):
-    """Lets packages offer something under names of entry points."""
+def offer(tmp_path, monkeypatch):
+    """Lets packages offer skills, each by the text of its manifest."""
+    (tmp_path / "some_skills.py").write_text(CODE)
+    (tmp_path / "broken_skills.py").write_text("import nothing_of_the_kind")
+    monkeypatch.syspath_prepend(str(tmp_path))
 
-    def offered(**packages):
-        def point(name, what):
-            def load():
-                if isinstance(what, Exception):
-                    raise what
-                return what
-
-            return SimpleNamespace(name=name, value=f"{name}.skills:SKILLS", load=load)
-
-        points = [point(*package) for package in packages.items()]
-        monkeypatch.setattr(skill_server, "entry_points", lambda group: points)
+    def offered(**manifests):
+        found = []
+        for name, text in manifests.items():
+            file = tmp_path / f"{name}.yaml"
+            file.write_text(text)
+            found.append(read_manifest(name, file))
+        monkeypatch.setattr(skill_server, "packages", lambda: Packages(found))
 
     return offered
 
 
 def names_and_faults():
     faults = []
-    return [one.name for one in skill_servers(faults.append)], faults
+    return list(skill_servers(faults.append)), faults
 
 
 def test_the_suites_own_enter_by_the_door():
@@ -54,46 +53,50 @@ def test_the_suites_own_enter_by_the_door():
     assert "select_reachable" in names
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "skills.md"
-
-
 @pytest.mark.skipif(not PAGE.exists(), reason="the package is tested without its repository")
 def test_the_skill_of_the_page_moves_the_arm(rig):
     (code,) = re.findall(r"```python\n(from behavior_msgs.*?)```", PAGE.read_text(), re.DOTALL)
     module = {}
     exec(code, module)
-    (stow,) = module["SKILLS"]
     rig[0].q = rig[0].q + 0.2
-    result = stow.work(SimpleNamespace(context=context_of(rig)))
+    result = module["STOW"].work(SimpleNamespace(context=context_of(rig)))
     assert result.message == "The arm is stowed."
     assert rig[0].q == pytest.approx(rig[1].planner.robot.named["home"])
 
 
 def test_packages_add_skills(offer):
-    offer(b=[skill("wipe")], a=[skill("pick"), skill("count", SERVICE)])
-    assert names_and_faults() == (["pick", "count", "wipe"], [])
+    offer(
+        a="skills: {pick: 'some_skills:PICK'}",
+        b="skills: {wipe: 'some_skills:PICK', count: 'some_skills:CHECK_GRASPED'}",
+    )
+    assert names_and_faults() == (["pick", "wipe", "count"], [])
 
 
 def test_a_broken_package_is_named_and_the_others_are_there(offer):
-    offer(a=ImportError("no module named a"), b=[skill("wipe")], c=7, d=["wipe"])
+    offer(
+        a="skills: {drop: 'broken_skills:DROP'}",
+        b="skills: {wipe: 'some_skills:PICK', what: 'some_skills:__name__'}",
+    )
     names, faults = names_and_faults()
     assert names == ["wipe"]
-    assert faults[0] == "skills of a (a.skills:SKILLS): ImportError: no module named a"
-    assert faults[1].startswith("skills of c (c.skills:SKILLS): TypeError")
-    assert faults[2].startswith("skills of d (d.skills:SKILLS): AttributeError")
+    assert "a.yaml:1: broken_skills:DROP of a: " in faults[0]
+    assert "No module named 'nothing_of_the_kind'" in faults[0]
+    assert faults[1].endswith("b.yaml:1: some_skills:__name__ of b is no SkillServer")
 
 
 def test_of_two_with_one_name_the_first_is_served_and_both_are_named(offer):
-    first, second = skill("pick"), skill("pick")
-    offer(a=[first], b=[second])
+    offer(a="skills: {wipe: 'some_skills:PICK'}", b="skills: {wipe: 'some_skills:CHECK_GRASPED'}")
     faults = []
-    assert skill_servers(faults.append) == [first]
-    assert faults == ["skill pick of b.skills:SKILLS: a.skills:SKILLS has one of this name"]
+    assert skill_servers(faults.append) == {"wipe": arm_servers.PICK}
+    assert re.fullmatch(
+        r"skill 'wipe' is offered by a \(.*a\.yaml:1\) and b \(.*b\.yaml:1\)", faults[0]
+    )
 
 
-def test_actions_and_services_are_told_apart():
-    assert skill("pick").is_action
-    assert skill("pick").answer() == "result"
-    assert not skill("count", SERVICE).is_action
-    assert skill("count", SERVICE).answer() == "response"
-    assert {part.value for part in Part} == {"arm", "gripper"}
+def test_actions_and_services_are_told_apart(offer):
+    offer(a="skills: {wipe: 'some_skills:PICK', count: 'some_skills:CHECK_GRASPED'}")
+    wipe, count = skill_servers(pytest.fail).values()
+    assert wipe.is_action
+    assert type(wipe.answer()).__name__ == "Pick_Result"
+    assert not count.is_action
+    assert type(count.answer()).__name__ == "CheckGrasped_Response"

@@ -102,18 +102,10 @@ def gripper(goal: SkillGoal) -> MoveGripper.Result:
 
 
 _ARM = frozenset({Part.ARM})
-_BOTH = frozenset(Part)
-SKILLS = [
-    SkillServer(name="pick", interface=Pick, work=pick, needs=Part.ARM, occupies=_BOTH),
-    SkillServer(name="place", interface=Place, work=place, needs=Part.ARM, occupies=_BOTH),
-    SkillServer(name="move_arm", interface=MoveArm, work=move_arm, needs=Part.ARM, occupies=_ARM),
-    SkillServer(name="screw", interface=Screw, work=screw, needs=Part.ARM, occupies=_ARM),
-    SkillServer(name="look", interface=Look, work=look, needs=Part.ARM, occupies=_ARM),
-    SkillServer(
-        name="gripper",
-        interface=MoveGripper,
-        work=gripper,
-        needs=Part.GRIPPER,
-        occupies=frozenset({Part.GRIPPER}),
-    ),
-]
+_GRIPPER = frozenset({Part.GRIPPER})
+PICK = SkillServer(interface=Pick, work=pick, needs=Part.ARM, occupies=_ARM | _GRIPPER)
+PLACE = SkillServer(interface=Place, work=place, needs=Part.ARM, occupies=_ARM | _GRIPPER)
+MOVE_ARM = SkillServer(interface=MoveArm, work=move_arm, needs=Part.ARM, occupies=_ARM)
+SCREW = SkillServer(interface=Screw, work=screw, needs=Part.ARM, occupies=_ARM)
+LOOK = SkillServer(interface=Look, work=look, needs=Part.ARM, occupies=_ARM)
+GRIPPER = SkillServer(interface=MoveGripper, work=gripper, needs=Part.GRIPPER, occupies=_GRIPPER)

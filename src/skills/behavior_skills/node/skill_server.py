@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Skills as servers: a table that packages extend.
 
-A package offers skills by an entry point whose object is a list of `SkillServer`::
+A package offers a skill in its ``behavior.yaml`` (see :mod:`behavior_packages`), by the name of its
+action or service::
 
-    entry_points={"behavior_skills.skills": ["my_skills = my_package.skills:SKILLS"]}
+    skills: {stow: "my_package.skills:STOW"}
 
-The suite's own enter the same way.
+What it names is a :class:`SkillServer`. The suite's own enter the same way.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
 from behavior_motion import Trajectory
+from behavior_packages import Offer, PackageError, ambiguity, packages
 from behavior_skills.arm.context import SkillContext
 from behavior_skills.interfaces import Array
 from behavior_skills.node import conversion
-
-ENTRY_POINT_GROUP = "behavior_skills.skills"
 
 
 class Part(enum.Enum):
@@ -56,10 +55,8 @@ class SkillGoal:
 class SkillServer:
     """A skill that the node serves."""
 
-    name: str
-    """Of the action or service, without the slash."""
     interface: Any
-    """Its type; result and response have the members code and message."""
+    """Type of its action or service; result and response have the members code and message."""
     work: Callable[[SkillGoal], Any]
     """Returns result or response; raises `SkillFailure`, `MotionError` or `Cancelled`."""
     needs: Part | None = None
@@ -76,20 +73,26 @@ class SkillServer:
         return self.interface.Result() if self.is_action else self.interface.Response()
 
 
-def skill_servers(tell: Callable[[str], None]) -> list[SkillServer]:
-    """The skills of all packages, by their entry points' names.
+def skill_servers(tell: Callable[[str], None]) -> dict[str, SkillServer]:
+    """The skills of all packages by name.
 
     Args:
         tell: is given what is wrong with a package; the others' skills are there all the same.
     """
-    found: dict[str, tuple[SkillServer, str]] = {}
-    for point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
+    found: dict[str, SkillServer] = {}
+    offered: dict[str, Offer] = {}
+    for offer in packages().offers("skills"):
+        first = offered.setdefault(offer.name, offer)
+        if first is not offer:
+            tell(ambiguity("skill", offer.name, [(o.package, o.place) for o in (first, offer)]))
+            continue
         try:
-            offered: Iterable[SkillServer] = point.load()
-            for skill in offered:
-                there, package = found.setdefault(skill.name, (skill, point.value))
-                if there is not skill:
-                    tell(f"skill {skill.name} of {point.value}: {package} has one of this name")
-        except Exception as error:  # a package may raise anything; the others shall be there
-            tell(f"skills of {point.name} ({point.value}): {type(error).__name__}: {error}")
-    return [skill for skill, _ in found.values()]
+            skill = offer.load()
+        except PackageError as error:
+            tell(str(error))
+            continue
+        if isinstance(skill, SkillServer):
+            found[offer.name] = skill
+        else:
+            tell(f"{offer.place}: {offer.value} of {offer.package} is no SkillServer")
+    return found

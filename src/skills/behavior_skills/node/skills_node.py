@@ -106,11 +106,11 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._speeds = Speeds(
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
         )
-        self._skills = {s.name: s for s in skill_servers(self.get_logger().error)}
+        self._skills = skill_servers(self.get_logger().error)
         self._servers: dict[str, WorkerActionServer] = {}
         self._worker_services: dict[str, WorkerService] = {}
         for name, skill in self._skills.items():
-            server = self._serve(skill)
+            server = self._serve(name, skill)
             if isinstance(server, WorkerService):
                 self._worker_services[name] = server
             else:
@@ -127,18 +127,18 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             server.destroy()
         super().destroy_node()
 
-    def _serve(self, skill: SkillServer) -> WorkerActionServer | WorkerService:
+    def _serve(self, name: str, skill: SkillServer) -> WorkerActionServer | WorkerService:
         def work(context: GoalContext) -> Any:
             return self._run(skill, context)
 
         if skill.is_action:
             refusal = partial(self._refusal, skill)
-            return WorkerActionServer(self, skill.interface, f"/{skill.name}", work, accept=refusal)
+            return WorkerActionServer(self, skill.interface, f"/{name}", work, accept=refusal)
 
         def failed(text: str) -> Any:
             return conversion.fail(skill.answer(), Failure.EXECUTION_FAILED, text)
 
-        return WorkerService(self, skill.interface, f"/{skill.name}", work, failed)
+        return WorkerService(self, skill.interface, f"/{name}", work, failed)
 
     # ------------------------------------------------------------------ goals
 

@@ -126,22 +126,14 @@ def select_reachable(goal: SkillGoal) -> SelectReachable.Result:
     return result
 
 
-SKILLS = [
-    SkillServer(name="sample_grasp", interface=SampleGrasp, work=sample_grasp),
-    SkillServer(
-        name="sample_place_pose",
-        interface=SamplePlacePose,
-        work=sample_place_pose,
-        # What is held is settled here: not while another goal takes it, or lets go of it.
-        needs=Part.ARM,
-    ),
-    SkillServer(name="check_grasped", interface=CheckGrasped, work=check_grasped),
-    SkillServer(name="check_placed", interface=CheckPlaced, work=check_placed),
-    SkillServer(
-        name="select_reachable",
-        interface=SelectReachable,
-        work=select_reachable,
-        needs=Part.ARM,
-        occupies=frozenset({Part.ARM}),
-    ),
-]
+SAMPLE_GRASP = SkillServer(interface=SampleGrasp, work=sample_grasp)
+# What is held is settled there: not while another goal takes it, or lets go of it.
+SAMPLE_PLACE_POSE = SkillServer(interface=SamplePlacePose, work=sample_place_pose, needs=Part.ARM)
+CHECK_GRASPED = SkillServer(interface=CheckGrasped, work=check_grasped)
+CHECK_PLACED = SkillServer(interface=CheckPlaced, work=check_placed)
+SELECT_REACHABLE = SkillServer(
+    interface=SelectReachable,
+    work=select_reachable,
+    needs=Part.ARM,
+    occupies=frozenset({Part.ARM}),
+)
