@@ -17,6 +17,7 @@ from behavior_ros.conversions import matrix_to_transform, to_nanoseconds
 from behavior_ros.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
 from behavior_ros.rotations import Matrix
 from behavior_ros.transform_tree import TransformError, TransformTree
+from behavior_ros.transform_wire import read_transforms
 
 
 class BuiltinTransformBuffer:
@@ -31,12 +32,12 @@ class BuiltinTransformBuffer:
     def __init__(self, node: Node, cache_time: float = 10.0, *, topic: str = "/tf") -> None:
         self.tree = TransformTree(cache_time)
         self._logger = node.get_logger()
-        self._subscriptions = [
-            node.create_subscription(TFMessage, topic, self._receive, QOS_TRANSFORMS),
-            node.create_subscription(
-                TFMessage, f"{topic}_static", self._receive_static, QOS_STATIC_TRANSFORMS
-            ),
-        ]
+        self._moving = node.create_subscription(
+            TFMessage, topic, self._receive, QOS_TRANSFORMS, raw=True
+        )
+        self._static = node.create_subscription(
+            TFMessage, f"{topic}_static", self._receive_static, QOS_STATIC_TRANSFORMS, raw=True
+        )
         # As in tf2: after a jump back in time (the simulation was restarted) old samples only harm.
         threshold = JumpThreshold(
             min_forward=None, min_backward=Duration(seconds=-0.001), on_clock_change=True
@@ -45,40 +46,33 @@ class BuiltinTransformBuffer:
             threshold, post_callback=lambda jump: self.tree.clear()
         )
 
-    def _receive(self, message: TFMessage) -> None:
+    def _receive(self, data: bytes) -> None:
         """Take in a message and all others that wait.
 
         rclpy hands out one message of a topic per wait. In a process that is busy they would wait
         ever longer, and the newest transform would be an old one.
         """
-        self._take(message)
-        waiting = self._subscriptions[0]
-        with waiting.handle:
-            while (taken := waiting.handle.take_message(TFMessage, False)) is not None:
-                self._take(taken[0])
+        self._take(data, static=False)
+        with self._moving.handle:
+            while (taken := self._moving.handle.take_message(TFMessage, True)) is not None:
+                self._take(taken[0], static=False)
 
-    def _take(self, message: TFMessage) -> None:
-        for transform in message.transforms:
-            self.set_transform(transform)
+    def _receive_static(self, data: bytes) -> None:
+        self._take(data, static=True)
 
-    def _receive_static(self, message: TFMessage) -> None:
-        for transform in message.transforms:
-            self.set_transform(transform, static=True)
-
-    def set_transform(self, transform: TransformStamped, *, static: bool = False) -> None:
-        """Take in a transform; one that makes no sense is logged and left out."""
-        t, q = transform.transform.translation, transform.transform.rotation
+    def _take(self, data: bytes, *, static: bool) -> None:
+        """Take in transforms; those that make no sense are logged and left out."""
         try:
-            self.tree.set(
-                transform.header.frame_id,
-                transform.child_frame_id,
-                to_nanoseconds(transform.header.stamp),
-                (t.x, t.y, t.z),
-                (q.x, q.y, q.z, q.w),
-                static=static,
-            )
-        except TransformError as error:
-            self._logger.warning(f"transform ignored: {error}", throttle_duration_sec=5.0)
+            for each in read_transforms(data):
+                try:
+                    self.tree.set(*each, static=static)
+                except TransformError as error:
+                    self._ignore(error)
+        except ValueError as error:
+            self._ignore(error)
+
+    def _ignore(self, error: Exception) -> None:
+        self._logger.warning(f"transform ignored: {error}", throttle_duration_sec=5.0)
 
     def lookup_transform(
         self, target: str, source: str, time: Any | None = None

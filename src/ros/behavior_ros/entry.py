@@ -29,6 +29,7 @@ from behavior_ros.companions import with_companions
 from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.local_transport import match_transport
 from behavior_ros.parameters import ParameterError
+from behavior_ros.shared_clock import share_clock
 
 _GRACE = 1.5
 """[s] wall time that closing may take before nodes are destroyed anyway."""
@@ -81,6 +82,7 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
     # it takes tens of milliseconds, in which no tick happens.
     gc.collect()
     gc.freeze()
+    share_clock(with_companions(nodes))
     executor = LeanExecutor()
     for node in with_companions(nodes):
         executor.add_node(node)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms read from bytes are those that rclpy reads."""
+
+import pytest
+from geometry_msgs.msg import TransformStamped
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import serialize_message
+from tf2_msgs.msg import TFMessage
+
+from behavior_ros.transform_wire import read_transforms
+
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+NUMBERS = st.lists(st.floats(allow_nan=False), min_size=7, max_size=7)
+
+
+@st.composite
+def transforms(draw):
+    result = TransformStamped(child_frame_id=draw(NAMES))
+    result.header.frame_id = draw(NAMES)
+    result.header.stamp.sec = draw(st.integers(-(2**31), 2**31 - 1))
+    result.header.stamp.nanosec = draw(st.integers(0, 2**32 - 1))
+    t, q = result.transform.translation, result.transform.rotation
+    t.x, t.y, t.z, q.x, q.y, q.z, q.w = draw(NUMBERS)
+    return result
+
+
+def plain(message):
+    t, q = message.transform.translation, message.transform.rotation
+    stamp = message.header.stamp
+    return (
+        message.header.frame_id,
+        message.child_frame_id,
+        stamp.sec * 10**9 + stamp.nanosec,
+        (t.x, t.y, t.z),
+        (q.x, q.y, q.z, q.w),
+    )
+
+
+@given(st.lists(transforms(), max_size=5))
+def test_all_that_was_written_is_read(messages):
+    data = serialize_message(TFMessage(transforms=messages))
+    assert [tuple(each) for each in read_transforms(data)] == [plain(each) for each in messages]
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"\0\1\0\0", b"\0\7\0\0\0\0\0\0"])
+def test_what_is_no_such_message_is_refused(data):
+    with pytest.raises(ValueError, match="bytes"):
+        list(read_transforms(data))
+
+
+def test_what_is_cut_off_is_refused():
+    data = serialize_message(TFMessage(transforms=[TransformStamped(child_frame_id="hand")]))
+    for length in range(8, len(data)):
+        with pytest.raises(ValueError, match="bytes"):
+            list(read_transforms(data[:length]))
