@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import TransformStamped
-from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -49,6 +48,10 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         values = declare_all(self, PARAMETERS)
         self._robot = load_robot(robot_file(values["robot"]))
         self._parents = parent_frames(self._robot)
+        self._transforms = [
+            TransformStamped(header=Header(frame_id=parent), child_frame_id=child)
+            for child, parent in self._parents.items()
+        ]
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._broadcaster = create_transform_broadcaster(self)
@@ -68,24 +71,15 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
             return
         self._published = stamp
         poses = self._robot.link_poses(state.q, state.width)
-        self._broadcaster.send(
-            [
-                self._transform(
-                    message, parent, child, np.linalg.solve(poses[parent], poses[child])
-                )
-                for child, parent in self._parents.items()
-            ]
-        )
-
-    @staticmethod
-    def _transform(
-        message: JointState, parent: str, child: str, parent_T_child: NDArray[Any]
-    ) -> TransformStamped:
-        return TransformStamped(
-            header=Header(stamp=message.header.stamp, frame_id=parent),
-            child_frame_id=child,
-            transform=matrix_to_transform(parent_T_child),
-        )
+        parents = np.array([poses[parent] for parent in self._parents.values()])
+        children = np.array([poses[child] for child in self._parents])
+        stamp = message.header.stamp
+        for transform, parent_T_child in zip(
+            self._transforms, np.linalg.solve(parents, children), strict=True
+        ):
+            transform.header.stamp = stamp
+            transform.transform = matrix_to_transform(parent_T_child)
+        self._broadcaster.send(self._transforms)
 
 
 def parent_frames(robot: RobotModel) -> dict[str, str]:
