@@ -24,6 +24,7 @@ from behavior_executor.missions import Code, MissionRequest
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_packages import PackageError, packages
+from behavior_ros.node_parts import node_parts
 from behavior_tree import BehaviorTreeFactory
 
 Shared = TypeVar("Shared")
@@ -108,11 +109,7 @@ def shared(node: Node, kind: type[Shared]) -> Shared:
         node: the executor's node.
         kind: the class; whoever asks first has the object made.
     """
-    objects: dict[type[Any], Any] = vars(node).setdefault("_shared_by_managers", {})
-    if kind not in objects:
-        objects[kind] = kind()
-    found: Shared = objects[kind]
-    return found
+    return node_parts(node).shared(kind, kind)
 
 
 def load_manager_class(name: str) -> type[BehaviorManager]:

@@ -11,16 +11,15 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-from weakref import WeakKeyDictionary
 
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.node import Node
 
+from behavior_ros.node_parts import node_parts
+
 _LONGEST = 1.0
 """[s] wall time after which a wait looks again although nothing woke it (time source changed)."""
-
-_alarms: WeakKeyDictionary[Node, ClockAlarm] = WeakKeyDictionary()
 
 
 class ClockAlarm:
@@ -76,7 +75,4 @@ class ClockAlarm:
 
 def clock_alarm(node: Node) -> ClockAlarm:
     """Return the node's alarm; call it first in the executor's thread."""
-    alarm = _alarms.get(node)
-    if alarm is None:
-        alarm = _alarms[node] = ClockAlarm(node)
-    return alarm
+    return node_parts(node).shared(ClockAlarm, lambda: ClockAlarm(node))

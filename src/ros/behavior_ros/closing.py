@@ -13,6 +13,8 @@ from typing import Protocol
 
 from rclpy.node import Node
 
+from behavior_ros.node_parts import node_parts
+
 
 class Closable(Protocol):
     """Something of a node that needs a moment to end."""
@@ -26,21 +28,16 @@ class Closable(Protocol):
 
 def register_closable(node: Node, closable: Closable) -> None:
     """Have something closed before its node is destroyed."""
-    _of(node).append(closable)
+    node_parts(node).closables.append(closable)
 
 
 def unregister_closable(node: Node, closable: Closable) -> None:
     """Forget something that was closed already."""
-    if closable in _of(node):
-        _of(node).remove(closable)
+    registered = node_parts(node).closables
+    if closable in registered:
+        registered.remove(closable)
 
 
 def closables(nodes: Iterable[Node]) -> list[Closable]:
     """Return everything registered for some nodes."""
-    return [closable for node in nodes for closable in _of(node)]
-
-
-def _of(node: Node) -> list[Closable]:
-    # Kept in the node itself: what is registered refers to its node, and both shall go together.
-    entries: list[Closable] = vars(node).setdefault("_behavior_ros_closables", [])
-    return entries
+    return [closable for node in nodes for closable in node_parts(node).closables]

@@ -7,18 +7,16 @@ from collections.abc import Iterable
 
 from rclpy.node import Node
 
+from behavior_ros.node_parts import node_parts
+
 
 def register_companion(node: Node, companion: Node) -> None:
     """Have a second node spun by whoever spins the first, and destroyed with it."""
-    _of(node).append(companion)
+    node_parts(node).companions.append(companion)
 
 
 def with_companions(nodes: Iterable[Node]) -> list[Node]:
     """The nodes, each followed by its companions."""
-    return [each for node in nodes for each in (node, *with_companions(_of(node)))]
-
-
-def _of(node: Node) -> list[Node]:
-    # Kept in the node itself, as in behavior_ros.closing.
-    entries: list[Node] = vars(node).setdefault("_behavior_ros_companions", [])
-    return entries
+    return [
+        each for node in nodes for each in (node, *with_companions(node_parts(node).companions))
+    ]

@@ -17,9 +17,10 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from behavior_ros.burst_action_client import burst_action_client
-from behavior_ros.closing import closables, register_closable
+from behavior_ros.closing import register_closable
 from behavior_ros.goal_exchange import GoalExchange, GoalOutcome
 from behavior_ros.message_cache import MessageCache
+from behavior_ros.node_parts import node_parts
 from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
 from behavior_ros.server_watch import ServerWatch
 
@@ -177,7 +178,4 @@ class LeafHub:
 
 def leaf_hub(node: Node) -> LeafHub:
     """Return the node's hub: one, however many factories register leaves."""
-    for closable in closables([node]):
-        if isinstance(closable, LeafHub):
-            return closable
-    return LeafHub(node)
+    return node_parts(node).shared(LeafHub, lambda: LeafHub(node))
