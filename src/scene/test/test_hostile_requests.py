@@ -86,7 +86,7 @@ def finished(server, goal):
             assert handle.ended
             return end.value
         handle.is_cancel_requested = True
-        server._on_cancel(handle)
+        server.goals.cancel(handle)
     raise AssertionError("the goal does not end")
 
 
@@ -340,7 +340,7 @@ def test_only_so_many_goals_wait(parts):
         goal.send(None)
     refused = manage(parts, operation=MANAGE.SETUP, names=["cup"])
     for handle, goal in zip(waiting, running, strict=True):
-        server._on_cancel(handle)
+        server.goals.cancel(handle)
         with pytest.raises(StopIteration):
             goal.send(None)
     assert "50 goals wait for 50 objects already" in refused.message
@@ -355,9 +355,9 @@ def test_many_waiting_setups_leave_time_for_others(parts):
     spent = []
     for _ in range(5):
         begun = time.thread_time()
-        server._look()
+        server.goals.look()
         spent.append(time.thread_time() - begun)
-    server._on_cancel(handle)
+    server.goals.cancel(handle)
     with pytest.raises(StopIteration):
         running.send(None)
     assert min(spent) < PER_REFUSAL

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of the scene node that changes the scene on request: `/scene/manage`.
 
-Nothing waits in a thread: all goals under way are looked at together, at 20 Hz and whenever an
-answer comes. A goal that succeeds has its change published before its result, and the result
+A goal that succeeds has its change published before its result, and the result
 carries the revision of that, so that its client can wait until it sees it.
 """
 
@@ -18,11 +17,8 @@ from typing import Any
 import numpy as np
 from behavior_msgs.action import ManageScene
 from geometry_msgs.msg import PoseStamped
-from rclpy.action import ActionServer, CancelResponse
-from rclpy.task import Future
 
-from behavior_ros import QOS_REQUESTS, ParameterSpec, declare_all, pose_to_matrix, seconds
-from behavior_ros.closing import register_closable
+from behavior_ros import ParameterSpec, declare_all, pose_to_matrix, seconds
 from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.detections import Array
 from behavior_scene.memory.store import SceneMemory, UnknownMemoryError
@@ -33,6 +29,7 @@ from behavior_scene.node.detector_configuration import (
     wanted_parameters,
 )
 from behavior_scene.node.host import SceneHost
+from behavior_scene.node.open_goals import LOOK, OpenGoal, OpenGoals
 from behavior_scene.objects.definitions import DefinitionError
 from behavior_scene.objects.operations import (
     Freeze,
@@ -56,8 +53,6 @@ PARAMETERS = [
     ),
     ParameterSpec("detectors", [""], "names of detector nodes that `exclusive` disables"),
 ]
-LOOK = 0.05
-"""[s] node time between two looks at goals under way."""
 FEEDBACK = 0.2
 """[s] node time between two feedback messages of a goal, at least."""
 
@@ -96,17 +91,12 @@ class _OnMemory:
             raise self.error
 
 
-@dataclass(slots=True, eq=False)
-class _Open:
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Open(OpenGoal):
     """A goal under way."""
 
-    handle: Any
     operation: Operation
-    begun: float
-    timeout: float
     total: int
-    done: Future
-    """Gets code and message."""
     told: float = -math.inf
 
 
@@ -118,8 +108,6 @@ class ManageServer:
         values = declare_all(host.node, PARAMETERS)
         self._timeout: float = values["manage_timeout"]
         self._detectors = [name for name in values["detectors"] if name]
-        self._open: list[_Open] = []
-        self._closing = False
         self._begin_by: dict[int, Callable[[Any], Operation]] = {
             Goal.SETUP: self._set_up,
             Goal.FREEZE: self._freeze,
@@ -133,33 +121,11 @@ class ManageServer:
             Goal.ATTACH: self._attach,
             Goal.DETACH: self._detach,
         }
-        self._server = ActionServer(
-            host.node,
-            ManageScene,
-            "/scene/manage",
-            self._execute,
-            cancel_callback=self._on_cancel,
-            goal_service_qos_profile=QOS_REQUESTS,
-            result_service_qos_profile=QOS_REQUESTS,
-            cancel_service_qos_profile=QOS_REQUESTS,
-            feedback_pub_qos_profile=QOS_REQUESTS,
-            result_timeout=60,
+        self.goals: OpenGoals[_Open] = OpenGoals(
+            host, ManageScene, "/scene/manage", execute=self._execute, look=self._poll_all
         )
-        self._timer = host.node.create_timer(LOOK, self._look)
-        self._timer.cancel()
-        register_closable(host.node, self)
 
     # ------------------------------------------------------------------ goals
-
-    def begin_close(self) -> None:
-        """End all goals."""
-        self._closing = True
-        for entry in self._open:
-            self._end(entry, Result.CANCELED, "the scene is closing")
-
-    def closed(self) -> bool:
-        """Whether all have ended."""
-        return not self._open
 
     async def _execute(self, handle: Any) -> Any:
         goal, result = handle.request, Result()
@@ -177,18 +143,12 @@ class ManageServer:
         result.revision = shown.revision
         names = [] if operation is None else operation.names
         result.objects = [object_message(shown.objects[n]) for n in names if n in shown.objects]
-        if result.code == Result.SUCCESS:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        return result
+        return self.goals.finish(handle, result)
 
     def _check(self, goal: Any) -> None:
         """Refuse what is too large, or too much; raises `RefusalError`."""
         problem = manage_problem(goal)
-        waiting = [entry.operation for entry in self._open if not entry.done.done()]
+        waiting = [entry.operation for entry in self.goals.waiting]
         pending = sum(len(operation.pending) for operation in waiting)
         if not problem and (len(waiting) >= MOST_OPEN or pending >= MOST_PENDING):
             problem = (
@@ -230,33 +190,12 @@ class ManageServer:
             begun=self._host.now(),
             timeout=handle.request.timeout or self._timeout,
             total=max(len(operation.pending), 1),
-            done=Future(),
         )
-        self._open.append(entry)
-        if self._closing:
-            self._end(entry, Result.CANCELED, "the scene is closing")
-        elif handle.is_cancel_requested:
-            self._end(entry, Result.CANCELED, "cancelled by the client")
-        else:
-            self._poll(entry, self._host.now())
-            self._timer.reset()
-        code, message = await entry.done
-        self._open.remove(entry)
-        return code, message
+        return await self.goals.ended(entry, lambda: self._poll(entry, self._host.now()))
 
-    def _on_cancel(self, handle: Any) -> CancelResponse:
-        for entry in self._open:
-            if entry.handle.goal_id == handle.goal_id:
-                self._end(entry, Result.CANCELED, "cancelled by the client")
-        return CancelResponse.ACCEPT
-
-    def _look(self) -> None:
-        """Go on with all goals under way."""
-        waiting = [entry for entry in self._open if not entry.done.done()]
-        if not waiting:
-            self._timer.cancel()
+    def _poll_all(self) -> None:
         now = self._host.now()
-        for entry in waiting:
+        for entry in self.goals.waiting:
             self._poll(entry, now)
 
     def _poll(self, entry: _Open, now: float) -> None:
@@ -264,15 +203,14 @@ class ManageServer:
         try:
             operation.poll(now)
         except RefusalError as refusal:
-            self._end(entry, refusal.code, str(refusal))
+            entry.end(refusal.code, str(refusal))
             return
         except DefinitionError as error:  # others were set up meanwhile
-            self._end(entry, Result.INVALID_REQUEST, str(error))
+            entry.end(Result.INVALID_REQUEST, str(error))
             return
         except Exception as error:  # the scene goes on whatever one goal does
             self._host.log_error(f"/scene/manage: {''.join(traceback.format_exception(error))}")
-            self._end(
-                entry,
+            entry.end(
                 Result.INVALID_REQUEST,
                 "the scene could not do this; why is in the log of the scene",
             )
@@ -280,14 +218,14 @@ class ManageServer:
         pending = operation.pending
         refused = operation.refused if isinstance(operation, DetectorConfiguration) else {}
         if not pending and refused:
-            self._end(entry, Result.INVALID_REQUEST, f"refused: {_listed(refused)}")
+            entry.end(Result.INVALID_REQUEST, f"refused: {_listed(refused)}")
         elif not pending:
-            self._end(entry, Result.SUCCESS, "ok")
+            entry.end(Result.SUCCESS, "ok")
         elif not 0.0 <= now - entry.begun < entry.timeout:
             code = Result.TIMED_OUT
             if isinstance(operation, SetUp) and operation.underivable:
                 code = Result.NOT_DERIVABLE
-            self._end(entry, code, f"not within {entry.timeout:g} s: {_listed(pending)}")
+            entry.end(code, f"not within {entry.timeout:g} s: {_listed(pending)}")
         elif now - entry.told >= FEEDBACK - 0.5 * LOOK:
             entry.told = now
             entry.handle.publish_feedback(
@@ -296,11 +234,6 @@ class ManageServer:
                     progress=1.0 - len(pending) / max(entry.total, len(pending)),
                 )
             )
-
-    @staticmethod
-    def _end(entry: _Open, code: int, message: str) -> None:
-        if not entry.done.done():
-            entry.done.set_result((code, reason_text(message)))
 
     # ------------------------------------------------------------------ operations
 
@@ -365,7 +298,7 @@ class ManageServer:
 
     def _configure_detector(self, goal: Any) -> Operation:
         wanted = wanted_parameters(goal.definition, self._detectors)
-        return DetectorConfiguration(self._host.node, wanted, self._look)
+        return DetectorConfiguration(self._host.node, wanted, self.goals.look)
 
     def _save(self, goal: Any) -> Operation:
         name, stamp, frame = _memory_name(goal), self._host.now(), self._host.frame
@@ -424,7 +357,7 @@ class ManageServer:
                 operation.error = refusal
             except Exception as failure:
                 operation.error = RefusalError(Result.STORAGE_FAILED, str(failure))
-            self._look()
+            self.goals.look()
 
         self._host.run_on_memory(work, then)
 

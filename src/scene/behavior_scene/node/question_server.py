@@ -1,27 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of the scene node that answers questions: `/scene/query` and `/scene/check`.
 
-The service answers at once. The action asks until the answer is yes and tells the value meanwhile;
-nothing waits in a thread: all open checks are looked at together, at 20 Hz and after every cloud,
-and all points that they ask for are counted in one pass.
+The service answers at once. The action asks until the answer is yes and tells the value meanwhile.
+All open checks are looked at together, also after every cloud, and all points that they ask for are
+counted in one pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from behavior_msgs.action import CheckScene
 from behavior_msgs.msg import SceneAnswer
 from behavior_msgs.srv import QueryScene
-from rclpy.action import ActionServer, CancelResponse
-from rclpy.task import Future
 
 from behavior_ros import QOS_REQUESTS, ParameterSpec, declare_all
-from behavior_ros.closing import register_closable
 from behavior_scene.node.cloud_input import CloudInput
 from behavior_scene.node.host import SceneHost
+from behavior_scene.node.open_goals import LOOK, OpenGoal, OpenGoals
 from behavior_scene.node.question_conversion import answer_message, query_from
 from behavior_scene.objects.scene import UnknownObjectError
 from behavior_scene.questions.questions import (
@@ -46,24 +44,17 @@ PARAMETERS = [
         "check_timeout", 5.0, "[s] of /scene/check where the goal gives none", range=(0.01, 3600.0)
     )
 ]
-LOOK = 0.05
-"""[s] node time between two looks at open checks."""
 FEEDBACK = 0.1
 """[s] node time between two feedback messages of a check, on average at least."""
 
 
-@dataclass(slots=True, eq=False)
-class _Check:
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Check(OpenGoal):
     """An open goal of `/scene/check`."""
 
     query: Query
-    handle: Any
     once: bool
-    begun: float
-    timeout: float
-    done: Future
-    """Gets code and message."""
-    answer: SceneAnswer
+    answer: SceneAnswer = field(default_factory=SceneAnswer)
     """The newest one."""
     problem: str = ""
     """Why there is no answer, if there is none."""
@@ -81,40 +72,14 @@ class QuestionServer:
     def __init__(self, host: SceneHost) -> None:
         self._host = host
         self.clouds = CloudInput(host)
-        self.clouds.on_cloud(self._look)
         self._timeout: float = declare_all(host.node, PARAMETERS)["check_timeout"]
-        self._checks: list[_Check] = []
-        self._closing = False
         host.node.create_service(
             QueryScene, "/scene/query", self._on_query, qos_profile=QOS_REQUESTS
         )
-        self._server = ActionServer(
-            host.node,
-            CheckScene,
-            "/scene/check",
-            self._execute,
-            cancel_callback=self._on_cancel,
-            goal_service_qos_profile=QOS_REQUESTS,
-            result_service_qos_profile=QOS_REQUESTS,
-            cancel_service_qos_profile=QOS_REQUESTS,
-            feedback_pub_qos_profile=QOS_REQUESTS,
-            result_timeout=60,
+        self.goals: OpenGoals[_Check] = OpenGoals(
+            host, CheckScene, "/scene/check", execute=self._execute, look=self._look
         )
-        self._timer = host.node.create_timer(LOOK, self._look)
-        self._timer.cancel()
-        register_closable(host.node, self)
-
-    # -- shutdown --------------------------------------------------------------------------------
-
-    def begin_close(self) -> None:
-        """End all checks."""
-        self._closing = True
-        for check in list(self._checks):
-            self._end(check, CheckScene.Result.CANCELED, "the scene is closing")
-
-    def closed(self) -> bool:
-        """Whether all have ended."""
-        return not self._checks
+        self.clouds.on_cloud(self.goals.look)
 
     # -- the service -----------------------------------------------------------------------------
 
@@ -146,56 +111,32 @@ class QuestionServer:
         goal, result = handle.request, CheckScene.Result()
         try:
             _check(question_problem(goal.question, goal.timeout))
-            if sum(not check.done.done() for check in self._checks) >= MOST_OPEN:
+            if len(self.goals.waiting) >= MOST_OPEN:
                 raise BadQuestionError(f"{MOST_OPEN} checks are open already: try again later")
             query = query_from(goal.question)
         except BadQuestionError as error:
-            handle.abort()
             result.code, result.message = CheckScene.Result.INVALID_REQUEST, reason_text(str(error))
-            return result
+            return self.goals.finish(handle, result)
         check = _Check(
             query=query,
             handle=handle,
             once=goal.once,
             begun=self._host.now(),
             timeout=goal.timeout or self._timeout,
-            done=Future(),
-            answer=SceneAnswer(),
         )
-        self._open(check)
-        result.code, result.message = await check.done
+        result.code, result.message = await self.goals.ended(check, lambda: self._begin(check))
         result.answer = check.answer
-        self._checks.remove(check)
-        if result.code == CheckScene.Result.SUCCESS:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        return result
+        return self.goals.finish(handle, result)
 
-    def _on_cancel(self, handle: Any) -> CancelResponse:
-        for check in self._checks:
-            if check.handle.goal_id == handle.goal_id:
-                self._end(check, CheckScene.Result.CANCELED, "cancelled by the client")
-        return CancelResponse.ACCEPT
-
-    def _open(self, check: _Check) -> None:
-        self._checks.append(check)
-        if self._closing or check.handle.is_cancel_requested:
-            why = "the scene is closing" if self._closing else "cancelled by the client"
-            self._end(check, CheckScene.Result.CANCELED, why)
-            return
+    def _begin(self, check: _Check) -> None:
         if check.query.needs_points:
             self.clouds.listen()
-        self._timer.reset()
         self._look()
 
     def _look(self) -> None:
         """Look at all open checks."""
-        open_checks = [check for check in self._checks if not check.done.done()]
+        open_checks = self.goals.waiting
         if not open_checks:
-            self._timer.cancel()
             return
         context = self._context(None)
         for check in open_checks:
@@ -242,15 +183,15 @@ class QuestionServer:
     def _unknown(self, check: _Check, text: str) -> None:
         check.unknown, check.problem = True, text
         if check.once:
-            self._end(check, CheckScene.Result.UNKNOWN_OBJECT, text)
+            check.end(CheckScene.Result.UNKNOWN_OBJECT, text)
 
     def _take(self, check: _Check, context: Context, found: Answer) -> None:
         check.unknown, check.problem = False, ""
         check.answer = self._message(context, check.query, found)
         if found.answer:
-            self._end(check, CheckScene.Result.SUCCESS, found.text)
+            check.end(CheckScene.Result.SUCCESS, found.text)
         elif check.once:
-            self._end(check, CheckScene.Result.ANSWER_IS_NO, found.text)
+            check.end(CheckScene.Result.ANSWER_IS_NO, found.text)
 
     def _tell(self, check: _Check, now: float) -> None:
         """End a check whose time is over; show the others' values."""
@@ -258,18 +199,13 @@ class QuestionServer:
             late, unknown = CheckScene.Result.TIMED_OUT, CheckScene.Result.UNKNOWN_OBJECT
             code = unknown if check.unknown else late
             why = check.problem or check.answer.text
-            self._end(check, code, f"not within {check.timeout:g} s: {why}")
+            check.end(code, f"not within {check.timeout:g} s: {why}")
         elif now >= check.tell_at - 0.5 * LOOK:
             # Looks come when they come: what one message came early, the next one comes later.
             check.tell_at = max(check.tell_at, now) + FEEDBACK
             if check.problem:
                 check.answer.text = check.problem
             check.handle.publish_feedback(CheckScene.Feedback(answer=check.answer))
-
-    @staticmethod
-    def _end(check: _Check, code: int, message: str) -> None:
-        if not check.done.done():
-            check.done.set_result((code, reason_text(message)))
 
     # -- both ------------------------------------------------------------------------------------
 
