@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 
-from behavior_ros.planar_pose import FramedPose
+from behavior_motion.planar_pose import FramedPose
 from behavior_tree.shown_text import reason_text
 
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from behavior_executor.missions import Kind, MissionRequest, Policy
-from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_motion.planar_pose import FramedPose, Pose2D
 
 
 def request_to_text(request: MissionRequest) -> str:

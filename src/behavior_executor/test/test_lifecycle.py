@@ -21,7 +21,7 @@ from behavior_executor.missions import Code, Kind, MissionRequest, State
 from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_monitors import PyTreesMonitor
 from behavior_executor.tree_run import TreeRun
-from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_ros.testing import Spinner, until
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.monitoring.groot2 import Groot2Client, Groot2Error, Hook, discover

@@ -15,7 +15,7 @@ from behavior_executor.conversion import pose_message, request_from
 from behavior_executor.mission_limits import MOST_POSES, MOST_STEPS
 from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, Policy
 from behavior_executor.request_text import request_from_text, request_to_text
-from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_motion.planar_pose import FramedPose, Pose2D
 
 
 def route(*poses: PoseStamped, frame: str = "map") -> Path:

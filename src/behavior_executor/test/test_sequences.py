@@ -8,7 +8,7 @@ from core_bench import Bench
 
 from behavior_executor.feedback import progress_of
 from behavior_executor.missions import Code, Kind, Mission, MissionError, MissionRequest, State
-from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_motion.planar_pose import FramedPose, Pose2D
 
 GOAL = FramedPose("map", Pose2D(1.0, 2.0, 0.5))
 

@@ -50,11 +50,11 @@ def disturb_navigation(options: argparse.Namespace) -> int:
     from behavior_msgs.srv import DisturbNavigation
 
     from behavior_bringup.client import StackClient
+    from behavior_motion.planar_pose import Pose2D
     from behavior_sim.navigation.messages import pose_message
-    from behavior_sim.navigation.poses import Pose
 
     fields = fields_of(options)
-    request = DisturbNavigation.Request(pose=pose_message(Pose(*fields.pop("place"))), **fields)
+    request = DisturbNavigation.Request(pose=pose_message(Pose2D(*fields.pop("place"))), **fields)
     enter(options.stack, SIMULATION)
     with StackClient() as client:
         answer = client.call(DisturbNavigation, "/simulation/disturb_navigation", request)

@@ -14,8 +14,8 @@ from behavior_bringup.demo import rendering_words
 from behavior_bringup.navigation import demo as navigation_demo
 from behavior_bringup.navigation.evidence import Evidence
 from behavior_bringup.storyboard import Storyboard
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import load_navigation_world
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import Moment
 from behavior_sim.rendering import Caption, RenderReport
 from behavior_sim.resources import find_navigation_world
@@ -65,7 +65,7 @@ def test_a_picture_less_is_no_failure_of_the_tour_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evidence = Evidence(load_navigation_world(find_navigation_world("warehouse")))
-    evidence.recording.moments.append(Moment(1.0, Pose(), 0.0))
+    evidence.recording.moments.append(Moment(1.0, Pose2D(), 0.0))
     out = io.StringIO()
     monkeypatch.setattr(navigation_demo, "draw_picture", broken)
     navigation_demo._draw(evidence, tmp_path, "", True, Console(file=out, width=200))

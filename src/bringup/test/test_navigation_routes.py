@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.maneuver import Horizons, RouteFollower
 from behavior_navigation.rules.polyline import Polyline
 from behavior_navigation.rules.regions import RegionIndex
-from behavior_ros.planar_pose import Pose2D
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.path_planner import Maneuver, Mode, Plan
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.system import Command, NavigationSystem
 from behavior_sim.resources import find_navigation_world
 
@@ -59,7 +58,7 @@ class Follower:
             told = self.route.maneuver(
                 Pose2D(robot.x, robot.y, robot.yaw), goal, RegionIndex(()), odometer=None
             )
-            end = Pose(told.goal.x, told.goal.y, told.goal.yaw)
+            end = Pose2D(told.goal.x, told.goal.y, told.goal.yaw)
             place = told.s_robot - told.s_start
             points = told.path if len(told.path) > 1 else np.vstack([told.path, told.path])
             system.set_maneuver(Maneuver(points, end, told.is_final, place=place))

@@ -24,8 +24,8 @@ from behavior_bringup.navigation.evidence import (
 )
 from behavior_bringup.navigation.judge import judge, reached
 from behavior_bringup.navigation.tour import CART, CUES, Director, goals_of, marks_of, tour_steps
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import edge_id, load_navigation_world
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
 from behavior_sim.navigation.routes import RoutePlanner
 from behavior_sim.navigation.world import NavigationWorld
@@ -33,12 +33,12 @@ from behavior_sim.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
 Request = DisturbNavigation.Request
-FRAMES = {name: Pose(*pose) for name, pose in CONFIG.frames.items()}
-GOALS = [Goal(str(k + 1), Pose(5.0 * k, 0.0)) for k in range(5)]
+FRAMES = {name: Pose2D(*pose) for name, pose in CONFIG.frames.items()}
+GOALS = [Goal(str(k + 1), Pose2D(5.0 * k, 0.0)) for k in range(5)]
 
 
 def moment(time: float, x: float, speed: float = 0.0, y: float = 0.0) -> Moment:
-    return Moment(time, Pose(x, y), speed)
+    return Moment(time, Pose2D(x, y), speed)
 
 
 def good_run() -> Evidence:
@@ -202,13 +202,13 @@ def test_each_cue_waits_for_its_turn_and_its_occasion():
 
 def test_what_interventions_leave_on_the_map():
     actions = {action.kind: action for cue in CUES for action in cue.actions}
-    block = marks_of(actions["block"], 3.0, Pose())
+    block = marks_of(actions["block"], 3.0, Pose2D())
     assert isinstance(block, Obstacle)
     assert block.box == pytest.approx((13.0, 6.4, 17.0, 7.0))
-    moved = marks_of(actions["move_frame"], 4.0, Pose(1.0, 2.0))
+    moved = marks_of(actions["move_frame"], 4.0, Pose2D(1.0, 2.0))
     assert isinstance(moved, FrameMoved)
-    assert (moved.before, moved.after) == (Pose(1.0, 2.0), CART)
-    assert marks_of(actions["pause"], 5.0, Pose()) is None
+    assert (moved.before, moved.after) == (Pose2D(1.0, 2.0), CART)
+    assert marks_of(actions["pause"], 5.0, Pose2D()) is None
     assert math.isclose(actions["lose_localization"].duration, 3.0)
 
 
@@ -266,7 +266,7 @@ def test_drawn_disturbances_are_those_of_their_seed_and_leave_a_way(seed):
             if action.kind == "block":
                 world.block(action.name, action.pose, action.size)
     routes = RoutePlanner(CONFIG, world.solid)
-    start = Pose(*CONFIG.start.pose)
+    start = Pose2D(*CONFIG.start.pose)
     for goal in goals_of(tour_steps(CONFIG), FRAMES):
         blocked = [
             edge_id(a, b)

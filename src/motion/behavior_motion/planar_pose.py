@@ -6,6 +6,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+"""Positions [m], shape (n, 2)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pose2D:
@@ -35,6 +41,21 @@ class Pose2D:
     def distance(self, other: Pose2D) -> float:
         """Distance of the positions [m]."""
         return math.hypot(self.x - other.x, self.y - other.y)
+
+    def distance_to(self, x: float, y: float) -> float:
+        """Distance to a point [m]."""
+        return math.hypot(self.x - x, self.y - y)
+
+    @property
+    def position(self) -> Points:
+        """[m], shape (2,)."""
+        return np.array([self.x, self.y])
+
+    def points(self, local: Points) -> Points:
+        """Points (n, 2) of the frame of this pose in the frame that this pose is given in."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        turned: Points = local @ np.array([[c, s], [-s, c]])
+        return turned + self.position
 
     def turn(self, other: Pose2D) -> float:
         """Smallest angle between the headings [rad], 0..pi."""

@@ -14,9 +14,9 @@ from behavior_msgs.msg import LocalizationResult
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from rclpy.node import Node
 
+from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.rules.localization import Estimate
 from behavior_ros import QOS_SENSOR, AgeSince, MessageCache, ParameterSpec, seconds
-from behavior_ros.planar_pose import Pose2D, yaw_of
 
 NAME = "localization_result"
 

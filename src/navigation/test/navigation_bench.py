@@ -14,6 +14,7 @@ from behavior_executor.mission_log import MissionLog
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.tree_run import TreeRun
+from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.autonomy_level import register_autonomy_level_nodes
 from behavior_navigation.managers.planner import register_planner_nodes
 from behavior_navigation.managers.system_health import register_system_health_nodes
@@ -30,7 +31,6 @@ from behavior_navigation.rules.planner_mode import PlannerRules
 from behavior_navigation.rules.polyline import Polyline
 from behavior_navigation.rules.route_exchange import RouteAnswer, RouteQuestion
 from behavior_navigation.rules.state import Level, MapPhase, NavigationState, PlannerMode
-from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_tree import BehaviorTreeFactory, Blackboard
 
 TREES = Path(__file__).parents[3] / "trees" / "navigation"

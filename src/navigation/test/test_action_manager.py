@@ -22,10 +22,10 @@ from tf2_msgs.msg import TFMessage
 from behavior_executor.conversion import pose_message
 from behavior_executor.missions import Code, Kind, MissionRequest
 from behavior_executor.report import Report
+from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.action import ActionManager
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError, to_time
-from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 

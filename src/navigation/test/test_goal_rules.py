@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.goal_check import GoalCheck, GoalRule, SpeedEstimate
 from behavior_navigation.rules.goal_watch import GoalFrameRule, GoalWatch
-from behavior_ros.planar_pose import Pose2D
 
 GOAL = Pose2D(5.0, 0.0, 0.0)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.localization_input import deviation_ratio
 from behavior_navigation.rules.localization import (
     Estimate,
@@ -14,7 +15,6 @@ from behavior_navigation.rules.localization import (
     brought_to_now,
 )
 from behavior_navigation.rules.state import LocalizationState
-from behavior_ros.planar_pose import Pose2D
 
 
 def estimate(stamp: float, good: bool = True) -> Estimate:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.maneuver import Horizons, RouteFollower, route_polyline
 from behavior_navigation.rules.polyline import Polyline
 from behavior_navigation.rules.regions import Region, RegionIndex
 from behavior_navigation.rules.tiles import Tile
-from behavior_ros.planar_pose import Pose2D
 
 NONE = RegionIndex(())
 GOAL = Pose2D(10.0, 0.0, 1.0)

@@ -19,6 +19,7 @@ from behavior_executor.missions import (
     State,
 )
 from behavior_executor.report import Report
+from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.rules.action_core import ActionRules
 from behavior_navigation.rules.calls import CallResult
 from behavior_navigation.rules.map_change import TileRequest
@@ -27,7 +28,6 @@ from behavior_navigation.rules.regions import Region, RegionIndex
 from behavior_navigation.rules.route_exchange import Cause
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase, PlannerMode
 from behavior_navigation.rules.tiles import Tile, TileRule
-from behavior_ros.planar_pose import FramedPose, Pose2D
 from behavior_tree import NodeExecutionError, NodeStatus
 
 IDLE, NOMINAL, FALLBACK = PlannerMode.IDLE, PlannerMode.NOMINAL, PlannerMode.FALLBACK

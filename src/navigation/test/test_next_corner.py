@@ -6,9 +6,9 @@ import pytest
 from behavior_msgs.msg import Maneuver
 from geometry_msgs.msg import PoseStamped
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.managers.action_messages import path_message, stamped_pose
 from behavior_navigation.nav2.next_corner import next_corner
-from behavior_ros.planar_pose import Pose2D
 
 
 def goal_at(points: list, place: float) -> tuple[float, float]:

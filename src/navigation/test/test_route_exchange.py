@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.route_exchange import (
     Cause,
     RouteAnswer,
@@ -14,7 +15,6 @@ from behavior_navigation.rules.route_exchange import (
     RouteQuestion,
     RouteRule,
 )
-from behavior_ros.planar_pose import Pose2D
 
 GOAL = Pose2D(5.0, 1.0)
 POINTS = ((0.0, 0.0), (5.0, 1.0))

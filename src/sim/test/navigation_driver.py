@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.grid import resampled
 from behavior_sim.navigation.path_planner import Maneuver, Mode, Plan
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.routes import PlannedRoute
 from behavior_sim.navigation.system import Command, NavigationSystem
 
@@ -31,14 +31,14 @@ class Driver:
         while self.system.now < until:
             self.system.step()
 
-    def go(self, goal: Pose, *, limit: float = 120.0, avoid: tuple[str, ...] = ()) -> bool:
+    def go(self, goal: Pose2D, *, limit: float = 120.0, avoid: tuple[str, ...] = ()) -> bool:
         """Drive to a goal; returns whether it was reached before another route is recommended."""
         route = self.system.request_route(None, goal, list(avoid))
         assert route is not None
         assert len(route.points), route.text
         return self.follow(route, goal, limit=limit)
 
-    def follow(self, route: PlannedRoute, goal: Pose, *, limit: float = 120.0) -> bool:
+    def follow(self, route: PlannedRoute, goal: Pose2D, *, limit: float = 120.0) -> bool:
         """Drive along a route."""
         system, line, at = self.system, resampled(route.points, 0.1), 0
         until = system.now + limit
@@ -52,11 +52,11 @@ class Driver:
                 end = min(at + FRONT, len(line) - 1)
                 final = end == len(line) - 1
                 points = line[max(at - REAR, 0) : end + 1]
-                target = goal if final else Pose(*map(float, points[-1]), 0.0)
+                target = goal if final else Pose2D(*map(float, points[-1]), 0.0)
                 place = 0.1 * (at - max(at - REAR, 0))
                 system.set_maneuver(Maneuver(points, target, final, place=place))
                 self.wait(0.1)
-                if system.world.robot.distance(goal.x, goal.y) < 0.15:
+                if system.world.robot.distance_to(goal.x, goal.y) < 0.15:
                     return True
                 if self.plans and self.plans[-1].reroute:
                     return False

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.drawing import (
     GOAL,
@@ -15,7 +16,6 @@ from behavior_sim.navigation.drawing import (
     draw_picture,
 )
 from behavior_sim.navigation.path_planner import Mode
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import (
     Event,
     FrameMoved,
@@ -35,14 +35,14 @@ def recording() -> NavigationRecording:
     """A drive along the south wall, the second half of it in fallback."""
     made = NavigationRecording(load_navigation_world(find_navigation_world("warehouse")))
     for k in range(101):
-        made.moments.append(Moment(0.2 * k, Pose(2.0 + 0.12 * k, 1.5), 0.6, ((6.0, 11.0),)))
+        made.moments.append(Moment(0.2 * k, Pose2D(2.0 + 0.12 * k, 1.5), 0.6, ((6.0, 11.0),)))
     made.modes = [(0.0, Mode.NOMINAL), (10.0, Mode.FALLBACK)]
     made.localization = [(0.0, True), (4.0, False), (6.0, True)]
     made.tiles = [(0.0, "west"), (15.0, "east")]
     made.routes = [RouteTaken(0.0, np.array([[2.0, 1.5], [15.0, 1.5]]), ("w00-w10",))]
-    made.goals = [Goal("1", Pose(14.0, 5.5))]
+    made.goals = [Goal("1", Pose2D(14.0, 5.5))]
     made.obstacles = [Obstacle(3.0, (19.0, 1.0, 21.0, 2.0), until=17.0)]
-    made.frames = [FrameMoved(5.0, "cart", Pose(29.0, 8.0), Pose(25.5, 3.0))]
+    made.frames = [FrameMoved(5.0, "cart", Pose2D(29.0, 8.0), Pose2D(25.5, 3.0))]
     made.events = [Event(3.0, "a crate", 3.8, 1.5), Event(3.1, "another one", 3.8, 1.5)]
     return made
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.grid import Grid, in_polygon, resampled
 from behavior_sim.navigation.people import RADIUS, Person
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.world import REACH, NavigationWorld, UnknownThing
 from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_navigation_world
@@ -20,7 +20,7 @@ DT = 0.02
 
 
 def test_poses_compose_and_invert():
-    a, b = Pose(1.0, -2.0, 0.7), Pose(0.3, 0.4, -2.9)
+    a, b = Pose2D(1.0, -2.0, 0.7), Pose2D(0.3, 0.4, -2.9)
     back = (a @ b) @ b.inverse()
     assert (back.x, back.y, back.yaw) == pytest.approx((a.x, a.y, a.yaw))
     assert a.points(b.position) == pytest.approx((a @ b).position)
@@ -48,14 +48,14 @@ def test_a_cut_out_part_agrees_with_the_whole():
 def test_beams_end_at_walls():
     grid = Grid.empty((0.0, 0.0, 10.0, 10.0), 0.1)
     grid.fill((5.0, 0.0, 5.2, 10.0))
-    ranges = grid.beams(Pose(2.0, 5.0, 0.0), np.array([0.0, math.pi / 4, math.pi]), 8.0)
+    ranges = grid.beams(Pose2D(2.0, 5.0, 0.0), np.array([0.0, math.pi / 4, math.pi]), 8.0)
     assert ranges == pytest.approx([3.0, 3.0 * math.sqrt(2.0), 8.0], abs=0.1)
 
 
 def test_a_person_is_seen_as_a_disc():
     world = NavigationWorld(CONFIG)
     robot = world.robot
-    world.people = {"p": Person("p", robot @ Pose(2.0, 0.0, 0.0), 0.0)}
+    world.people = {"p": Person("p", robot @ Pose2D(2.0, 0.0, 0.0), 0.0)}
     scan = world.scan()
     front = int(np.abs(scan.angles).argmin())
     assert scan.ranges[front] == pytest.approx(2.0 - RADIUS, abs=0.06)
@@ -96,7 +96,7 @@ def test_the_robot_stops_at_a_wall_and_that_counts_once():
 def test_an_obstacle_put_onto_the_robot_does_not_hold_it_for_ever():
     world = NavigationWorld(CONFIG)
     world.people = {}
-    world.block("box", Pose(1.6, 1.5), (0.4, 0.4))
+    world.block("box", Pose2D(1.6, 1.5), (0.4, 0.4))
     world.base.yaw = 0.0
     drive(world, 0.5, 0.0, 4.0)
     assert world.robot.x > 3.0
@@ -123,8 +123,8 @@ def test_people_walk_to_and_fro_and_turn_at_what_is_in_the_way():
         seen.append(picker.pose.x)
     assert min(seen) < 6.3
     assert max(seen) > 11.2
-    world.block("crate", Pose(9.0, 11.4), (0.6, 0.6))
-    picker.pose = Pose(7.0, 11.4)
+    world.block("crate", Pose2D(9.0, 11.4), (0.6, 0.6))
+    picker.pose = Pose2D(7.0, 11.4)
     xs = []
     for _ in range(round(20.0 / DT)):
         world.step(DT)
@@ -135,10 +135,10 @@ def test_people_walk_to_and_fro_and_turn_at_what_is_in_the_way():
 @pytest.mark.parametrize("yields", [True, False])
 def test_who_yields_does_not_run_into_the_robot(yields):
     world = NavigationWorld(CONFIG)
-    world.people = {"p": Person("p", world.robot @ Pose(3.0, 0.0, math.pi), 1.0, yields)}
+    world.people = {"p": Person("p", world.robot @ Pose2D(3.0, 0.0, math.pi), 1.0, yields)}
     for _ in range(round(4.0 / DT)):
         world.step(DT)
-    closest = world.people["p"].pose.distance(world.robot.x, world.robot.y)
+    closest = world.people["p"].pose.distance_to(world.robot.x, world.robot.y)
     assert (world.touches == 0) == yields
     assert world.collisions == 0
     assert closest > CONFIG.robot.radius
@@ -147,13 +147,13 @@ def test_who_yields_does_not_run_into_the_robot(yields):
 def test_names_that_nothing_has_are_told_with_those_there_are():
     world = NavigationWorld(CONFIG)
     with pytest.raises(UnknownThing, match="no frame 'carp': choose among cart"):
-        world.move_frame("carp", Pose())
+        world.move_frame("carp", Pose2D())
     with pytest.raises(UnknownThing, match="no obstacle 'x': choose among none"):
         world.unblock("x")
     with pytest.raises(UnknownThing, match="picker"):
         world.remove_person("nobody")
     with pytest.raises(ValueError, match="give its edges"):
-        world.block("box", Pose(), (0.0, 1.0))
+        world.block("box", Pose2D(), (0.0, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState as BatteryMessage
 
+from behavior_motion.planar_pose import wrapped, yaw_of
 from behavior_packages import packages
 from behavior_ros import (
     OK,
@@ -36,7 +37,6 @@ from behavior_ros import (
     run,
 )
 from behavior_ros.closing import register_closable
-from behavior_ros.planar_pose import wrapped, yaw_of
 from behavior_vda5050.actions import ActionHandler
 from behavior_vda5050.broker import (
     PASSWORD_VARIABLE,

@@ -23,9 +23,9 @@ from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import free_stack
 from behavior_bringup.terminal import say, say_verdict, show_table, verdict_text
 from behavior_bringup.watching import watching_lines
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import NavigationConfig, load_navigation_world
 from behavior_sim.navigation.drawing import draw_animation, draw_picture
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import Event, Goal
 from behavior_sim.resources import find_navigation_world
 
@@ -115,7 +115,7 @@ def _drive(
 def _goals(evidence: Evidence) -> list[Goal]:
     """Where the goals were at last; they are drawn there too."""
     config, recording = evidence.config, evidence.recording
-    frames = {name: Pose(*pose) for name, pose in config.frames.items()}
+    frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
     recording.goals = goals_of(tour_steps(config), frames, recording.frames)
     return recording.goals
 

@@ -33,8 +33,8 @@ from behavior_bringup.navigation.tour import (
 )
 from behavior_bringup.readiness import wait_ready
 from behavior_bringup.stack import Stack
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import NavigationConfig
-from behavior_sim.navigation.poses import Pose
 
 NAME = "navigation"
 TIME_LIMIT = 900.0
@@ -55,12 +55,16 @@ def drawn_cues(seed: int) -> list[Cue]:
     person = Action(
         kind="add_person",
         name="visitor",
-        pose=Pose(2.0, float(random.uniform(11.5, 14.0)), -math.pi / 2),
+        pose=Pose2D(2.0, float(random.uniform(11.5, 14.0)), -math.pi / 2),
         speed=float(random.uniform(0.4, 1.0)),
         text="a visitor comes along",
     )
     block = Action(
-        kind="block", name="crate", pose=Pose(x, y), size=(width, depth), text="a crate is put down"
+        kind="block",
+        name="crate",
+        pose=Pose2D(x, y),
+        size=(width, depth),
+        text="a crate is put down",
     )
     clear = Action(kind="unblock", name="crate", text="the crate is taken away")
     lost = Action(
@@ -84,7 +88,7 @@ def after(seconds: float) -> Callable[[Situation], bool]:
 
 def verdict(evidence: Evidence, config: NavigationConfig) -> tuple[bool, str]:
     """Whether the tour was made, and why not."""
-    frames = {name: Pose(*pose) for name, pose in config.frames.items()}
+    frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
     goals = goals_of(tour_steps(config), frames, evidence.recording.frames)
     missed = [
         goal.name

@@ -38,7 +38,7 @@ def reached(evidence: Evidence, goals: Sequence[Goal]) -> list[float | None]:
                 (
                     moment.time
                     for moment in moments
-                    if moment.robot.distance(goal.pose.x, goal.pose.y) < WITHIN
+                    if moment.robot.distance_to(goal.pose.x, goal.pose.y) < WITHIN
                     and abs(moment.speed) < STANDING
                 ),
                 None,
@@ -134,7 +134,9 @@ def _localization(evidence: Evidence, _: Sequence[Goal]) -> Finding:
 
 def _way(moments: Sequence[Moment]) -> float:
     """Length of the way through moments [m]."""
-    return sum(one.robot.distance(other.robot.x, other.robot.y) for one, other in pairwise(moments))
+    return sum(
+        one.robot.distance_to(other.robot.x, other.robot.y) for one, other in pairwise(moments)
+    )
 
 
 def _tiles(evidence: Evidence, _: Sequence[Goal]) -> Finding:

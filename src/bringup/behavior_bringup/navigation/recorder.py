@@ -35,11 +35,11 @@ from behavior_bringup.navigation.evidence import (
     StateChange,
 )
 from behavior_bringup.navigation.tour import Action, Director, marks_of
+from behavior_motion.planar_pose import Pose2D
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, seconds
 from behavior_sim.navigation.config import NavigationConfig
 from behavior_sim.navigation.messages import pose_from, pose_message
 from behavior_sim.navigation.path_planner import Mode, Reason
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import Event, Moment, Obstacle, RouteTaken, note
 
 DISTURB = "/simulation/disturb_navigation"
@@ -72,7 +72,7 @@ class Recorder:
         """Of the mission; nothing is recorded before it is known."""
         self._client = client
         self._director = director
-        self._frames = {name: Pose(*pose) for name, pose in config.frames.items()}
+        self._frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
         self._people: tuple[tuple[float, float], ...] = ()
         self._futures: list[tuple[str, Any]] = []
         self._figures_at = -math.inf
@@ -225,7 +225,7 @@ class Recorder:
 
     def _intervene(self, action: Action, moment: Moment) -> None:
         self._mark(moment.time, action.text)
-        mark = marks_of(action, moment.time, self._frames.get(action.name, Pose()))
+        mark = marks_of(action, moment.time, self._frames.get(action.name, Pose2D()))
         obstacles = self.evidence.recording.obstacles
         if isinstance(mark, Obstacle):
             obstacles.append(mark)

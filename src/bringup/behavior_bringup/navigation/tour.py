@@ -15,9 +15,9 @@ from typing import Literal
 
 from behavior_bringup.errors import BringupError
 from behavior_bringup.mission_steps import Step, read_steps
+from behavior_motion.planar_pose import Pose2D
 from behavior_packages import PackageError, packages
 from behavior_sim.navigation.config import NavigationConfig
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
 
 Kind = Literal[
@@ -38,7 +38,7 @@ class Action:
     kind: Kind
     name: str = ""
     """Of the obstacle, frame or person."""
-    pose: Pose = field(default_factory=Pose)
+    pose: Pose2D = field(default_factory=Pose2D)
     """[m, rad] in the map."""
     size: tuple[float, float] = (0.0, 0.0)
     """[m] of an obstacle."""
@@ -72,7 +72,7 @@ class Cue:
 
 def near(x: float, y: float, within: float = 0.6) -> Callable[[Situation], bool]:
     """Whether the robot is close to a point [m]."""
-    return lambda seen: seen.now.robot.distance(x, y) < within
+    return lambda seen: seen.now.robot.distance_to(x, y) < within
 
 
 def beyond(
@@ -90,11 +90,11 @@ def beyond(
 CRATE = Action(
     kind="block",
     name="crate",
-    pose=Pose(15.0, 6.7),
+    pose=Pose2D(15.0, 6.7),
     size=(4.0, 0.6),
     text="a crate is put across the aisle",
 )
-CART = Pose(25.5, 3.2, -math.pi / 2)
+CART = Pose2D(25.5, 3.2, -math.pi / 2)
 """Where the cart is moved to."""
 
 CUES: tuple[Cue, ...] = (
@@ -116,7 +116,7 @@ CUES: tuple[Cue, ...] = (
             Action(
                 kind="add_person",
                 name="courier",
-                pose=Pose(2.7, 1.0, math.pi / 2),
+                pose=Pose2D(2.7, 1.0, math.pi / 2),
                 speed=0.7,
                 text="a courier comes along the aisle",
             ),
@@ -161,7 +161,7 @@ def tour_steps(config: NavigationConfig) -> list[Step]:
 
 
 def goals_of(
-    steps: Sequence[Step], frames: dict[str, Pose], moved: Sequence[FrameMoved] = ()
+    steps: Sequence[Step], frames: dict[str, Pose2D], moved: Sequence[FrameMoved] = ()
 ) -> list[Goal]:
     """The places that the steps lead to, frames where they were moved to at last."""
     known = {**frames, **{item.name: item.after for item in moved}}
@@ -169,12 +169,12 @@ def goals_of(
     for step in steps:
         if step.navigate is not None:
             place = step.navigate
-            pose = known.get(place.frame, Pose()) @ Pose(place.x, place.y, place.yaw)
+            pose = known.get(place.frame, Pose2D()) @ Pose2D(place.x, place.y, place.yaw)
             goals.append(Goal(str(len(goals) + 1), pose))
     return goals
 
 
-def marks_of(action: Action, time: float, before: Pose) -> Obstacle | FrameMoved | None:
+def marks_of(action: Action, time: float, before: Pose2D) -> Obstacle | FrameMoved | None:
     """What an intervention leaves on the map.
 
     Args:

@@ -15,6 +15,7 @@ from behavior_executor.manager_node import input_parameters, pose_tree, pose_tre
 from behavior_executor.missions import Code, MissionRequest
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
+from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.manager import NavigationManager
 from behavior_navigation.managers.action_messages import (
     maneuver_message,
@@ -43,7 +44,6 @@ from behavior_ros import (
     declare,
     seconds,
 )
-from behavior_ros.planar_pose import Pose2D, yaw_of
 from behavior_tree import BehaviorTreeFactory
 
 SILENCE = 1.0

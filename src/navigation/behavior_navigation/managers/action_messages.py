@@ -14,12 +14,12 @@ from geometry_msgs.msg import Point32, PoseStamped
 from nav_msgs.msg import Path
 
 from behavior_executor.conversion import pose_message
+from behavior_motion.planar_pose import Pose2D, yaw_of
 from behavior_navigation.rules.maneuver import Maneuver
 from behavior_navigation.rules.polyline import Points
 from behavior_navigation.rules.regions import Region, RegionIndex
 from behavior_navigation.rules.route_exchange import RouteAnswer, RouteQuestion
 from behavior_ros import seconds
-from behavior_ros.planar_pose import Pose2D, yaw_of
 
 
 def planar(pose: Any) -> Pose2D:

@@ -12,9 +12,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Empty, Trigger
 
+from behavior_motion.planar_pose import FramedPose
 from behavior_navigation.managers.service_call import ServiceCall, read_success
 from behavior_navigation.rules.calls import CallResult
-from behavior_ros.planar_pose import FramedPose
 
 POSITION_DEVIATION = 0.5
 """[m] Standard deviation that is told with a pose to start from."""

@@ -8,6 +8,7 @@ from std_srvs.srv import Empty, Trigger
 
 from behavior_executor.manager_node import pose_tree, pose_tree_parameter
 from behavior_executor.statistics import Metric
+from behavior_motion.planar_pose import FramedPose, Pose2D, yaw_of
 from behavior_navigation.localization_input import LOCALIZATION_PARAMETERS, LocalizationInput
 from behavior_navigation.manager import NavigationManager, navigation_managers
 from behavior_navigation.managers import system_health_nodes as nodes
@@ -23,7 +24,6 @@ from behavior_navigation.rules.localization import (
 )
 from behavior_navigation.rules.route_progress import Odometer
 from behavior_ros import ERROR, ParameterSpec, TransformError, seconds, to_time
-from behavior_ros.planar_pose import FramedPose, Pose2D, yaw_of
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (

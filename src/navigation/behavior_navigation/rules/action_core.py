@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.rules.calls import Call
 from behavior_navigation.rules.detours import Detours
 from behavior_navigation.rules.given_route import GivenRoute
@@ -48,7 +49,6 @@ from behavior_navigation.rules.state import (
     PlannerMode,
 )
 from behavior_navigation.rules.tiles import TileRule
-from behavior_ros.planar_pose import FramedPose, Pose2D
 
 NAVIGATION_KINDS = frozenset({Kind.NAVIGATE_TO_POSE, Kind.FOLLOW_ROUTE, Kind.LOAD_MAP})
 """Kinds of missions that are actions of this state machine."""

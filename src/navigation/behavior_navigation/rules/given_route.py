@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.maneuver import Horizons, RouteFollower, route_polyline
 from behavior_navigation.rules.polyline import Points, Polyline
-from behavior_ros.planar_pose import Pose2D
 
 JOIN = 1.0
 """[m] of the route's beginning that a robot which stands beside it need not go back for."""

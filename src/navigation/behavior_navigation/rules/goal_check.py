@@ -7,7 +7,7 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from behavior_ros.planar_pose import Pose2D
+from behavior_motion.planar_pose import Pose2D
 
 ROUTE_END = 0.05
 """[m] more than the distance to the goal that may be left of a route: its end may be bent."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from behavior_ros.planar_pose import Pose2D
+from behavior_motion.planar_pose import Pose2D
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.state import LocalizationState
-from behavior_ros.planar_pose import Pose2D
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.polyline import Points, Polyline
 from behavior_navigation.rules.regions import Region, RegionIndex
 from behavior_navigation.rules.route_progress import Place, RouteProgress
 from behavior_navigation.rules.tiles import Tile, stretch_within
-from behavior_ros.planar_pose import Pose2D
 
 
 @dataclass(frozen=True, slots=True)

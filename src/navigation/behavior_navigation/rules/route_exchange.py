@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
-from behavior_ros.planar_pose import Pose2D
+from behavior_motion.planar_pose import Pose2D
 
 
 class Cause(IntEnum):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from behavior_executor.missions import Code
-from behavior_ros.planar_pose import FramedPose, Pose2D
+from behavior_motion.planar_pose import FramedPose, Pose2D
 
 
 class Level(IntEnum):

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import Box, NavigationConfig
 from behavior_sim.navigation.path_planner import Mode
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.recording import Event, NavigationRecording, value_at
 
 Colour = tuple[int, int, int]
@@ -201,7 +201,7 @@ def _draw_regions(canvas: Canvas, config: NavigationConfig) -> None:
             canvas.text((at[0], at[1] - 5), labels[region.type], 11, (84, 110, 98), "ms")
 
 
-def _draw_robot(canvas: Canvas, robot: Pose, radius: float, colour: Colour) -> None:
+def _draw_robot(canvas: Canvas, robot: Pose2D, radius: float, colour: Colour) -> None:
     corners = [(1.0, 0.0), (-0.62, 0.62), (-0.35, 0.0), (-0.62, -0.62)]
     tip = robot.points(1.15 * radius * np.array(corners))
     canvas.disc(canvas.at(robot.x, robot.y), radius * canvas._scale, (255, 255, 255), colour, 1.5)
@@ -244,7 +244,7 @@ def _driven_colour(mode: Mode) -> Colour:
 def _draw_goals(canvas: Canvas, recording: NavigationRecording, size: float) -> None:
     for goal in recording.goals:
         centre = canvas.at(goal.pose.x, goal.pose.y)
-        ahead = goal.pose @ Pose(0.75, 0.0)
+        ahead = goal.pose @ Pose2D(0.75, 0.0)
         canvas.line([centre, canvas.at(ahead.x, ahead.y)], GOAL, 2.0)
         canvas.disc(centre, size, GOAL, (255, 255, 255), 1.5)
         canvas.text(centre, goal.name, 1.15 * size, (255, 255, 255), "mm")

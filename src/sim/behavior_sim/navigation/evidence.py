@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import binary_dilation
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.grid import Grid, Mask
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.world import REACH, Scan
 
 _KNOWN = 2
@@ -48,7 +48,7 @@ class EvidenceGrid:
         """Forget what was seen."""
         self.use_map(self._tile)
 
-    def step(self, now: float, robot: Pose, scan: Scan) -> None:
+    def step(self, now: float, robot: Pose2D, scan: Scan) -> None:
         """Take in a scan made at the pose `robot` in the map."""
         tile = self._tile
         if tile is None:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
+from behavior_motion.planar_pose import Points, Pose2D
 from behavior_sim.navigation.config import Box
-from behavior_sim.navigation.poses import Points, Pose
 
 Mask = NDArray[np.bool_]
 
@@ -114,7 +114,7 @@ class Grid:
         line = start + np.linspace(0.0, 1.0, steps)[:, None] * (end - start)
         return bool((self.clearance_at(line) > radius).all())
 
-    def beams(self, pose: Pose, angles: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+    def beams(self, pose: Pose2D, angles: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
         """How far one sees [m] from a pose in directions relative to it, at most `reach`."""
         step = 0.5 * self.resolution
         distances = np.arange(step, reach, step)

@@ -15,8 +15,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import Box
-from behavior_sim.navigation.poses import Pose
 
 _WANDER = 5.0
 """[s] over which the tracking error changes."""
@@ -37,9 +37,9 @@ class LocalizationStatus(IntEnum):
 class Localization:
     """One result."""
 
-    pose: Pose
+    pose: Pose2D
     """Of the robot in the map, as estimated."""
-    correction: Pose
+    correction: Pose2D
     """Of the frame `odom` in the map."""
     deviation: tuple[float, float]
     """Standard deviation [m, rad]."""
@@ -62,21 +62,21 @@ class Localizer:
         self._random = np.random.default_rng([seed, 2])
         self._noise = np.array([noise, noise, 0.5 * noise])
         self._error = np.zeros(3)
-        self._correction = Pose()
+        self._correction = Pose2D()
         self._tile, self._box = "", (0.0, 0.0, 0.0, 0.0)
         self._status = LocalizationStatus.UNKNOWN
         self._last = -math.inf
         self._searching_until = -math.inf
         self._lost_until = -math.inf
         self._drifted = 0.0
-        self._before: Pose | None = None
+        self._before: Pose2D | None = None
 
     @property
     def status(self) -> LocalizationStatus:
         """Whether the robot is located."""
         return self._status
 
-    def start(self, truth: Pose, odometry: Pose, tile: str, box: Box) -> None:
+    def start(self, truth: Pose2D, odometry: Pose2D, tile: str, box: Box) -> None:
         """Begin at a known pose, as after docking at the charger."""
         self._correction = truth @ odometry.inverse()
         self._tile, self._box = tile, box
@@ -99,7 +99,7 @@ class Localizer:
         self._status = LocalizationStatus.UNKNOWN
         self._searching_until = now + _SEARCH
 
-    def step(self, now: float, truth: Pose, odometry: Pose) -> Localization:
+    def step(self, now: float, truth: Pose2D, odometry: Pose2D) -> Localization:
         """Match the newest scan."""
         shown = self._shows(truth)
         if self._status is LocalizationStatus.GOOD and not shown:
@@ -112,24 +112,24 @@ class Localizer:
             self._drifted = 0.0
             self._correction = (truth @ self._wander(now)) @ odometry.inverse()
         elif self._before is not None:
-            self._drifted += odometry.distance(self._before.x, self._before.y)
+            self._drifted += odometry.distance_to(self._before.x, self._before.y)
         self._before = odometry
         return self._result(odometry)
 
-    def _shows(self, truth: Pose) -> bool:
+    def _shows(self, truth: Pose2D) -> bool:
         left, low, right, high = self._box
         return left <= truth.x <= right and low <= truth.y <= high
 
-    def _wander(self, now: float) -> Pose:
+    def _wander(self, now: float) -> Pose2D:
         """The tracking error, an Ornstein-Uhlenbeck process."""
         elapsed = min(now - self._last, _WANDER) if math.isfinite(self._last) else _WANDER
         self._last = now
         keep = math.exp(-elapsed / _WANDER)
         kick = self._noise * math.sqrt(1.0 - keep**2)
         self._error = keep * self._error + kick * self._random.standard_normal(3)
-        return Pose(*map(float, self._error))
+        return Pose2D(*map(float, self._error))
 
-    def _result(self, odometry: Pose) -> Localization:
+    def _result(self, odometry: Pose2D) -> Localization:
         good = self._status is LocalizationStatus.GOOD
         spread = self._noise[0] + 0.1 * self._drifted + (0.0 if good else 0.5)
         mean = _TRACKING_SCORE if good else _LOST_SCORE

@@ -22,12 +22,12 @@ from nav_msgs.msg import OccupancyGrid, Odometry, Path
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Header
 
+from behavior_motion.planar_pose import Points, Pose2D
 from behavior_ros import to_time
 from behavior_sim.navigation.config import NavigationConfig, RegionConfig
 from behavior_sim.navigation.grid import Grid
 from behavior_sim.navigation.localizer import Localization
 from behavior_sim.navigation.path_planner import Maneuver, Plan
-from behavior_sim.navigation.poses import Points, Pose
 from behavior_sim.navigation.routes import PlannedRoute
 from behavior_sim.navigation.system import OdometryEvent, TruthEvent
 from behavior_sim.navigation.tracker import Tracking
@@ -53,7 +53,7 @@ def header(now: float, frame: str = MAP) -> Header:
     return Header(stamp=to_time(now), frame_id=frame)
 
 
-def pose_message(pose: Pose) -> PoseMessage:
+def pose_message(pose: Pose2D) -> PoseMessage:
     """A pose in the plane."""
     message = PoseMessage()
     message.position.x, message.position.y = pose.x, pose.y
@@ -62,19 +62,19 @@ def pose_message(pose: Pose) -> PoseMessage:
     return message
 
 
-def pose_from(message: Any) -> Pose:
+def pose_from(message: Any) -> Pose2D:
     """The plane's part of a pose."""
     place, turn = message.position, message.orientation
     yaw = math.atan2(2.0 * (turn.w * turn.z + turn.x * turn.y), 1.0 - 2.0 * (turn.y**2 + turn.z**2))
-    return Pose(place.x, place.y, yaw)
+    return Pose2D(place.x, place.y, yaw)
 
 
-def finite(pose: Pose) -> bool:
+def finite(pose: Pose2D) -> bool:
     """Whether a pose is made of numbers."""
     return all(math.isfinite(value) for value in (pose.x, pose.y, pose.yaw))
 
 
-def transform(now: float, parent: str, child: str, pose: Pose) -> TransformStamped:
+def transform(now: float, parent: str, child: str, pose: Pose2D) -> TransformStamped:
     """Where a frame is in its parent."""
     message = TransformStamped(header=header(now, parent), child_frame_id=child)
     at = pose_message(pose)
@@ -108,7 +108,7 @@ def twist(linear: float, angular: float) -> Twist:
     return message
 
 
-def poses(now: float, items: list[Pose]) -> PoseArray:
+def poses(now: float, items: list[Pose2D]) -> PoseArray:
     """Several poses in the map."""
     return PoseArray(header=header(now), poses=[pose_message(pose) for pose in items])
 
@@ -135,7 +135,7 @@ def occupancy(now: float, grid: Grid) -> OccupancyGrid:
     info.map_load_time = to_time(now)
     info.resolution = grid.resolution
     info.height, info.width = grid.occupied.shape
-    info.origin = pose_message(Pose(grid.x, grid.y))
+    info.origin = pose_message(Pose2D(grid.x, grid.y))
     message.data = array("b", (100 * grid.occupied).astype(np.int8).tobytes())
     return message
 
@@ -162,7 +162,9 @@ def path(now: float, points: Points) -> Path:
     yaws = np.arctan2(ways[:, 1], ways[:, 0]) if len(ways) else np.zeros(1)
     yaws = np.append(yaws, yaws[-1]) if len(ways) else yaws
     message.poses = [
-        PoseStamped(header=message.header, pose=pose_message(Pose(float(x), float(y), float(yaw))))
+        PoseStamped(
+            header=message.header, pose=pose_message(Pose2D(float(x), float(y), float(yaw)))
+        )
         for (x, y), yaw in zip(points, yaws, strict=True)
     ]
     return message

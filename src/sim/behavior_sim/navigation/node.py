@@ -247,7 +247,7 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
 
     def _figures(self) -> Metrics:
         world = self._system.world
-        error = self._system.estimate.distance(world.robot.x, world.robot.y)
+        error = self._system.estimate.distance_to(world.robot.x, world.robot.y)
         counters = {
             "collisions": float(world.collisions),
             "touched_by_people": float(world.touches),

@@ -19,8 +19,8 @@ from scipy.ndimage import distance_transform_edt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from behavior_motion.planar_pose import Points, Pose2D
 from behavior_sim.navigation.grid import Grid, Mask, nearest_on, resampled, up_to_fold
-from behavior_sim.navigation.poses import Points, Pose
 
 SPACING = 0.1
 """[m] between the points of a path."""
@@ -62,7 +62,7 @@ class Maneuver:
 
     points: Points
     """[m] (n, 2) in the map."""
-    goal: Pose
+    goal: Pose2D
     final: bool
     """The goal's heading counts, and it is the end of the route."""
     identity: int = 0
@@ -76,7 +76,7 @@ class Plan:
 
     points: Points
     """[m] (n, 2) from the robot on; empty: stand."""
-    goal: Pose
+    goal: Pose2D
     final: bool
     mode: Mode
     reason: Reason = Reason.NONE
@@ -117,7 +117,7 @@ class PathPlanner:
         self._place = 0.0
 
     def plan(
-        self, now: float, robot: Pose, maneuver: Maneuver | None, grid: Grid | None, mode: Mode
+        self, now: float, robot: Pose2D, maneuver: Maneuver | None, grid: Grid | None, mode: Mode
     ) -> Plan:
         """One cycle; the grid is the tile's with the obstacles seen, None where there is no map."""
         if mode is Mode.IDLE or maneuver is None:
@@ -134,7 +134,7 @@ class PathPlanner:
         reaches = to_end and math.dist(points[-1], maneuver.points[-1]) < SPACING
         return Plan(points, maneuver.goal, maneuver.final and reaches, mode)
 
-    def _ahead(self, robot: Pose, maneuver: Maneuver) -> tuple[Points, bool]:
+    def _ahead(self, robot: Pose2D, maneuver: Maneuver) -> tuple[Points, bool]:
         """What is to be driven next of a maneuver, and whether it leads to its end.
 
         A maneuver that is told but once is followed from where the robot has come to since.
@@ -162,7 +162,7 @@ class PathPlanner:
             reroute=now - self._blocked_since >= self._patience,
         )
 
-    def _path(self, robot: Pose, line: Points, grid: Grid | None, radius: float) -> Points:
+    def _path(self, robot: Pose2D, line: Points, grid: Grid | None, radius: float) -> Points:
         if grid is None:
             raise _Failed(Reason.NO_MAP, "there is no map")
         _, aside = _nearest(line, robot)
@@ -180,7 +180,7 @@ class PathPlanner:
             return direct
         return self._search(robot, line, grid, radius)
 
-    def _free_end(self, line: Points, grid: Grid, radius: float, robot: Pose) -> Points:
+    def _free_end(self, line: Points, grid: Grid, radius: float, robot: Pose2D) -> Points:
         """The maneuver up to its last free point, where an obstacle stands on its end.
 
         Whether it still stands there when the robot comes is not known before.
@@ -195,7 +195,7 @@ class PathPlanner:
         return line[: last + 1]
 
     @staticmethod
-    def _joined(robot: Pose, line: Points) -> Points:
+    def _joined(robot: Pose2D, line: Points) -> Points:
         """Straight from the robot to the maneuver a little ahead, then along it."""
         index, aside = _nearest(line, robot)
         near, far = _JOIN
@@ -203,7 +203,7 @@ class PathPlanner:
         ahead = min(index + round(join / SPACING), len(line) - 1)
         return resampled(np.vstack([robot.position, line[ahead:]]), SPACING)
 
-    def _search(self, robot: Pose, line: Points, grid: Grid, radius: float) -> Points:
+    def _search(self, robot: Pose2D, line: Points, grid: Grid, radius: float) -> Points:
         part = _window(robot, line, grid)
         rows, columns = part.occupied.shape
         if rows * columns > self._max_cells:
@@ -232,7 +232,7 @@ class PathPlanner:
         return _rounded(points, grid, radius)
 
 
-def _nearest(line: Points, robot: Pose) -> tuple[int, float]:
+def _nearest(line: Points, robot: Pose2D) -> tuple[int, float]:
     """Where the robot is on a line (n, 2) that begins where it was; also its distance [m].
 
     Further along the line may come by the robot again.
@@ -240,7 +240,7 @@ def _nearest(line: Points, robot: Pose) -> tuple[int, float]:
     return nearest_on(line[: round(_DRIVEN_ON / SPACING) + 1], robot.x, robot.y)
 
 
-def _window(robot: Pose, line: Points, grid: Grid) -> Grid:
+def _window(robot: Pose2D, line: Points, grid: Grid) -> Grid:
     """The part of the grid around the maneuver, on the grid's cells."""
     both = np.vstack([line, robot.position])
     left, low, right, high = grid.box

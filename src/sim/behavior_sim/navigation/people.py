@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.grid import Grid
-from behavior_sim.navigation.poses import Pose
 
 RADIUS = 0.25
 """[m] of a person's footprint."""
@@ -26,7 +26,7 @@ class Person:
     """Somebody who walks between waypoints to and fro, or straight on where there are none."""
 
     name: str
-    pose: Pose
+    pose: Pose2D
     speed: float
     """[m/s]"""
     yields: bool = True
@@ -36,7 +36,7 @@ class Person:
     _step: int = 1
     _waited: float = 0.0
 
-    def step(self, dt: float, grid: Grid, robot: Pose, robot_radius: float) -> None:
+    def step(self, dt: float, grid: Grid, robot: Pose2D, robot_radius: float) -> None:
         """Walk for `dt` [s]; turns round at what stands in the way."""
         if self.route:
             self._head_for_waypoint()
@@ -59,16 +59,16 @@ class Person:
             self._turn_round()
             return
         self._waited = 0.0
-        self.pose = Pose(x, y, self.pose.yaw)
+        self.pose = Pose2D(x, y, self.pose.yaw)
 
     def _head_for_waypoint(self) -> None:
         x, y = self.route[self._next]
-        if self.pose.distance(x, y) < _AT_WAYPOINT:
+        if self.pose.distance_to(x, y) < _AT_WAYPOINT:
             if not 0 <= self._next + self._step < len(self.route):
                 self._step = -self._step
             self._next += self._step
             x, y = self.route[self._next]
-        self.pose = Pose(self.pose.x, self.pose.y, math.atan2(y - self.pose.y, x - self.pose.x))
+        self.pose = Pose2D(self.pose.x, self.pose.y, math.atan2(y - self.pose.y, x - self.pose.x))
 
     def _turn_round(self) -> None:
         self._waited = 0.0
@@ -76,4 +76,4 @@ class Person:
             self._step = -self._step
             self._next = min(max(self._next + self._step, 0), len(self.route) - 1)
         else:
-            self.pose = Pose(self.pose.x, self.pose.y, self.pose.yaw + math.pi)
+            self.pose = Pose2D(self.pose.x, self.pose.y, self.pose.yaw + math.pi)

@@ -8,9 +8,9 @@ import math
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from behavior_motion.planar_pose import Points, Pose2D
 from behavior_sim.navigation.config import Box, NavigationConfig
 from behavior_sim.navigation.path_planner import Mode
-from behavior_sim.navigation.poses import Points, Pose
 
 _T = TypeVar("_T")
 
@@ -21,7 +21,7 @@ class Moment:
 
     time: float
     """[s]"""
-    robot: Pose
+    robot: Pose2D
     speed: float
     """[m/s]"""
     people: tuple[tuple[float, float], ...] = ()
@@ -44,7 +44,7 @@ class Goal:
     """Where the robot was to go."""
 
     name: str
-    pose: Pose
+    pose: Pose2D
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class FrameMoved:
     time: float
     """[s]"""
     name: str
-    before: Pose
-    after: Pose
+    before: Pose2D
+    after: Pose2D
 
 
 @dataclass

@@ -11,9 +11,9 @@ from itertools import pairwise
 import networkx
 import numpy as np
 
+from behavior_motion.planar_pose import Points, Pose2D
 from behavior_sim.navigation.config import NavigationConfig, edge_id
 from behavior_sim.navigation.grid import Grid
-from behavior_sim.navigation.poses import Points, Pose
 
 _START, _GOAL = "<start>", "<goal>"
 _NEAREST = 3
@@ -71,7 +71,7 @@ class RoutePlanner:
         """Forget the last route."""
         self._towards = {}
 
-    def plan(self, start: Pose, goal: Pose, avoid: Iterable[str] = ()) -> PlannedRoute:
+    def plan(self, start: Pose2D, goal: Pose2D, avoid: Iterable[str] = ()) -> PlannedRoute:
         """The shortest way that uses none of the edges to avoid.
 
         A start on an edge to avoid is left the way the robot came, if the last route tells which.
@@ -112,7 +112,7 @@ class RoutePlanner:
         graph: networkx.Graph,
         places: dict[str, Points],
         node: str,
-        pose: Pose,
+        pose: Pose2D,
         avoided: set[str],
     ) -> list[_Foot]:
         """Join an end of the way to the edges nearest to it."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_motion.planar_pose import Points, Pose2D
 from behavior_sim.navigation.grid import Grid, in_polygon
 from behavior_sim.navigation.path_planner import Plan
-from behavior_sim.navigation.poses import Points, Pose
 
 _AHEAD = 1.0
 """[m] along the path that a zone counts beforehand."""
@@ -43,7 +43,7 @@ class SpeedDecision:
         self._nominal = nominal
 
     def limit(
-        self, robot: Pose, plan: Plan | None, zones: list[SpeedZone], grid: Grid | None
+        self, robot: Pose2D, plan: Plan | None, zones: list[SpeedZone], grid: Grid | None
     ) -> tuple[float, str]:
         """The limit [m/s] and what asks for it; empty: nothing does."""
         points = robot.position[None, :]

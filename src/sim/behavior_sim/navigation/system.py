@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import NavigationConfig
 from behavior_sim.navigation.evidence import EvidenceGrid
 from behavior_sim.navigation.localizer import LocalizationStatus, Localizer
 from behavior_sim.navigation.map_loader import Loaded, MapLoader
 from behavior_sim.navigation.path_planner import Maneuver, Mode, PathPlanner, Plan, Reason
-from behavior_sim.navigation.poses import Pose
 from behavior_sim.navigation.routes import PlannedRoute, RoutePlanner
 from behavior_sim.navigation.speed import SpeedDecision, SpeedZone
 from behavior_sim.navigation.tracker import Tracker, Tracking, TrajectoryCode
@@ -51,7 +51,7 @@ _E = TypeVar("_E")
 class OdometryEvent:
     """What the wheels tell."""
 
-    pose: Pose
+    pose: Pose2D
     """Of the base in `odom`."""
     linear: float
     """[m/s]"""
@@ -87,7 +87,7 @@ class MapChanged:
 class TruthEvent:
     """Where everything really is."""
 
-    robot: Pose
+    robot: Pose2D
     linear: float
     angular: float
 
@@ -163,7 +163,7 @@ class NavigationSystem:
         return self.steps * TIMESTEP
 
     @property
-    def estimate(self) -> Pose:
+    def estimate(self) -> Pose2D:
         """Where the robot believes to be; the modules know no other pose."""
         return self._localization.correction @ self.world.odometry
 
@@ -188,7 +188,7 @@ class NavigationSystem:
         self.maneuver = maneuver
 
     def request_route(
-        self, start: Pose | None, goal: Pose, avoid: list[str]
+        self, start: Pose2D | None, goal: Pose2D, avoid: list[str]
     ) -> PlannedRoute | None:
         """A route; from the robot where no start is given; None: the planner is silent."""
         if self._failing("route"):

@@ -15,9 +15,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from behavior_motion.planar_pose import Pose2D, wrapped
 from behavior_sim.navigation.grid import Grid, nearest_on
 from behavior_sim.navigation.path_planner import SPACING, Mode, Plan
-from behavior_sim.navigation.poses import Pose, wrapped
 
 _FALLBACK_SPEED = 0.3
 """[m/s]"""
@@ -86,12 +86,12 @@ class Tracker:
         self._max_angular = max_angular
         self._deceleration = 0.6 * deceleration
         self._moved_at = -math.inf
-        self._stood = Pose()
+        self._stood = Pose2D()
 
     def track(
         self,
         now: float,
-        robot: Pose,
+        robot: Pose2D,
         speed: float,
         plan: Plan | None,
         planned_at: float,
@@ -125,7 +125,9 @@ class Tracker:
         at = self._nearest(now, robot, plan, planned_at)
         return self._follow(now, robot, speed, plan=plan, at=at, limit=limit, grid=grid)
 
-    def _nearest(self, now: float, robot: Pose, plan: Plan, planned_at: float) -> tuple[int, float]:
+    def _nearest(
+        self, now: float, robot: Pose2D, plan: Plan, planned_at: float
+    ) -> tuple[int, float]:
         """Where the robot is on a plan that began at it, and how far aside [m].
 
         It cannot be farther along than it has driven since, though the plan may come by it again.
@@ -134,7 +136,7 @@ class Tracker:
         return nearest_on(plan.points[: math.ceil(driven / SPACING) + 1], robot.x, robot.y)
 
     def _fault(
-        self, now: float, robot: Pose, plan: Plan, planned_at: float, grid: Grid | None
+        self, now: float, robot: Pose2D, plan: Plan, planned_at: float, grid: Grid | None
     ) -> TrajectoryCode | None:
         """Why the plan cannot be followed at all."""
         if len(plan.points) > _MOST_POINTS:
@@ -153,7 +155,7 @@ class Tracker:
     def _follow(
         self,
         now: float,
-        robot: Pose,
+        robot: Pose2D,
         speed: float,
         *,
         plan: Plan,
@@ -165,7 +167,7 @@ class Tracker:
         index, aside = at
         left = (len(points) - 1 - index) * SPACING + aside
         end = points[-1]
-        if left < 0.3 and robot.distance(*end) < _AT_GOAL:
+        if left < 0.3 and robot.distance_to(*end) < _AT_GOAL:
             return self._turn_at_goal(now, robot, plan)
         ahead = min(max(0.35, 0.8 * abs(speed)), 1.0)
         target = points[min(index + max(1, round(ahead / SPACING)), len(points) - 1)]
@@ -173,7 +175,7 @@ class Tracker:
         if abs(bearing) > _TURN_FIRST:
             turn = math.copysign(min(self._max_angular, 2.0 * abs(bearing)), bearing)
             return self._progressed(now, robot, Tracking(0.0, turn))
-        distance = max(robot.distance(*target), 0.1)
+        distance = max(robot.distance_to(*target), 0.1)
         curvature = 2.0 * math.sin(bearing) / distance
         wanted = min(
             limit,
@@ -190,7 +192,7 @@ class Tracker:
         status = TrajectoryCode.UNSATISFIED_CONSTRAINTS if loose else TrajectoryCode.OK
         return self._progressed(now, robot, Tracking(found, found * curvature, status))
 
-    def _turn_at_goal(self, now: float, robot: Pose, plan: Plan) -> Tracking:
+    def _turn_at_goal(self, now: float, robot: Pose2D, plan: Plan) -> Tracking:
         self._moved_at = now
         off = wrapped(plan.goal.yaw - robot.yaw)
         if not plan.final or abs(off) < _AT_HEADING:
@@ -198,7 +200,7 @@ class Tracker:
         return Tracking(0.0, math.copysign(min(self._max_angular, 1.5 * abs(off)), off))
 
     def _line_search(
-        self, robot: Pose, wanted: float, curvature: float, grid: Grid | None
+        self, robot: Pose2D, wanted: float, curvature: float, grid: Grid | None
     ) -> float | None:
         """The highest of ever lower speeds at which the way ahead is free; None: none is."""
         if grid is None:
@@ -222,10 +224,10 @@ class Tracker:
                 return speed
         return None
 
-    def _progressed(self, now: float, robot: Pose, command: Tracking) -> Tracking:
+    def _progressed(self, now: float, robot: Pose2D, command: Tracking) -> Tracking:
         """The command, or the status for one that moves nothing."""
         turned = abs(wrapped(robot.yaw - self._stood.yaw)) > 0.1
-        if robot.distance(self._stood.x, self._stood.y) > 0.05 or turned:
+        if robot.distance_to(self._stood.x, self._stood.y) > 0.05 or turned:
             self._stood, self._moved_at = robot, now
         if now - self._moved_at > _NO_PROGRESS:
             return Tracking(command.linear, command.angular, TrajectoryCode.COST_FAILED)

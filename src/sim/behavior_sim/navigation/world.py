@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from behavior_motion.planar_pose import Pose2D
 from behavior_sim.differential_drive import DifferentialDrive
 from behavior_sim.navigation.config import Box, NavigationConfig
 from behavior_sim.navigation.grid import Grid
 from behavior_sim.navigation.people import RADIUS, Person
-from behavior_sim.navigation.poses import Pose
 
 BEAMS = 180
 """Of the laser scanner, all round."""
@@ -56,10 +56,10 @@ class NavigationWorld:
         self.obstacles: dict[str, Box] = {}
         self.solid = self.walls
         """Walls and obstacles."""
-        self.frames = {name: Pose(*pose) for name, pose in config.frames.items()}
+        self.frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
         self.people = {
             name: Person(
-                name, Pose(*person.route[0]), person.speed, person.yields, list(person.route)
+                name, Pose2D(*person.route[0]), person.speed, person.yields, list(person.route)
             )
             for name, person in config.people.items()
         }
@@ -77,7 +77,7 @@ class NavigationWorld:
         )
         self.time = 0.0
         """[s]"""
-        self.odometry = Pose()
+        self.odometry = Pose2D()
         """The base as its wheels tell, in the frame `odom`."""
         self.distance = 0.0
         """[m] really driven."""
@@ -89,9 +89,9 @@ class NavigationWorld:
         self._angles = np.linspace(-math.pi, math.pi, BEAMS, endpoint=False)
 
     @property
-    def robot(self) -> Pose:
+    def robot(self) -> Pose2D:
         """The robot's true pose."""
-        return Pose(self.base.x, self.base.y, self.base.yaw)
+        return Pose2D(self.base.x, self.base.y, self.base.yaw)
 
     def step(self, dt: float) -> None:
         """Let `dt` [s] pass."""
@@ -122,7 +122,7 @@ class NavigationWorld:
         noise = _RANGE_NOISE * self._random.standard_normal(len(ranges))
         return Scan(self._angles, np.where(hit, np.maximum(ranges + noise, 0.05), REACH))
 
-    def block(self, name: str, pose: Pose, size: tuple[float, float]) -> None:
+    def block(self, name: str, pose: Pose2D, size: tuple[float, float]) -> None:
         """Put an obstacle with edges along x and y, turned by the nearest quarter, somewhere.
 
         Raises:
@@ -146,7 +146,7 @@ class NavigationWorld:
         self.obstacles = {} if not name else {k: v for k, v in self.obstacles.items() if k != name}
         self._rebuild()
 
-    def add_person(self, name: str, pose: Pose, speed: float) -> None:
+    def add_person(self, name: str, pose: Pose2D, speed: float) -> None:
         """Somebody appears and walks straight on, turning round at walls."""
         self.people[name] = Person(name, pose, speed)
 
@@ -160,7 +160,7 @@ class NavigationWorld:
             raise unknown("person", name, self.people)
         del self.people[name]
 
-    def move_frame(self, name: str, pose: Pose) -> None:
+    def move_frame(self, name: str, pose: Pose2D) -> None:
         """Put a frame elsewhere.
 
         Raises:
@@ -175,7 +175,7 @@ class NavigationWorld:
         for box in self.obstacles.values():
             self.solid.fill(box)
 
-    def _runs_into(self, before: Pose, after: Pose) -> bool:
+    def _runs_into(self, before: Pose2D, after: Pose2D) -> bool:
         """Whether a movement ends in something solid; a way out of it is always free."""
         places = np.array([[before.x, before.y], [after.x, after.y]])
         was, gap = self.solid.clearance_at(places)
@@ -188,11 +188,11 @@ class NavigationWorld:
         apart = self.config.robot.radius + 1.5 * self.solid.resolution
         return self._in_contact and not self.solid.is_free(self.base.x, self.base.y, apart)
 
-    def _touches_person(self, robot: Pose) -> bool:
+    def _touches_person(self, robot: Pose2D) -> bool:
         reach = self.config.robot.radius + RADIUS
-        return any(p.pose.distance(robot.x, robot.y) < reach for p in self.people.values())
+        return any(p.pose.distance_to(robot.x, robot.y) < reach for p in self.people.values())
 
-    def _measure(self, before: Pose) -> None:
+    def _measure(self, before: Pose2D) -> None:
         """Advance the odometry by what the wheels tell of a movement."""
         moved = before.inverse() @ self.robot
         way = math.hypot(moved.x, moved.y)
@@ -201,9 +201,9 @@ class NavigationWorld:
         robot = self.config.robot
         slip = 1.0 + (float(robot.distance_noise * noise[0] / way) if way > 1e-9 else 0.0)
         turn = moved.yaw + float(robot.heading_noise * noise[1])
-        self.odometry = self.odometry @ Pose(slip * moved.x, slip * moved.y, turn)
+        self.odometry = self.odometry @ Pose2D(slip * moved.x, slip * moved.y, turn)
 
-    def _disc(self, person: Pose, robot: Pose) -> NDArray[np.float64]:
+    def _disc(self, person: Pose2D, robot: Pose2D) -> NDArray[np.float64]:
         """How far each beam goes until it meets a person [m]."""
         local = robot.inverse() @ person
         along = local.x * np.cos(self._angles) + local.y * np.sin(self._angles)

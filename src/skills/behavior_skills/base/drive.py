@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion, wrapped
+from behavior_motion.planar_pose import wrapped
+from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, Failure, Runtime, SkillFailure
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from behavior_motion.planar_pose import wrapped
 from behavior_skills.interfaces import Array
 
 TURN_FIRST = 0.6
@@ -130,8 +131,3 @@ class BaseMotion:
         stop = math.sqrt(2.0 * 0.5 * self.limits.angular_acceleration * abs(aside))
         rate = min(self.limits.angular, YAW_GAIN * abs(aside), stop)
         return math.copysign(rate, aside)
-
-
-def wrapped(angle: float) -> float:
-    """The same angle in [-pi, pi) [rad]."""
-    return (angle + math.pi) % (2.0 * math.pi) - math.pi
