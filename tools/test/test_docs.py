@@ -65,7 +65,7 @@ def lost(page):
     for name, function, link in WALK.findall(file.read_text(encoding="utf-8")):
         target = file.parent / link
         text = target.read_text(encoding="utf-8") if target.exists() else ""
-        if name not in (target.name, target.stem) and not defines(text, name):
+        if not text or (name not in (target.name, target.stem) and not defines(text, name)):
             yield link
         elif function and not defines(text, function):
             yield f"{link}: {function}"
