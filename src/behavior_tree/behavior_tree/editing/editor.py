@@ -38,7 +38,7 @@ class _Change:
     Both get what to tell the subscribers of the tree.
     """
 
-    told: StructureChange
+    announced: StructureChange
     redo: Callable[[StructureChange], None]
     undo: Callable[[StructureChange], None]
 
@@ -130,12 +130,12 @@ class TreeEditor:
         else:
             self._check_element(fragment, self._instance(old))
         new = self._build(fragment, old)
-        told = StructureChange("replace")
+        announced = StructureChange("replace")
         if parent is None:
-            self._change(told, {None: [new]})
+            self._change(announced, {None: [new]})
         else:
             children = [new if child is old else child for child in parent.children]
-            self._change(told, {parent: children})
+            self._change(announced, {parent: children})
         return new
 
     def set_port(self, node: NodeReference, port: str, text: str) -> None:
@@ -148,14 +148,14 @@ class TreeEditor:
         self._check(target, {}, {target: {port: text}})
         before = target.raw_port(port)
 
-        def redo(told: StructureChange) -> None:
+        def redo(announced: StructureChange) -> None:
             self._open_entry(target, port, text)
             target.set_port(port, text)
-            self._tree.announce_change(told)
+            self._tree.announce_change(announced)
 
-        def undo(told: StructureChange) -> None:
+        def undo(announced: StructureChange) -> None:
             _restore_port(target, port, before)
-            self._tree.announce_change(told)
+            self._tree.announce_change(announced)
 
         self._do(_Change(StructureChange("set_port", changed=(target,)), redo, undo))
 
@@ -184,8 +184,8 @@ class TreeEditor:
         self._do(
             _Change(
                 StructureChange("rename"),
-                lambda told: self._rename(target, name, told),
-                lambda told: self._rename(target, before, told),
+                lambda announced: self._rename(target, name, announced),
+                lambda announced: self._rename(target, before, announced),
             )
         )
 
@@ -243,7 +243,7 @@ class TreeEditor:
         if not self._undo:
             return False
         change = self._undo.pop()
-        change.undo(replace(change.told, undone=True))
+        change.undo(replace(change.announced, undone=True))
         self._redo.append(change)
         return True
 
@@ -252,29 +252,33 @@ class TreeEditor:
         if not self._redo:
             return False
         change = self._redo.pop()
-        change.redo(change.told)
+        change.redo(change.announced)
         self._undo.append(change)
         return True
 
     def _do(self, change: _Change) -> None:
-        change.redo(change.told)
+        change.redo(change.announced)
         self._undo.append(change)
         self._redo.clear()
 
-    def _change(self, told: StructureChange, after: dict[TreeNode | None, list[TreeNode]]) -> None:
+    def _change(
+        self, announced: StructureChange, after: dict[TreeNode | None, list[TreeNode]]
+    ) -> None:
         before = {
             node: [self._tree.root_node()] if node is None else list(node.children)
             for node in after
         }
         self._do(
             _Change(
-                told,
+                announced,
                 lambda change: self._apply(after, change),
                 lambda change: self._apply(before, change),
             )
         )
 
-    def _apply(self, lists: dict[TreeNode | None, list[TreeNode]], told: StructureChange) -> None:
+    def _apply(
+        self, lists: dict[TreeNode | None, list[TreeNode]], announced: StructureChange
+    ) -> None:
         root = self._tree.root_node()
         for node, children in lists.items():
             for child in [root] if node is None else node.children:
@@ -288,7 +292,7 @@ class TreeEditor:
         for node, children in lists.items():  # a moved node has been let go by its old parent
             for child in children:
                 child.parent = child._up = node
-        self._tree.change_structure(root, self._present_instances, told)
+        self._tree.change_structure(root, self._present_instances, announced)
 
     def _present_instances(self) -> list[Subtree]:
         """Instances with nodes in the tree, the main one first, their nodes in order."""
@@ -301,10 +305,10 @@ class TreeEditor:
             found[board].nodes.append(node)
         return list(found.values())
 
-    def _rename(self, node: TreeNode, name: str, told: StructureChange) -> None:
+    def _rename(self, node: TreeNode, name: str, announced: StructureChange) -> None:
         self._name(node, name)
         changed = list(_pre_order(node)) if node.type() is NodeType.SUBTREE else [node]
-        self._tree.announce_change(replace(told, changed=tuple(changed)))
+        self._tree.announce_change(replace(announced, changed=tuple(changed)))
 
     def _name(self, node: TreeNode, name: str) -> None:
         node.name = NodeName(name)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
 __all__ = [
+    "CallbackRecord",
     "ChangeReader",
     "Changes",
     "LastTick",
     "RecordBatch",
     "StatusCallback",
     "TickRecord",
-    "ToldRecord",
 ]
 
 StatusCallback = Callable[["TreeNode", NodeStatus, NodeStatus], None]
@@ -67,7 +67,7 @@ class TickRecord(list[Any]):
         self.reasons += reasons
 
 
-class ToldRecord(TickRecord):
+class CallbackRecord(TickRecord):
     """A record that tells callbacks of changes of status as they are added.
 
     Args:
@@ -163,11 +163,14 @@ class RecordBatch:
             self.thread,
         )
 
-    def last_changes(self) -> dict[TreeNode, tuple[NodeStatus, NodeStatus]]:
-        """Status before and after the last change of each node that changed."""
-        changed = list(map(is_not, self.previous, self.new))
+    def last_statuses(self) -> dict[TreeNode, tuple[NodeStatus, NodeStatus]]:
+        """Status before and after of the last entry of each node; ticks that left it IDLE do not
+        count.
+        """
+        changed = map(is_not, self.previous, self.new)
+        kept = list(map(or_, changed, map(is_not, self.new, repeat(IDLE))))
         pairs = zip(self.previous, self.new, strict=True)
-        return dict(zip(compress(self.nodes, changed), compress(pairs, changed), strict=True))
+        return dict(zip(compress(self.nodes, kept), compress(pairs, kept), strict=True))
 
     def _times(self) -> list[int]:
         times, last = self._items[0::_ITEMS], self._begun

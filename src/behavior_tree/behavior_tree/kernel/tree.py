@@ -22,11 +22,11 @@ from behavior_tree.kernel.node import (
     select_kernels,
 )
 from behavior_tree.kernel.record import (
+    CallbackRecord,
     ChangeReader,
     LastTick,
     StatusCallback,
     TickRecord,
-    ToldRecord,
 )
 from behavior_tree.kernel.recorder import Recorder
 from behavior_tree.kernel.runtime import Runtime
@@ -305,7 +305,7 @@ class Tree:
         recorder = self._recorder
         record: TickRecord | None = None
         if self._watchers:
-            record = ToldRecord(self._watchers, kept=recorder is not None)
+            record = CallbackRecord(self._watchers, kept=recorder is not None)
         elif recorder is not None:
             record = TickRecord()
         if recorder is not None and record is not None:

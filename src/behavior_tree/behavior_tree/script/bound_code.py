@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expression trees to straight Python code for the values that scripts mostly see.
+"""Expression trees to Python code, bound to a blackboard, for the values that scripts mostly see.
 
 The closures of `compiler` know all rules; they also cost a call per operator. Most statements only
 move reals, integers and texts between entries that exist, so for each statement this module writes
@@ -50,7 +50,7 @@ from behavior_tree.script.parser import (
 )
 from behavior_tree.script.values import ARITHMETIC, EPSILON, EXACT
 
-__all__ = ["Fallbacks", "straight"]
+__all__ = ["Fallbacks", "bound_code"]
 
 _MOST_NODES = 100
 """Larger statements stay closures."""
@@ -77,7 +77,7 @@ class Fallbacks:
     """Truth of the last statement's value; raises likewise."""
 
 
-def straight(
+def bound_code(
     statements: list[Expr],
     fallbacks: Fallbacks,
     board: Blackboard,
@@ -194,7 +194,7 @@ def _plan(
             _check_size(statement)
             writer.statement(code, statement)
             gains = True
-        except _NotStraight:
+        except _NeedsClosures:
             del code.lines[written:]
             code.give_up()
     if not gains:
@@ -207,7 +207,7 @@ def _plan(
     return _Plan(names["run"], state, tuple(code.slots))
 
 
-class _NotStraight(Exception):
+class _NeedsClosures(Exception):
     """The statement holds something that only the closures do."""
 
 
@@ -271,7 +271,7 @@ class _Code:
         outer = self._indent[:-4]
         try:
             yield
-        finally:  # a statement that turns out not to be straight goes on outside
+        finally:  # a statement that turns out to need closures goes on outside
             self._indent = outer
             self._values, self._checked = known
 
@@ -350,12 +350,12 @@ _NO_NUMBER = "{0}.__class__ is not float and ({0}.__class__ is not int or {0} >=
 
 def _check_size(statement: Expr) -> None:
     if _size(statement) > _MOST_NODES:
-        raise _NotStraight
+        raise _NeedsClosures
 
 
 def _size(node: Expr, depth: int = 0) -> int:
     if depth > _DEEPEST:
-        raise _NotStraight
+        raise _NeedsClosures
     return 1 + sum(_size(each, depth + 1) for each in _operands(node))
 
 
@@ -382,7 +382,7 @@ class _Writer:
 
     def _assign(self, code: _Code, node: Assign) -> _Value:
         if not isinstance(node.target, Name):
-            raise _NotStraight
+            raise _NeedsClosures
         entry = code.entry(node.target.name)
         if node.op in (":=", "="):
             number = isinstance(node.value, Constant) and not isinstance(node.value.value, str)
@@ -440,7 +440,7 @@ class _Writer:
             return _Value(code.number(node.name), "number", True)
         if isinstance(node, Constant):
             if isinstance(node.value, str) or node.value >= EXACT:
-                raise _NotStraight
+                raise _NeedsClosures
             return _Value(code.literal(node, "real"), "real", True)
         if isinstance(node, Unary):
             return self._unary(code, node)
@@ -452,7 +452,7 @@ class _Writer:
             return self._ternary(
                 code, node, lambda each: self._real(self._number(code, each)).code, "real"
             )
-        raise _NotStraight
+        raise _NeedsClosures
 
     def _unary(self, code: _Code, node: Unary) -> _Value:
         operand = self._number(code, node.operand)
@@ -462,14 +462,14 @@ class _Writer:
             return _Value(f"(-{self._real(operand).code})", "real")
         if node.op == "!":
             return _Value(f"(not {operand.code})", "truth")
-        raise _NotStraight
+        raise _NeedsClosures
 
     def _binary(self, code: _Code, node: Binary) -> _Value:
         if node.op in ("&&", "||"):
             left, right = self._truth(code, node.left), self._truth(code, node.right)
             return _Value(f"({left} {'and' if node.op == '&&' else 'or'} {right})", "truth")
         if node.op not in ARITHMETIC:
-            raise _NotStraight
+            raise _NeedsClosures
         left_value = self._number(code, node.left)
         return self._arithmetic(code, node.op, left_value, self._number(code, node.right))
 
@@ -499,7 +499,7 @@ class _Writer:
         if isinstance(node, Constant) and _is_text(node):
             return code.literal(node, "literal")
         if not isinstance(node, Name):
-            raise _NotStraight
+            raise _NeedsClosures
         value = code.value(node.name)
         code.give_up_if(f"{value}.__class__ is not str")
         return value
@@ -527,14 +527,14 @@ class _Writer:
         """Operand of ``&&`` and ``||``, checked to have a truth; Python's truth of it is that."""
         if isinstance(node, Constant):
             if isinstance(node.value, str) or node.value not in (0, 1):
-                raise _NotStraight
+                raise _NeedsClosures
             return code.literal(node, "literal")
         if isinstance(node, Name):
             value = code.value(node.name)
             code.give_up_if(_NO_TRUTH.format(value))
             return value
         if isinstance(node, Ternary):  # of integers, which have a truth only if 0 or 1
-            raise _NotStraight
+            raise _NeedsClosures
         operand = self._number(code, node)
         if operand.kind in ("truth", "bool"):
             return operand.code

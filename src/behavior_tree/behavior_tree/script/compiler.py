@@ -16,6 +16,7 @@ from behavior_tree.blackboard.casts_4_8 import to_double
 from behavior_tree.blackboard.conversion import type_name
 from behavior_tree.errors import BehaviorTreeError, ConversionError, ScriptError
 from behavior_tree.quirks import MENDED, Quirks
+from behavior_tree.script.bound_code import Fallbacks, bound_code
 from behavior_tree.script.parser import (
     Assign,
     Binary,
@@ -27,7 +28,6 @@ from behavior_tree.script.parser import (
     Unary,
     parse,
 )
-from behavior_tree.script.straight import Fallbacks, straight
 from behavior_tree.script.values import (
     ARITHMETIC,
     COMPARE,
@@ -81,14 +81,14 @@ class Script:
 
     def bind_run(self, blackboard: Blackboard) -> Callable[[], Any]:
         """`run` on one blackboard, much faster."""
-        return self._straight(blackboard, as_test=False) or partial(self.run, blackboard)
+        return self._bound_code(blackboard, as_test=False) or partial(self.run, blackboard)
 
     def bind_test(self, blackboard: Blackboard) -> Callable[[], bool]:
         """`test` on one blackboard, much faster."""
-        return self._straight(blackboard, as_test=True) or partial(self.test, blackboard)
+        return self._bound_code(blackboard, as_test=True) or partial(self.test, blackboard)
 
-    def _straight(self, blackboard: Blackboard, *, as_test: bool) -> Callable[[], Any] | None:
-        return straight(
+    def _bound_code(self, blackboard: Blackboard, *, as_test: bool) -> Callable[[], Any] | None:
+        return bound_code(
             self._statements,
             self._fallbacks,
             blackboard,
@@ -113,7 +113,7 @@ class Script:
         try:
             return closure(blackboard)
         except BehaviorTreeError as error:
-            raise self._told(error) from error
+            raise self._with_source(error) from error
 
     def _truth(self, value: Any) -> bool:
         try:
@@ -121,9 +121,9 @@ class Script:
                 return bool(value != 0.0)
             return as_bool(value)
         except BehaviorTreeError as error:
-            raise self._told(error) from error
+            raise self._with_source(error) from error
 
-    def _told(self, error: BehaviorTreeError) -> ScriptError:
+    def _with_source(self, error: BehaviorTreeError) -> ScriptError:
         return ScriptError(f"Error in script [{self.source[:1000]}]\n{error}")
 
     def __call__(self, blackboard: Blackboard) -> Any:

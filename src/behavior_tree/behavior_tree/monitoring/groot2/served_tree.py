@@ -14,7 +14,6 @@ import time
 import uuid
 from collections.abc import Callable
 
-from behavior_tree.basic_types import NodeStatus
 from behavior_tree.kernel.node import IDLE, TreeNode
 from behavior_tree.kernel.record import Changes, RecordBatch
 from behavior_tree.kernel.structure import StructureChange
@@ -106,16 +105,21 @@ class ServedTree:
 
     def _follow(self) -> None:
         """Bring the statuses up to date."""
-        last: dict[TreeNode, tuple[NodeStatus, NodeStatus]] = {}
-        for batch in self._batches:
-            last.update(batch.last_changes())
+        offsets, states = self.structure.offsets, self.structure.states
+        seen: set[TreeNode] = set()
+        for batch in reversed(self._batches):
+            if seen.issuperset(batch.nodes):
+                continue
+            last = batch.last_statuses()
+            for node in last.keys() - seen:
+                offset = offsets.get(node._config.uid)
+                if offset is not None:
+                    previous, status = last[node]
+                    idle_from = _IDLE_FROM + previous._value_
+                    states[offset] = idle_from if status is IDLE else status._value_
+            seen |= last.keys()
         self._batches.clear()
         self._kept = 0
-        offsets, states = self.structure.offsets, self.structure.states
-        for node, (previous, status) in last.items():
-            offset = offsets.get(node._config.uid)
-            if offset is not None:
-                states[offset] = _IDLE_FROM + previous._value_ if status is IDLE else status._value_
 
     def _record(self, changes: Changes, since: int) -> None:
         known = self.structure.offsets
