@@ -5,6 +5,7 @@ Everything exported here is free of ROS; `behavior_scene.node.scene_node` is the
 `behavior_scene.node.conversion` the only place that knows messages.
 """
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene.detections import (
     Defect,
     Detection,
@@ -25,7 +26,7 @@ from behavior_scene.objects.scene import (
     UnknownLinkError,
     UnknownObjectError,
 )
-from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.objects.snapshot import SceneObject, Snapshot
 from behavior_scene.questions.questions import (
     Answer,
     BadQuestionError,

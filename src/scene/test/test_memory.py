@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_scene import ObjectState, Scene, checked_detection, library_from_dict
+from behavior_motion.object_state import ObjectState
+from behavior_scene import Scene, checked_detection, library_from_dict
 from behavior_scene.memory.sightings import SightingFilter
 from behavior_scene.memory.store import (
     SCHEMA_VERSION,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene import (
-    ObjectState,
     Scene,
     SceneParameters,
     TrackerParameters,

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from behavior_motion.object_state import ObjectState
 from behavior_motion.shapes import Box, Capsule, Cylinder, Sphere
-from behavior_scene import BadQuestionError, NoPointsError, ObjectState, Query, Question, answer
+from behavior_scene import BadQuestionError, NoPointsError, Query, Question, answer
 from behavior_scene.clouds.cloud import Cloud
 from behavior_scene.clouds.color import HsvRange
 from behavior_scene.library import Shape

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene import (
     Context,
     Defect,
-    ObjectState,
     Query,
     Question,
     Scene,

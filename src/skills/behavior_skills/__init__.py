@@ -5,6 +5,7 @@ Everything exported here is free of ROS: skills are plain functions over the pro
 `behavior_skills.interfaces`. `behavior_skills.node.skills_node` is the node around them.
 """
 
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill, SkillContext, Workspace
 from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest, GripperSkill
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
@@ -20,7 +21,6 @@ from behavior_skills.interfaces import (
     Hand,
     HeldObject,
     JointState,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion import Trajectory
+from behavior_motion.object_state import ObjectState
 
 Array = NDArray[np.float64]
 
@@ -63,16 +64,6 @@ class SkillFailure(Exception):
 
 class Cancelled(Exception):
     """The client wants the goal to end."""
-
-
-class ObjectState(enum.IntEnum):
-    """Values as in behavior_msgs/SceneObject."""
-
-    TRACKED = 0
-    STALE = 1
-    FROZEN = 2
-    ATTACHED = 3
-    LOST = 4
 
 
 @dataclass(frozen=True, slots=True)

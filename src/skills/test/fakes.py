@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
@@ -13,7 +14,6 @@ from behavior_skills.interfaces import (
     Done,
     Failure,
     JointState,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

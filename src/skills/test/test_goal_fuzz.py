@@ -29,9 +29,10 @@ from geometry_msgs.msg import PoseStamped  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
+from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
-from behavior_skills.interfaces import Done, JointState, ObjectState, ObjectView  # noqa: E402
+from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
 from behavior_skills.node.controllers import ControllerCommand  # noqa: E402
 from behavior_skills.node.goal_runtime import GoalRuntime  # noqa: E402

@@ -10,9 +10,10 @@ from fakes import EDGE, context_of
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.specified_place import SpecifiedPlaceSkill
-from behavior_skills.interfaces import Cancelled, Failure, ObjectState, SkillFailure
+from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
 from behavior_skills.orientations import random_rotations
 from behavior_skills.placement import PlaceSpecification, sample_placements
 

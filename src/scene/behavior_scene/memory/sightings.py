@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene.detections import Array
 from behavior_scene.memory.store import Sighted
-from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.objects.snapshot import SceneObject, Snapshot
 
 _GONE = (ObjectState.STALE, ObjectState.LOST)
 FORGOTTEN_NAMES = 10_000

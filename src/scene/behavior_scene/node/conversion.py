@@ -13,11 +13,12 @@ from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
+from behavior_motion.object_state import ObjectState
 from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
 from behavior_scene.library import Shape
 from behavior_scene.memory.store import Sighted
-from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.objects.snapshot import SceneObject, Snapshot
 from behavior_scene.tracking.tracker import Tracker
 from behavior_scene.tracking.tracks import Track
 

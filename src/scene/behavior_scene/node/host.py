@@ -32,7 +32,7 @@ from behavior_scene.memory.store import SceneMemory, StorageError
 from behavior_scene.objects.attachment import AttachmentRules
 from behavior_scene.objects.definitions import DefinitionError, definitions_from
 from behavior_scene.objects.scene import Scene, SceneParameters
-from behavior_scene.objects.scene_view import PointsProvider
+from behavior_scene.objects.scene_lookup import PointsProvider
 from behavior_scene.objects.snapshot import Snapshot
 from behavior_scene.questions.shown_shapes import ShownShapes
 from behavior_scene.tracking.tracks import Track

@@ -18,11 +18,12 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_motion.convex import ConvexShape
+from behavior_motion.object_state import ObjectState
 from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_ros import matrix_to_pose
 from behavior_scene.detections import Array
 from behavior_scene.library import Color
-from behavior_scene.objects.snapshot import ObjectState, SceneObject
+from behavior_scene.objects.snapshot import SceneObject
 from behavior_scene.questions.questions import Answer, Question
 from behavior_scene.questions.shown_shapes import ShownShape
 from behavior_scene.tracking.tracks import Track

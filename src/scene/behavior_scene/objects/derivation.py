@@ -10,7 +10,7 @@ import numpy as np
 from behavior_scene.derived import DerivedObject, NotDerivableError
 from behavior_scene.detections import Array
 from behavior_scene.objects.records import Record
-from behavior_scene.objects.scene_view import PointsProvider, SceneView
+from behavior_scene.objects.scene_lookup import PointsProvider, SceneLookup
 
 
 class Derivation:
@@ -19,14 +19,14 @@ class Derivation:
     def __init__(
         self,
         records: Mapping[str, Record],
-        view: SceneView,
+        lookup: SceneLookup,
         cloud: PointsProvider,
         points_period: float,
     ) -> None:
         """See `Scene`; points are taken at most every `points_period` [s], for that costs time."""
         self.points: tuple[Array, float] | None = None
         """Newest points and their stamp."""
-        self._records, self._view = records, view
+        self._records, self._lookup = records, lookup
         self._cloud, self._points_period = cloud, points_period
         self._points_taken = -np.inf
 
@@ -35,7 +35,7 @@ class Derivation:
         if definition.uses_points:
             self._take_points(now)
         try:
-            derived = definition.compute(self._view)
+            derived = definition.compute(self._lookup)
         except NotDerivableError as error:
             return str(error)
         record = Record(name, definition, derived.world_T_object)
@@ -63,7 +63,7 @@ class Derivation:
                     continue
                 record.cloud_stamp = stamp
             try:
-                record.take(derived.compute(self._view), derived.sources())
+                record.take(derived.compute(self._lookup), derived.sources())
             except NotDerivableError as error:
                 record.failed, record.text = True, str(error)
 

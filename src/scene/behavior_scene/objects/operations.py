@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from behavior_motion.object_state import ObjectState
 from behavior_ros.sent_text import SentTextError, read_yaml, shown
 from behavior_scene.derived import DerivedObject
 from behavior_scene.detections import Array
@@ -20,7 +21,6 @@ from behavior_scene.objects.definitions import (
     definitions_from,
 )
 from behavior_scene.objects.scene import Scene
-from behavior_scene.objects.snapshot import ObjectState
 from behavior_scene.request_checks import MOST_DEFINED, MOST_NAMES
 from behavior_tree.shown_text import named
 

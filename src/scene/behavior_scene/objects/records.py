@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene.derived import Derived, DerivedObject
 from behavior_scene.detections import Array, frozen
 from behavior_scene.library import NO_SHAPE, Color, ObjectClass, Shape
 from behavior_scene.objects.attachment import Attachment, LinkPose
 from behavior_scene.objects.definitions import Definition, kind_of
-from behavior_scene.objects.snapshot import ObjectState, SceneObject
+from behavior_scene.objects.snapshot import SceneObject
 from behavior_scene.tracking.tracks import Track
 
 _SMALLEST = 1e-3

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene.detections import Array, frozen
 from behavior_scene.library import SHAPE_SIZES, Color, Shape
 from behavior_scene.objects.definitions import Definition, DefinitionError, definitions_from
 from behavior_scene.objects.records import Record
-from behavior_scene.objects.snapshot import ObjectState
 
 
 class SavedObjectError(ValueError):

@@ -19,6 +19,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene.clouds.color import Hsv
 from behavior_scene.detections import Array, Defect, Detection, frozen
 from behavior_scene.library import ObjectLibrary
@@ -28,9 +29,9 @@ from behavior_scene.objects.derivation import Derivation
 from behavior_scene.objects.holding import Holding
 from behavior_scene.objects.records import Record
 from behavior_scene.objects.saved_objects import SavedObject
-from behavior_scene.objects.scene_view import PointsProvider, SceneView
+from behavior_scene.objects.scene_lookup import PointsProvider, SceneLookup
 from behavior_scene.objects.selection import DetectedObject
-from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.objects.snapshot import SceneObject, Snapshot
 from behavior_scene.objects.track_choice import TrackChoice
 from behavior_scene.tracking.intake import Intake, IntakeParameters
 from behavior_scene.tracking.parameters import TrackerParameters
@@ -123,7 +124,7 @@ class Scene:
         self._departed: set[str] = set()
         """Frames that objects once had: TF remembers them, the scene does not."""
         self._revision = first_revision
-        self._view = SceneView(
+        self._lookup = SceneLookup(
             records=self._records,
             current_pose=lambda record: record.pose(self._link_pose),
             frame_pose=self.frame_pose,
@@ -132,10 +133,10 @@ class Scene:
             library=library,
         )
         self._choice = TrackChoice(
-            self._records, self.tracker, self._view, color_of, self.parameters.stale_after
+            self._records, self.tracker, self._lookup, color_of, self.parameters.stale_after
         )
         self._derivation = Derivation(
-            self._records, self._view, cloud, self.parameters.points_period
+            self._records, self._lookup, cloud, self.parameters.points_period
         )
         self._holding = Holding(link_pose)
 
@@ -425,7 +426,7 @@ class Scene:
     def _object(self, record: Record, others: Mapping[str, SceneObject], now: float) -> SceneObject:
         state, text = record.state(now, self.parameters.stale_after, self.parameters.lost_after)
         if record.derived is not None:
-            found = (self._view.find(name) for name in record.sources)
+            found = (self._lookup.find(name) for name in record.sources)
             sources = [others[r.name] for r in found if r is not None and r.name in others]
             record.confidence = min((source.confidence for source in sources), default=1.0)
             unsure = [s.name for s in sources if s.state in (ObjectState.STALE, ObjectState.LOST)]

@@ -3,28 +3,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from behavior_motion.object_state import ObjectState
 from behavior_scene.detections import Array
 from behavior_scene.library import Color, Shape
-
-
-class ObjectState(enum.IntEnum):
-    """Values as in behavior_msgs/SceneObject."""
-
-    TRACKED = 0
-    """Follows its detections."""
-    STALE = 1
-    """Not seen for some time; keeps its last pose."""
-    FROZEN = 2
-    """Pose held on request."""
-    ATTACHED = 3
-    """Moves with a link of the robot."""
-    LOST = 4
-    """Not seen for so long that it must be expected elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

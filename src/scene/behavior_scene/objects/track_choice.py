@@ -12,7 +12,7 @@ from behavior_scene.derived import NotDerivableError
 from behavior_scene.library import Color
 from behavior_scene.objects.expression import ExpressionError
 from behavior_scene.objects.records import Record
-from behavior_scene.objects.scene_view import SceneView
+from behavior_scene.objects.scene_lookup import SceneLookup
 from behavior_scene.objects.selection import DetectedObject
 from behavior_scene.tracking.tracker import Tracker
 from behavior_scene.tracking.tracks import Track
@@ -25,12 +25,12 @@ class TrackChoice:
         self,
         records: Mapping[str, Record],
         tracker: Tracker,
-        view: SceneView,
+        lookup: SceneLookup,
         color_of: Callable[[Track], Hsv | None],
         stale_after: float,
     ) -> None:
         """See `Scene`; tracks not seen for `stale_after` [s] are not chosen."""
-        self._records, self._tracker, self._view = records, tracker, view
+        self._records, self._tracker, self._lookup = records, tracker, lookup
         self._color_of, self._stale_after = color_of, stale_after
 
     def followed(self) -> set[str]:
@@ -69,14 +69,14 @@ class TrackChoice:
             if record.track is not None and record.definition is not None and record.name != name
         }
         history = max(definition.minimum_history or minimum_history, 1)
-        known = [t for t in self._view.tracks([definition.class_id]) if t.name not in taken]
+        known = [t for t in self._lookup.tracks([definition.class_id]) if t.name not in taken]
         fresh = {
             track.name: track
             for track in known
             if len(track.history) >= history and now - track.newest.stamp <= self._stale_after
         }
         try:
-            found = definition.choose(fresh, self._view.pose, self._looks, now)
+            found = definition.choose(fresh, self._lookup.pose, self._looks, now)
         except (NotDerivableError, ExpressionError) as error:
             return str(error)
         if found is not None:

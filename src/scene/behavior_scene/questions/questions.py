@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion.convex import ConvexShape
+from behavior_motion.object_state import ObjectState
 from behavior_scene.clouds.cloud import Cloud
 from behavior_scene.clouds.color import Hsv, HsvRange
 from behavior_scene.clouds.points_in_shape import PlacedShape, PointCount, count_points
 from behavior_scene.detections import Array
 from behavior_scene.objects.scene import UnknownObjectError
 from behavior_scene.objects.shapes import body_of, depth_within, gap_between
-from behavior_scene.objects.snapshot import ObjectState, SceneObject, Snapshot
+from behavior_scene.objects.snapshot import SceneObject, Snapshot
 from behavior_tree.shown_text import named, visible
 
 CONTACT_TOLERANCE = 0.015

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from behavior_skills.interfaces import Array, ObjectState, ObjectView
+from behavior_motion.object_state import ObjectState
+from behavior_skills.interfaces import Array, ObjectView
 
 LEVEL_ANGLE = math.radians(5.0)
 """An axis closer than this to the vertical is taken as vertical: detections are noisy."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import wait_for
 from behavior_skills.arm.grip import LEAST_GAP
 from behavior_skills.goal_checks import invalid
 from behavior_skills.interfaces import (
     Failure,
-    ObjectState,
     SkillFailure,
 )
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import stillness, stop, wait_for
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
     Failure,
-    ObjectState,
     SkillFailure,
 )
 from behavior_tree.shown_text import named

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import PlanOptions
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow
 from behavior_skills.arm.planning import checked
@@ -22,7 +23,6 @@ from behavior_skills.goal_checks import (
 from behavior_skills.interfaces import (
     Array,
     Failure,
-    ObjectState,
     SkillFailure,
 )
 from behavior_tree.shown_text import named

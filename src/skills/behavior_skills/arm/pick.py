@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, stillness, wait_for
 from behavior_skills.arm.geometry import distance, levelled, present, translated
@@ -38,7 +39,6 @@ from behavior_skills.interfaces import (
     Array,
     Failure,
     HeldObject,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

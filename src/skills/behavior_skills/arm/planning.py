@@ -27,11 +27,11 @@ from behavior_motion import (
     Sphere,
     Trajectory,
 )
+from behavior_motion.object_state import ObjectState
 from behavior_skills.interfaces import (
     Array,
     Failure,
     HeldObject,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

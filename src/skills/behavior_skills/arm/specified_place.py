@@ -26,6 +26,7 @@ from behavior_motion import (
     Trajectory,
     check_interrupted,
 )
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.execution import follow, wait_for
 from behavior_skills.arm.geometry import distance, present
 from behavior_skills.arm.placing import Placing
@@ -40,7 +41,6 @@ from behavior_skills.interfaces import (
     Array,
     Failure,
     HeldObject,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

@@ -23,6 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_motion import RobotModel, Trajectory, check_interrupted
+from behavior_motion.object_state import ObjectState
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
 from behavior_skills.arm.gripper import GripperRequest
 from behavior_skills.arm.look import LookRequest
@@ -37,7 +38,6 @@ from behavior_skills.interfaces import (
     Array,
     Failure,
     JointState,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from behavior_motion.object_state import ObjectState
 from behavior_skills.grasping.candidates import (
     POOL,
     TILT_LIMIT,
@@ -19,7 +20,7 @@ from behavior_skills.grasping.candidates import (
     ranked_grasps,
     tilt_of,
 )
-from behavior_skills.interfaces import ObjectState, ObjectView
+from behavior_skills.interfaces import ObjectView
 
 EDGE = 0.0515
 

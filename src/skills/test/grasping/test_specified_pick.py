@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from fakes import context_of
 
+from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.process import ProcessWatch
@@ -15,7 +16,6 @@ from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
     Failure,
     JointState,
-    ObjectState,
     ObjectView,
     SkillFailure,
 )

@@ -17,7 +17,7 @@ PointsProvider = Callable[[], tuple[Array, float] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class SceneView:
+class SceneLookup:
     """Objects first, then frames.
 
     A track's name stands for the object that follows it, whatever that is called: what is derived
