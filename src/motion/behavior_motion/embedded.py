@@ -42,7 +42,7 @@ from behavior_motion.planner import (
     PlanRequest,
     RequestKind,
 )
-from behavior_motion.query import CHECK_STEP, Failure, Query, RouteFinder, limit_faults
+from behavior_motion.query import CHECK_STEP, PlanningFailed, Query, RouteFinder, limit_faults
 from behavior_motion.replanning import braked, joined, rest_of
 from behavior_motion.robot import RobotModel
 from behavior_motion.routes import routes
@@ -220,7 +220,7 @@ class EmbeddedPlanner:
             if hit <= rests_at:
                 q, _, _ = plan.trajectory.sample(hit)
                 touching = self.check_state(q, gripper_width=plan.gripper_width)
-                return Failure(
+                return PlanningFailed(
                     ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE,
                     f"{touching.text} in {hit - began:.2f} s, before the motion could be stopped "
                     "along its path; stop with stop_trajectory and plan anew from there",
@@ -255,7 +255,7 @@ class EmbeddedPlanner:
 
         def in_time() -> None:
             if self.clock() > last:
-                raise Failure(
+                raise PlanningFailed(
                     ErrorCode.TIMED_OUT,
                     f"no motion within {last - began:g} s of processor time; allow more time, or "
                     "ask for a shorter motion",
@@ -275,7 +275,7 @@ class EmbeddedPlanner:
                     clock=self.clock,
                 )
                 plan = self._plan(query, request)
-            except Failure as failure:
+            except PlanningFailed as failure:
                 return failure.plan(self._robot.dof, self.clock() - began)
         return replace(plan, request=replace(request, options=query.settled_options()))
 

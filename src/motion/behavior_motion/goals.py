@@ -11,7 +11,7 @@ from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import CollisionReport
-from behavior_motion.query import Failure, JointGoal, Query, limit_faults
+from behavior_motion.query import JointGoal, PlanningFailed, Query, limit_faults
 
 MOST_GOALS = 8
 """Number of joint goals kept for a pose."""
@@ -23,18 +23,18 @@ def given_goal(query: Query, q: Vector) -> list[JointGoal]:
     """A joint goal, checked."""
     outside = limit_faults(query.robot, q, 1e-9)
     if outside:
-        raise Failure(
+        raise PlanningFailed(
             ErrorCode.GOAL_STATE_INVALID,
             f"the goal is outside the limits: {outside[0]}; choose another",
         )
     touching = query.world.report(q)
     if not touching.ok:
-        raise Failure(
+        raise PlanningFailed(
             ErrorCode.GOAL_IN_COLLISION,
             f"the goal joints collide: {touching.text}; choose another goal or let the pair touch",
         )
     if not query.keeps_axis(q):
-        raise Failure(
+        raise PlanningFailed(
             ErrorCode.GOAL_VIOLATES_PATH_CONSTRAINTS,
             "the goal breaks the path constraint; turn the goal, or allow more",
         )
@@ -62,13 +62,13 @@ def goals_of_poses(
         if goals:
             return goals
     if not reached:
-        raise Failure(ErrorCode.NO_IK_SOLUTION, out_of_reach(poses, query.robot.base_frame))
+        raise PlanningFailed(ErrorCode.NO_IK_SOLUTION, out_of_reach(poses, query.robot.base_frame))
     if report.ok:
-        raise Failure(
+        raise PlanningFailed(
             ErrorCode.GOAL_VIOLATES_PATH_CONSTRAINTS,
             "every goal breaks the path constraint; turn the goals, or allow more",
         )
-    raise Failure(
+    raise PlanningFailed(
         ErrorCode.GOAL_IN_COLLISION,
         f"every way to reach the goal collides, the nearest: {report.text}; choose another pose "
         "or let the pair touch",

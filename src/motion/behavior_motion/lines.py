@@ -11,7 +11,7 @@ from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import Plan
-from behavior_motion.query import CHECK_STEP, Failure, Query
+from behavior_motion.query import CHECK_STEP, PlanningFailed, Query
 from behavior_motion.timing import TimingError, resting, time_curve_at
 from behavior_motion.trajectory import Trajectory
 
@@ -27,7 +27,7 @@ def follow_lines(query: Query, ik: InverseKinematics, tool: ToolPath, min_fracti
     No padding: such moves go close to things.
 
     Raises:
-        Failure: CARTESIAN_PATH_UNREACHABLE, CARTESIAN_PATH_BLOCKED or
+        PlanningFailed: CARTESIAN_PATH_UNREACHABLE, CARTESIAN_PATH_BLOCKED or
             TIME_PARAMETERIZATION_FAILED, with the fraction that is feasible.
     """
     marks, targets, distance = tool.samples()
@@ -54,7 +54,7 @@ def follow_lines(query: Query, ik: InverseKinematics, tool: ToolPath, min_fracti
             f"{cause}; {fraction:.0%} of the way is feasible, {min_fraction:.0%} wanted: move what "
             "is in the way, or start from another posture"
         )
-        raise Failure(code, message, fraction)
+        raise PlanningFailed(code, message, fraction)
     corners = tool.corner_marks[tool.corner_marks <= marks[count - 1] + 1e-9]
     trajectory, passed = _timed(
         query,
@@ -106,9 +106,9 @@ def _timed(
         trajectory, passed = time_curve_at(curve, query.limits, corners, max_speed=slow)
     except TimingError as error:
         message = f"the line cannot be timed: {error}; try another posture or a shorter line"
-        raise Failure(ErrorCode.TIME_PARAMETERIZATION_FAILED, message, fraction) from error
+        raise PlanningFailed(ErrorCode.TIME_PARAMETERIZATION_FAILED, message, fraction) from error
     if not query.is_free(trajectory):
-        raise Failure(
+        raise PlanningFailed(
             ErrorCode.CARTESIAN_PATH_BLOCKED,
             "the timed motion leaves the checked line; give more room or another posture",
             fraction,

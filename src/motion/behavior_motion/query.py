@@ -53,7 +53,7 @@ class JointGoal:
     """Cost of going there from the start, about the time it takes [s]."""
 
 
-class Failure(Exception):
+class PlanningFailed(Exception):
     """A planning step ends with a code and a sentence."""
 
     def __init__(self, code: ErrorCode, message: str, fraction: float = 0.0) -> None:
@@ -111,7 +111,7 @@ class Query:
             clock: That planning times count on [s].
 
         Raises:
-            Failure: The start is outside the limits, in collision, or breaks the constraint.
+            PlanningFailed: The start is outside the limits, in collision, or breaks the constraint.
         """
         self.clock = clock
         self.began = clock()
@@ -126,7 +126,7 @@ class Query:
         )
         outside = limit_faults(robot, start, LIMIT_TOLERANCE)
         if outside:
-            raise Failure(
+            raise PlanningFailed(
                 ErrorCode.START_STATE_INVALID,
                 f"the start is outside the limits: {outside[0]}; jog the joint back",
             )
@@ -140,7 +140,7 @@ class Query:
             return None
         cone = AxisCone(ik, constraint, self.start)
         if not cone.holds(self.start, ANGLE_SLACK):
-            raise Failure(
+            raise PlanningFailed(
                 ErrorCode.START_STATE_VIOLATES_PATH_CONSTRAINTS,
                 f"at the start {ik.frame!r} is {cone.angle(self.start):.3f} rad off the wanted "
                 f"direction, {constraint.tolerance:g} rad allowed; level it first, or allow more",
@@ -153,7 +153,7 @@ class Query:
         deep = [(a, b, -d) for (a, b), d in touching.items() if -d > START_TOLERANCE]
         if deep:
             report = CollisionReport(tuple(sorted(deep, key=lambda p: -p[2])))
-            raise Failure(
+            raise PlanningFailed(
                 ErrorCode.START_STATE_IN_COLLISION,
                 f"the start collides: {report.text}; move the robot or the object, or let the "
                 "pair touch",

@@ -14,7 +14,7 @@ import numpy as np
 from behavior_motion import manifold, paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.query import CHECK_STEP, Failure, JointGoal, Query
+from behavior_motion.query import CHECK_STEP, JointGoal, PlanningFailed, Query
 from behavior_motion.sampling import SearchLimits, connect
 
 MOST_ROUNDS = 10
@@ -41,7 +41,7 @@ def routes(
         stream: Tells apart the random choices of several parts of one request.
 
     Raises:
-        Failure: TIMED_OUT or PLANNING_FAILED, once there are no more.
+        PlanningFailed: TIMED_OUT or PLANNING_FAILED, once there are no more.
     """
     # A straight line to a farther goal beats a detour to a near one only up to a point.
     near = [g for g in goals if g.travel <= max(2.0 * goals[0].travel, goals[0].travel + 0.7)]
@@ -66,12 +66,12 @@ def routes(
             yield _reached(group, path[-1]), path
             refused += 1
         if query.clock() > query.deadline:
-            raise Failure(
+            raise PlanningFailed(
                 ErrorCode.TIMED_OUT,
                 f"no path within {query.options.allowed_planning_time:g} s of processor time; the "
                 "goal may be walled in: allow more time, another goal, or move what is in the way",
             )
-    raise Failure(
+    raise PlanningFailed(
         ErrorCode.PLANNING_FAILED,
         f"{MOST_ROUNDS} ever longer searches found {refused} paths, none of which kept clear when "
         "checked densely; try another goal, or move what is in the way",

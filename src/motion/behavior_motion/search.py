@@ -17,7 +17,7 @@ from scipy.interpolate import PPoly
 from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.query import CHECK_STEP, Failure, JointGoal, Query
+from behavior_motion.query import CHECK_STEP, JointGoal, PlanningFailed, Query
 from behavior_motion.timing import TimingError, resting, time_curve_at, time_straight
 from behavior_motion.trajectory import Trajectory
 
@@ -31,7 +31,7 @@ def search(query: Query, goals: list[JointGoal]) -> tuple[JointGoal, Matrix, Tra
     """Goal reached, corners of the path, and motion; ``goals`` come nearest first.
 
     Raises:
-        Failure: TIMED_OUT, PLANNING_FAILED or TIME_PARAMETERIZATION_FAILED.
+        PlanningFailed: TIMED_OUT, PLANNING_FAILED or TIME_PARAMETERIZATION_FAILED.
     """
     for goal, path in query.find_routes(query, query.start, goals):
         motion = timed(query, path, np.zeros(0))
@@ -63,13 +63,13 @@ def checked(
     """What ``timing`` returns where its motion is free; None where not.
 
     Raises:
-        Failure: TIME_PARAMETERIZATION_FAILED.
+        PlanningFailed: TIME_PARAMETERIZATION_FAILED.
     """
     try:
         trajectory, passed = timing()
     except TimingError as error:
         message = f"the path cannot be timed: {error}; try other waypoints or another goal"
-        raise Failure(ErrorCode.TIME_PARAMETERIZATION_FAILED, message) from error
+        raise PlanningFailed(ErrorCode.TIME_PARAMETERIZATION_FAILED, message) from error
     return (trajectory, passed) if query.is_free(trajectory) else None
 
 

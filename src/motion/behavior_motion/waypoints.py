@@ -26,7 +26,7 @@ from behavior_motion.errors import ErrorCode
 from behavior_motion.goals import given_goal, goals_of_poses
 from behavior_motion.kinematics import InverseKinematics
 from behavior_motion.planner import Plan
-from behavior_motion.query import CHECK_STEP, Failure, JointGoal, Query
+from behavior_motion.query import CHECK_STEP, JointGoal, PlanningFailed, Query
 from behavior_motion.search import checked, timed
 from behavior_motion.timing import time_curve_at
 from behavior_motion.trajectory import Trajectory
@@ -57,7 +57,7 @@ def follow_waypoints(query: Query, ik: InverseKinematics, targets: list[Matrix])
     """The motion from the start through the targets: joints (dof,) and poses (4, 4).
 
     Raises:
-        Failure: What stands in the way, and at which waypoint.
+        PlanningFailed: What stands in the way, and at which waypoint.
     """
     postures = _chosen(query, ik, targets)
     legs: list[_Leg] = []
@@ -72,7 +72,7 @@ def follow_waypoints(query: Query, ik: InverseKinematics, targets: list[Matrix])
             path, trajectory, times = found
             return query.answer(path, trajectory, waypoint_times=times)
         if query.clock() > query.deadline:
-            raise Failure(
+            raise PlanningFailed(
                 ErrorCode.TIMED_OUT,
                 f"no free motion through all {len(targets)} waypoints within "
                 f"{query.options.allowed_planning_time:g} s; allow more time, or move waypoints "
@@ -90,9 +90,9 @@ def _naming(index: int) -> Iterator[None]:
     """Failures within the block name the waypoint."""
     try:
         yield
-    except Failure as failure:
+    except PlanningFailed as failure:
         message = f"waypoint {index}: {failure.message}"
-        raise Failure(failure.code, message, failure.fraction) from failure
+        raise PlanningFailed(failure.code, message, failure.fraction) from failure
 
 
 def _leg(query: Query, start: Vector, goal: JointGoal, index: int) -> _Leg:

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from behavior_motion import Box, Cylinder, EmbeddedPlanner, Mesh, RobotModel, Sphere
 from behavior_motion.options import OrientationConstraint as AxisConstraint
 from behavior_motion.options import PlanOptions
-from behavior_motion.query import Failure, JointGoal, Query
+from behavior_motion.query import JointGoal, PlanningFailed, Query
 from behavior_motion.routes import routes
 
 FIELDS: dict[str, dict[str, Any]] = {
@@ -324,7 +324,7 @@ class FakeMoveIt:
                     return None if any(query.blocked(q) for q in line) else line
                 goals = [JointGoal(q, i, 0.0) for i, q in enumerate(self._goals)]
                 return next(iter(routes(query, self._start, goals)))[1]
-            except Failure:
+            except PlanningFailed:
                 return None
 
     def _allowed(self) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from behavior_motion.errors import ErrorCode
 from behavior_motion.interruption import check_interrupted
 from behavior_motion.moveit import messages
 from behavior_motion.moveit.scene_mirror import SceneMirror
-from behavior_motion.query import Failure, JointGoal, Query
+from behavior_motion.query import JointGoal, PlanningFailed, Query
 from behavior_motion.robot import RobotModel
 from behavior_motion.scene import PlanningScene
 
@@ -64,7 +64,7 @@ class MoveItRoutes:
         """Goal reached and corners of a free path to it; ask for the next where one does not do.
 
         Raises:
-            Failure: TIMED_OUT or PLANNING_FAILED, once there are no more.
+            PlanningFailed: TIMED_OUT or PLANNING_FAILED, once there are no more.
         """
         # MoveIt searches in threads of its own, which our processor time does not count.
         deadline = time.monotonic() + query.options.allowed_planning_time
@@ -93,13 +93,13 @@ class MoveItRoutes:
                 yield goal, embedded.shortened(query, path, rng, tries)
             check_interrupted()
             if time.monotonic() > deadline:
-                raise Failure(
+                raise PlanningFailed(
                     ErrorCode.TIMED_OUT,
                     f"MoveIt found no path within {query.options.allowed_planning_time:g} s "
                     f"({why or 'those it found were refused by the final check'}); allow more "
                     "time, another goal, or move what is in the way",
                 )
-        raise Failure(
+        raise PlanningFailed(
             ErrorCode.PLANNING_FAILED,
             f"{SEARCHES} searches of MoveIt ended without a free path "
             f"({why or 'refused by the final check'}); try another goal, or move what is in the "
