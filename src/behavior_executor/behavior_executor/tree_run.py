@@ -19,15 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from behavior_tree import Blackboard, NodeStatus, NodeType, Tree, TreeNode
+from behavior_tree import Blackboard, Cause, CauseKind, NodeStatus, NodeType, Tree, TreeNode
 from behavior_tree.kernel.failure import LONGEST_REASON, bounded
 from behavior_tree.kernel.record import RecordBatch
 
 PROGRESS_KEY = "mission_progress"
 DETAIL_KEY = "mission_detail"
 PHASE_KEY = "mission_phase"
-SERVER_LOST = ("server lost", "no server of")
-"""Parts of the failure reasons of leaves whose server went away or is not there."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,7 @@ class TreeRun:
             node: text
             for node, text in reasons
             if node.type() is NodeType.ACTION
-            and _tells_of_lost_server(text)
+            and Cause.of(text).kind is CauseKind.SERVER_LOST
             and results.get(node) is not NodeStatus.SUCCESS
         }
         if self._lost_by and any(
@@ -247,7 +245,3 @@ class TreeRun:
 
 def _is_skill(node: TreeNode) -> bool:
     return "phase" in node.config().ports
-
-
-def _tells_of_lost_server(reason: str) -> bool:
-    return any(part in reason for part in SERVER_LOST)

@@ -19,7 +19,9 @@ from behavior_executor.missions import (
 )
 from behavior_executor.report import Report
 from behavior_executor.tree_run import Activity
-from behavior_tree import NodeStatus
+from behavior_tree import Cause, CauseKind, NodeStatus
+
+LOST = Cause(CauseKind.SERVER_LOST, "action /pick: the server of /pick is gone")
 
 
 @pytest.fixture
@@ -203,7 +205,7 @@ def test_mission_timeout(tmp_path: Path) -> None:
 
 def test_lost_server_is_waited_for_then_named(tmp_path: Path) -> None:
     bench = Bench(tmp_path, server_lost_grace=1.0)
-    bench.server = "action /pick: server lost: the server of /pick is gone"
+    bench.server = LOST
     mission = bench.submit("server")
     bench.tick()
     assert mission.state is State.RUNNING
@@ -217,7 +219,7 @@ def test_lost_server_is_waited_for_then_named(tmp_path: Path) -> None:
 
 def test_server_that_returns_goes_on_with_the_mission(tmp_path: Path) -> None:
     bench = Bench(tmp_path, server_lost_grace=1.0)
-    bench.server = "action /pick: server lost: the server of /pick is gone"
+    bench.server = LOST
     mission = bench.submit("server")
     for _ in range(10):
         bench.tick()
@@ -227,9 +229,14 @@ def test_server_that_returns_goes_on_with_the_mission(tmp_path: Path) -> None:
     assert mission.state is State.FINISHED
 
 
+def test_what_a_reason_is_tells_its_kind_and_not_its_words(bench: Bench) -> None:
+    bench.server = "the guests say: server lost, no server of beer"
+    assert bench.run("server").code is Code.TREE_FAILED
+
+
 def test_server_that_returns_and_fails_for_another_reason(tmp_path: Path) -> None:
     bench = Bench(tmp_path, server_lost_grace=1.0)
-    bench.server = "action /pick: server lost: the server of /pick is gone"
+    bench.server = LOST
     mission = bench.submit("server")
     for _ in range(10):
         bench.tick()

@@ -31,6 +31,7 @@ from behavior_tree.blackboard.ports import (
     PortInfo,
     ports_list,
 )
+from behavior_tree.cause import Cause, CauseKind
 from behavior_tree.editing import TreeEditor
 from behavior_tree.errors import (
     BehaviorTreeError,
@@ -92,6 +93,8 @@ __all__ = [
     "BlackboardError",
     "BlackboardHistory",
     "BlackboardWrite",
+    "Cause",
+    "CauseKind",
     "ConditionNode",
     "ConsumeQueue",
     "ControlNode",

@@ -7,8 +7,10 @@ BehaviorTree.CPP.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from behavior_tree.cause import Cause
 
 __all__ = [
     "BehaviorTreeError",
@@ -87,6 +89,15 @@ class FailureReason:
     `causes`."""
     causes: tuple[FailureReason, ...] = ()
     """Reasons of the children that made the node fail, in order; empty for a leaf."""
+    cause: Cause | None = None
+    """What a leaf gave as its reason, with its kind, evidence and remedy."""
+
+    def leaves(self) -> Iterator[FailureReason]:
+        """The reasons of the leaves behind this one, in order; of a leaf its own."""
+        if not self.causes:
+            yield self
+        for each in self.causes:
+            yield from each.leaves()
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"

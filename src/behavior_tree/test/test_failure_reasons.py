@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from tree_kit import Clock, xml
 
-from behavior_tree import BehaviorTreeFactory, NodeStatus, Tree, TreeNode
+from behavior_tree import BehaviorTreeFactory, Cause, CauseKind, NodeStatus, Tree, TreeNode
 
 FAILURE, RUNNING, SUCCESS = NodeStatus.FAILURE, NodeStatus.RUNNING, NodeStatus.SUCCESS
 
@@ -123,3 +125,20 @@ def test_a_timeout_tells_why_the_attempts_failed_meanwhile():
         "timeout of 500 ms, 'r' was running; attempts failed meanwhile: 3;"
         " the first: localize: no map; the last: localize: no pose"
     )
+
+
+def test_a_cause_reads_as_a_sentence_and_keeps_what_it_is_on_its_way_up():
+    cause = Cause(CauseKind.SERVER_LOST, "no oven", remedy="start it", evidence="OVEN_OFF")
+    assert (cause, str(cause.at("cook"))) == ("no oven: start it", "cook: no oven: start it")
+    told = cause.at("cook")
+    assert (told.kind, told.remedy, told.evidence) == (cause.kind, "start it", "OVEN_OFF")
+    assert Cause.of(cause) is cause
+    assert vars(pickle.loads(pickle.dumps(cause))) == vars(cause)
+    assert Cause.of("burnt").kind is CauseKind.OTHER
+    tree = tree_of("<Fallback><A/><B/></Fallback>", A=[cause], B=["burnt"])
+    assert tree.tick_once() is NodeStatus.FAILURE
+    reason = tree.failure_reason()
+    assert [leaf.cause for leaf in reason.leaves()] == ["no oven: start it", "burnt"]
+    kinds = [leaf.cause.kind for leaf in reason.leaves()]
+    assert kinds == [CauseKind.SERVER_LOST, CauseKind.OTHER]
+    assert "no oven: start it" in reason.text

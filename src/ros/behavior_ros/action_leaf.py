@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 
 from behavior_ros.goal_exchange import End, GoalOutcome
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import code_text, inlined, load_interface
+from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub, SentGoal
 from behavior_ros.node_models import NodeModel
-from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
+from behavior_ros.result_cause import reported
+from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
 
 
 class ActionLeaf(StatefulActionNode):
@@ -51,7 +52,7 @@ class ActionLeaf(StatefulActionNode):
         try:
             self._goal = self.goal_ports.read(self)
         except (ValueError, RuntimeError) as error:
-            return self._fail(str(error))
+            return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
         return self._send()
 
     def on_running(self) -> NodeStatus:
@@ -67,7 +68,7 @@ class ActionLeaf(StatefulActionNode):
     def _send(self) -> NodeStatus:
         model = self.model
         if self._is_late():
-            return self._fail(f"action {model.name} could not be sent within {model.timeout:g} s")
+            return self._fail_late("could not be sent")
         if self.hub.closing(None if self._resend else model.name):
             self._searched = self.hub.wall()
             return NodeStatus.RUNNING
@@ -75,7 +76,8 @@ class ActionLeaf(StatefulActionNode):
             waited = self.hub.wall() - self._searched
             if waited < model.server_timeout:
                 return NodeStatus.RUNNING
-            return self._fail(f"no server of action {model.name} for {waited:.1f} s: start it")
+            sentence = f"no server of action {model.name} for {waited:.1f} s"
+            return self._fail(Cause(CauseKind.SERVER_LOST, sentence, remedy="start it"))
         # Others may be closing: then a rejection says nothing, and the goal is sent again.
         self._resend = self.hub.closing()
         self._sent = self.hub.send(
@@ -99,8 +101,7 @@ class ActionLeaf(StatefulActionNode):
         if outcome is not None:
             return self._end(outcome)
         if self._is_late():
-            timeout = self.model.timeout
-            return self._fail(f"action {self.model.name} did not end within {timeout:g} s")
+            return self._fail_late("did not end")
         return NodeStatus.RUNNING
 
     def _end(self, outcome: GoalOutcome) -> NodeStatus:
@@ -112,14 +113,15 @@ class ActionLeaf(StatefulActionNode):
             self._searched = self.hub.wall()
             return NodeStatus.RUNNING
         if outcome.result is None:
-            return self._fail(f"action {self.model.name}: {outcome.message}")
+            return self._fail(Cause.of(outcome.message).at(f"action {self.model.name}"))
         self.result_ports.write(self, outcome.result)
         code = getattr(outcome.result, "code", 0)
         if outcome.succeeded and code == 0:
             self._let_go()
             self._ended = self.hub.wall()
             return self._pass_barrier(outcome.result)
-        return self._fail(self._reason_of(outcome, code))
+        otherwise = f"action {self.model.name} {outcome.end.value}"
+        return self._fail(reported(outcome.result, code, otherwise=otherwise))
 
     def _pass_barrier(self, result: Any) -> NodeStatus:
         """Succeed once the effect of the result can be seen."""
@@ -131,24 +133,18 @@ class ActionLeaf(StatefulActionNode):
         waited = self.hub.wall() - self._ended
         if waited <= self.model.server_timeout:
             return NodeStatus.RUNNING
-        return self._fail(
-            f"action {self.model.name} succeeded, but the {name} does not show it ({waited:.1f} s)"
-        )
-
-    def _reason_of(self, outcome: GoalOutcome, code: int) -> str:
-        message = getattr(outcome.result, "message", "") or getattr(
-            outcome.result, "error_string", ""
-        )
-        if message:
-            return str(message)
-        cause = f" with {code_text(type(outcome.result), code)}" if code else ""
-        return f"action {self.model.name} {outcome.end.value}{cause}"
+        sentence = f"action {self.model.name} succeeded, but the {name} does not show it"
+        return self._fail(Cause(CauseKind.TIMED_OUT, f"{sentence} ({waited:.1f} s)"))
 
     def _is_late(self) -> bool:
         timeout = self.model.timeout
         return timeout is not None and self.hub.now() - self._begun > timeout
 
-    def _fail(self, reason: str) -> NodeStatus:
+    def _fail_late(self, what: str) -> NodeStatus:
+        sentence = f"action {self.model.name} {what} within {self.model.timeout:g} s"
+        return self._fail(Cause(CauseKind.TIMED_OUT, sentence))
+
+    def _fail(self, reason: Cause) -> NodeStatus:
         self._let_go()
         self.set_failure_reason(reason)
         return NodeStatus.FAILURE

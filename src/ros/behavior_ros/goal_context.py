@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from behavior_ros.clock_alarm import clock_alarm
+from behavior_ros.server_watch import server_lost
 
 _LOOK = 0.25
 """[s] wall time between two looks at whether a server is still there."""
@@ -163,7 +164,7 @@ class GoalContext:
 
         def lost() -> str | None:
             there = client.service_is_ready()
-            return None if there else f"server lost: service {client.srv_name} is not there"
+            return None if there else server_lost(f"service {client.srv_name} is not there")
 
         reason = lost()
         if reason is not None:

@@ -19,6 +19,9 @@ from typing import Any, Protocol
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 
+from behavior_ros.server_watch import server_lost
+from behavior_tree.cause import Cause, CauseKind
+
 
 class End(Enum):
     """How a goal ended."""
@@ -39,7 +42,7 @@ class GoalOutcome:
     result: Any = None
     """Result message; None if rejected or lost."""
     message: str = ""
-    """Why, where no result says it."""
+    """Why, where no result says it; a `Cause` of its kind where the server is lost."""
 
     @property
     def succeeded(self) -> bool:
@@ -116,7 +119,7 @@ class GoalExchange:
         self._send_cancel()
 
     def lose(self, message: str) -> None:
-        """Give the goal up because its server is gone.
+        """Give the goal up because its server is gone; `message` is a `Cause`.
 
         Should the server have been out of reach only, the goal is cancelled as soon as it can be.
         """
@@ -143,7 +146,11 @@ class GoalExchange:
         self.signs_of_life += 1
         handle = future.result()
         if handle is None or not handle.accepted:
-            self._finish(GoalOutcome(End.REJECTED, message="the server rejected the goal"))
+            self._finish(
+                GoalOutcome(
+                    End.REJECTED, message=Cause(CauseKind.REJECTED, "the server rejected the goal")
+                )
+            )
             return
         self._handle = handle
         if self._on_accept is not None:
@@ -159,7 +166,7 @@ class GoalExchange:
         end = None if response is None else _ENDS.get(response.status)
         if end is None:
             self._finish(
-                GoalOutcome(End.LOST, message="server lost: it does not know the goal any more")
+                GoalOutcome(End.LOST, message=server_lost("it does not know the goal any more"))
             )
         else:
             self._finish(GoalOutcome(end, response.result))

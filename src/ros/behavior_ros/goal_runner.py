@@ -19,7 +19,7 @@ from rclpy.task import Future
 from behavior_ros.burst_action_client import burst_action_client
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
 from behavior_ros.goal_exchange import End, GoalExchange, GoalOutcome
-from behavior_ros.server_watch import ServerWatch
+from behavior_ros.server_watch import ServerWatch, server_lost
 
 _CANCEL_GRACE = 2.0
 """[s] wall time for which a cancelled goal's end is awaited."""
@@ -140,7 +140,7 @@ class GoalRunner:
             ServerLost: if there is no server
         """
         if not self.ready():
-            raise ServerLost(f"server lost: no server of action {self.name}; start it")
+            raise ServerLost(server_lost(f"no server of action {self.name}; start it"))
         return RemoteGoal(self, goal, feedback)
 
     def run(

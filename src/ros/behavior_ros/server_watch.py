@@ -27,8 +27,15 @@ from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 from unique_identifier_msgs.msg import UUID
 
+from behavior_tree.cause import Cause, CauseKind
+
 _PERIOD = 0.2
 """[s] between two looks at the graph."""
+
+
+def server_lost(what: str) -> Cause:
+    """The cause of a failure: a server is not there, or went away; `what` says which and how."""
+    return Cause(CauseKind.SERVER_LOST, f"server lost: {what}")
 
 
 class ServerWatch:
@@ -65,7 +72,7 @@ class ServerWatch:
         self._asked = clock()
         self._identities = self._servers()
 
-    def look(self, signs_of_life: int, *, accepted: bool) -> str | None:
+    def look(self, signs_of_life: int, *, accepted: bool) -> Cause | None:
         """Return why the server counts as lost, None while it does not.
 
         Args:
@@ -91,14 +98,14 @@ class ServerWatch:
                 what = "was restarted " + (
                     "and forgot the goal" if accepted else "before it had acknowledged the goal"
                 )
-            return f"server lost: the server of {self._name} {what}"
+            return server_lost(f"the server of {self._name} {what}")
         self._identities = self._identities or servers
         if self._question is not None and self._question.done():
             self._question = None
             self._silent = 0.0 if accepted else self._silent
         if self._silent > self._timeout:
-            return (
-                f"server lost: the server of {self._name} has not answered for {self._silent:.1f} s"
+            return server_lost(
+                f"the server of {self._name} has not answered for {self._silent:.1f} s"
             )
         if self._question is None and now - self._asked > self._timeout / 4:
             self._ask(now)

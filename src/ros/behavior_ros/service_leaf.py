@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import code_text, inlined, load_interface
+from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
-from behavior_tree import NodeStatus, PortInfo, StatefulActionNode
+from behavior_ros.result_cause import reported
+from behavior_ros.server_watch import server_lost
+from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
 
 _LOOK = 0.2
 """[s] wall time between two looks at whether the server is there."""
@@ -44,7 +46,7 @@ class ServiceLeaf(StatefulActionNode):
         try:
             self._request = self.request_ports.read(self)
         except (ValueError, RuntimeError) as error:
-            return self._fail(str(error))
+            return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
         if self.client.service_is_ready():
             self._call()
         return NodeStatus.RUNNING
@@ -60,7 +62,8 @@ class ServiceLeaf(StatefulActionNode):
         name = self.model.name
         timeout = self.model.timeout or _DEFAULT_TIMEOUT
         if self.hub.now() - self._begun > timeout:
-            return self._fail(f"service {name} did not answer within {timeout:g} s")
+            sentence = f"service {name} did not answer within {timeout:g} s"
+            return self._fail(Cause(CauseKind.TIMED_OUT, sentence))
         wall = self.hub.wall()
         if wall - self._looked >= _LOOK:
             self._looked = wall
@@ -70,8 +73,9 @@ class ServiceLeaf(StatefulActionNode):
                     self._call()
             elif wall - self._seen > self.model.server_timeout:
                 if self._future is None:
-                    return self._fail(f"no server of service {name}: start it")
-                return self._fail(f"server lost: service {name} is not there any more")
+                    sentence = f"no server of service {name}"
+                    return self._fail(Cause(CauseKind.SERVER_LOST, sentence, remedy="start it"))
+                return self._fail(server_lost(f"service {name} is not there any more"))
         return NodeStatus.RUNNING
 
     def on_halted(self) -> None:
@@ -83,11 +87,9 @@ class ServiceLeaf(StatefulActionNode):
         code = getattr(response, "code", 0)
         if code == 0 and getattr(response, "success", True):
             return NodeStatus.SUCCESS
-        cause = f" with {code_text(type(response), code)}" if code else ""
-        message = getattr(response, "message", "")
-        return self._fail(message or f"service {self.model.name} refused{cause}")
+        return self._fail(reported(response, code, otherwise=f"service {self.model.name} refused"))
 
-    def _fail(self, reason: str) -> NodeStatus:
+    def _fail(self, reason: Cause) -> NodeStatus:
         self._let_go()
         self.set_failure_reason(reason)
         return NodeStatus.FAILURE

@@ -25,7 +25,7 @@ from behavior_ros import (
 )
 from behavior_ros.closing import closables
 from behavior_ros.node_models import NodeModelError
-from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
+from behavior_tree import BehaviorTreeFactory, CauseKind, LoadError, NodeStatus
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
 TICK_BUDGET = 0.1
@@ -396,6 +396,7 @@ class TestActionLeaf:
         status, reason = tree.run(leaf)
         assert status is FAILURE
         assert reason == "action /pick: server lost: the server of /pick is gone"
+        assert reason.kind is CauseKind.SERVER_LOST
         assert time.monotonic() - begin < 2.0
         servers.serve(succeed)
         assert tree.run(leaf) == (SUCCESS, "")

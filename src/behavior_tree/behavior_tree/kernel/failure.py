@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from behavior_tree.cause import Cause
 from behavior_tree.errors import FailureReason
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def explain(node: TreeNode) -> FailureReason:
     own = bounded(node._reason, LONGEST_REASON)
     if not causes:
         text = node.failure_reason() or f"{node.registration_id()} returned FAILURE"
-        return FailureReason(node.full_path(), bounded(text, LONGEST_REASON))
+        cause = Cause.of(text)
+        return FailureReason(node.full_path(), bounded(text, LONGEST_REASON), cause=cause)
     if len(causes) == 1 and not own:
         return causes[0]
     text = _listed(causes)

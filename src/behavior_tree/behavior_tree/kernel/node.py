@@ -153,8 +153,8 @@ class TreeNode(PyTreesProtocol):
     # -- failures -------------------------------------------------------------------------------
 
     def set_failure_reason(self, text: str) -> None:
-        """Say in plain words why this node is about to return FAILURE; forgotten when it starts
-        again.
+        """Say in plain words why this node is about to return FAILURE, by a `Cause` where somebody
+        may act upon its kind; forgotten when it starts again.
         """
         self._reason = text
         record = self._rt.record

@@ -21,7 +21,7 @@ from behavior_navigation.rules.behavior_call import (
 from behavior_navigation.rules.calls import CallResult
 from behavior_ros import ParameterSpec, code_text
 from behavior_ros.leaf_hub import LeafHub, SentGoal, leaf_hub
-from behavior_tree import BehaviorTreeFactory
+from behavior_tree import BehaviorTreeFactory, Cause, CauseKind
 
 PARAMETERS = (
     ParameterSpec(
@@ -133,7 +133,9 @@ class RemoteBehavior:
                 on_end=lambda outcome: None,
             )
         elif time.monotonic() - self._since > self._patience:
-            return CallResult(False, f"no server of action {self._action}: start it")
+            sentence = f"no server of action {self._action}"
+            cause = Cause(CauseKind.SERVER_LOST, sentence, remedy="start it")
+            return CallResult(False, cause)
         return None
 
     def _take_feedback(self, message: ExecuteMission.Feedback) -> None:

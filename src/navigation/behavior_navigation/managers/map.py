@@ -33,6 +33,7 @@ from behavior_ros import (
 )
 from behavior_ros.leaf_hub import SentGoal, leaf_hub
 from behavior_tree import BehaviorTreeFactory
+from behavior_tree.cause import Cause
 
 PARAMETERS = (
     *input_parameters(
@@ -225,7 +226,7 @@ def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:
     result = outcome.result
     if result is None:
         kept = outcome.end is End.REJECTED
-        return LoadAnswer(number, False, f"the map loader: {outcome.message}", kept=kept)
+        return LoadAnswer(number, False, Cause.of(outcome.message).at("the map loader"), kept=kept)
     if result.request_id != number:
         return LoadAnswer(
             number, False, f"the map loader answered request {result.request_id} instead"

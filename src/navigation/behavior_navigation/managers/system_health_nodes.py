@@ -16,6 +16,7 @@ from behavior_tree import (
     StatefulActionNode,
     ports_list,
 )
+from behavior_tree.cause import Cause
 
 
 class SystemHealth(Protocol):
@@ -114,7 +115,7 @@ class ResetLocalization(StatefulActionNode):
         self.set_output("message", answer.text)
         if answer.success:
             return NodeStatus.SUCCESS
-        self.set_failure_reason(f"the localizer refused its reset: {answer.text}")
+        self.set_failure_reason(Cause.of(answer.text).at("the localizer refused its reset"))
         return NodeStatus.FAILURE
 
     def on_halted(self) -> None:

@@ -19,6 +19,7 @@ from behavior_tree import (
     StatefulActionNode,
     ports_list,
 )
+from behavior_tree.cause import Cause
 
 
 @dataclass(slots=True)
@@ -102,7 +103,7 @@ class RunBehavior(StatefulActionNode):
         self._call = None
         if result.success:
             return NodeStatus.SUCCESS
-        self.set_failure_reason(f"{self.get_input('behavior')}: {result.text}")
+        self.set_failure_reason(Cause.of(result.text).at(self.get_input("behavior")))
         return NodeStatus.FAILURE
 
     def on_halted(self) -> None:

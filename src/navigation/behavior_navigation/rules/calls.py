@@ -15,6 +15,7 @@ from behavior_tree import (
     StatefulActionNode,
     ports_list,
 )
+from behavior_tree.cause import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class CallNode(StatefulActionNode):
         self._call = None
         if result.success:
             return NodeStatus.SUCCESS
-        self.set_failure_reason(f"{self._what}: {result.text or 'refused'}")
+        self.set_failure_reason(Cause.of(result.text or "refused").at(self._what))
         return NodeStatus.FAILURE
 
     def on_halted(self) -> None:

@@ -20,6 +20,7 @@ from behavior_tree import (
     TreeNodeManifest,
     ports_list,
 )
+from behavior_tree.cause import Cause
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9]*")
 
@@ -154,7 +155,7 @@ class SwitchEntity(StatefulActionNode):
         if result.success:
             return NodeStatus.SUCCESS
         verb = "enabled" if self._target else "disabled"
-        self.set_failure_reason(f"{entity.name} was not {verb}: {result.text}")
+        self.set_failure_reason(Cause.of(result.text).at(f"{entity.name} was not {verb}"))
         return NodeStatus.FAILURE
 
     def on_halted(self) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from behavior_navigation.rules.state import MapPhase, MapState, NavigationState
+from behavior_tree.cause import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ class MapChange:
         if self._current is None or self._answer is None or not self._answer.kept:
             return "no tile was refused"
         self.map.phase, self.map.refused = MapPhase.IDLE, self._current.tile_id
-        self.map.refusal = f"tile '{self._current.tile_id}': {self._answer.text}"
+        self.map.refusal = Cause.of(self._answer.text).at(f"tile '{self._current.tile_id}'")
         if self._wanted is self._current:
             self._wanted, self.map.requested = None, ""
         self._current = None
