@@ -124,7 +124,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             if name
         ]
         for manager in self.managers:
-            manager.wake_tree = self.wake_tree
+            manager.wake_tree = self._wake_running_tree
         self._gates: dict[str, FeedbackGate] = {}
         self._goals: MissionGoals | None = None
         self._to_report: deque[Mission] = deque()
@@ -354,6 +354,11 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         """
         if self._ticker is not None:
             self._ticker.wake()
+
+    def _wake_running_tree(self) -> None:
+        """The same, but where no mission runs, news that managers have may wait for the period."""
+        if hasattr(self, "core") and self.core.queue.running is not None:
+            self.wake_tree()
 
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         """Publish the tree's XML."""

@@ -151,3 +151,19 @@ def test_a_timer_of_the_tree_is_awaited_and_not_the_period(chain: Chain) -> None
     chain.spin_until(lambda: mission.is_final)
     assert mission.code is Code.SUCCESS
     assert mission.elapsed(chain.node._now()) < PERIOD
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("chain", [True], indirect=True)
+def test_news_of_managers_wake_a_tree_that_runs(chain: Chain) -> None:
+    core = chain.node.core
+    chain.node._wake_running_tree()
+    for _ in range(20):
+        chain.executor.spin_once(timeout_sec=0.01)
+    begin = core.last_tick
+    chain.start("waits")
+    chain.spin_until(lambda: chain.ticks > 0)
+    assert core.last_tick > begin
+    before = chain.ticks
+    chain.node._wake_running_tree()
+    chain.spin_until(lambda: chain.ticks == before + 1)
