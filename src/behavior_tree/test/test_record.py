@@ -227,3 +227,22 @@ def test_each_entry_has_a_time_between_those_of_its_neighbours() -> None:
     ]
     assert all(mark < end for mark, end in zip(marks, ends, strict=True))
     assert all(end < mark for end, mark in zip(ends, marks[1:], strict=False))
+
+
+def test_the_newest_parts_of_a_record_tell_the_last_status_of_each_node() -> None:
+    tree = tree_of("<Sequence><AlwaysSuccess/><Inverter><AlwaysFailure/></Inverter></Sequence>")
+    batches: list[RecordBatch] = []
+    reader = Reader()
+    reader.take = batches.append
+    tree.subscribe_changes(reader)
+    for _ in range(20):
+        tree.tick_exactly_once()
+    tree.drain_changes()
+    (batch,) = batches
+    parts = list(batch.newest_first(7))
+    assert sum(map(len, parts)) == len(batch)
+    last = {}
+    for part in parts:
+        last = part.last_statuses() | last
+    assert last == batch.last_statuses()
+    assert {pair[1] for pair in last.values()} == {NodeStatus.IDLE}

@@ -14,7 +14,7 @@ before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, repeat
@@ -162,6 +162,12 @@ class RecordBatch:
             list(compress(self.new, changed)),
             self.thread,
         )
+
+    def newest_first(self, entries: int) -> Iterator[RecordBatch]:
+        """Parts of so many entries, the newest first."""
+        for end in range(len(self), 0, -entries):
+            items = self._items[max(end - entries, 0) * _ITEMS : end * _ITEMS]
+            yield RecordBatch(items, [], self.thread, self._begun)
 
     def last_statuses(self) -> dict[TreeNode, tuple[NodeStatus, NodeStatus]]:
         """Status before and after of the last entry of each node; ticks that left it IDLE do not

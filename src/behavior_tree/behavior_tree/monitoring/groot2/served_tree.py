@@ -29,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 _MAX_TRANSITIONS = 1000
 _MOST_KEPT = 20_000
 """Entries of the record that are kept until somebody asks, 1 MB."""
+_PART = 1000
+"""Entries of the record that are looked at together."""
 _IDLE_FROM = 10
 """Added to the previous status when a node becomes IDLE."""
 
@@ -107,10 +109,11 @@ class ServedTree:
         """Bring the statuses up to date."""
         offsets, states = self.structure.offsets, self.structure.states
         seen: set[TreeNode] = set()
-        for batch in reversed(self._batches):
-            if seen.issuperset(batch.nodes):
+        parts = (part for batch in reversed(self._batches) for part in batch.newest_first(_PART))
+        for part in parts:
+            if seen.issuperset(part.nodes):
                 continue
-            last = batch.last_statuses()
+            last = part.last_statuses()
             for node in last.keys() - seen:
                 offset = offsets.get(node._config.uid)
                 if offset is not None:
