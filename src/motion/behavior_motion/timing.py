@@ -177,8 +177,11 @@ def _run_ruckig(profile: ruckig.InputParameter) -> tuple[Vector, Matrix, Matrix,
     if result not in (ruckig.Result.Working, ruckig.Result.Finished):
         raise TimingError(f"ruckig found no profile ({result})")
     times = _knots(motion)
-    samples = [motion.at_time(t) for t in times]
-    q, qd, qdd = (np.array([sample[i] for sample in samples]) for i in range(3))
+    parts = []
+    for piece in np.array_split(times, len(times) // 1000 + 1):
+        check_interrupted()
+        parts.append(np.array([motion.at_time(t)[:3] for t in piece]))
+    q, qd, qdd = np.concatenate(parts).transpose(1, 0, 2)
     return times, q, qd, qdd
 
 
