@@ -43,9 +43,10 @@ from behavior_scene.detector import (
     parse_settings,
 )
 from behavior_sim.camera_process import CameraError, CameraFrame, CameraProcess, CameraRequest
-from behavior_sim.config import WorldConfig, parse_world
+from behavior_sim.config import WorldConfig, load_world, parse_world
 from behavior_sim.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.layouts import Pose, pose_of
+from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
@@ -129,8 +130,7 @@ def _apart(a: Pose, b: Pose) -> float:
 
 def world() -> WorldConfig:
     """The world of block stacking with one block, and a camera over the robot's shoulder."""
-    data: dict[str, Any] = yaml.safe_load((CONFIG / "worlds/block_stacking.yaml").read_text())
-    data["robot"] = yaml.safe_load((CONFIG / "worlds" / data["robot"]).read_text())
+    data: dict[str, Any] = yaml.safe_load(load_world(find_world("block_stacking")).text)
     data["objects"] = {BLOCK: data["objects"][BLOCK]}
     region = {"x": [0.42, 0.58], "y": [-0.12, 0.12]}
     data["layouts"] = {"default": {BLOCK: {"region": region, "yaw": [-3.1415, 3.1415]}}}
