@@ -8,6 +8,7 @@ interpreter at a breakpoint, hence the process.
 """
 
 import importlib
+import random
 import socket
 import sys
 
@@ -15,16 +16,20 @@ from groot2_trees import SHAPES
 
 
 def free_port() -> int:
-    """First of two neighbouring ports that nobody uses."""
-    while True:
+    """First of two neighbouring ports that nobody uses.
+
+    Below those that systems give to outgoing connections: a server that is replaced by another one
+    frees its port for a moment, in which no connection must be given it.
+    """
+    for port in random.SystemRandom().sample(range(20_000, 32_000, 2), 1000):
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1))
             except OSError:
                 continue
             return port
+    raise AssertionError("no two neighbouring ports are free")
 
 
 def make_tree(module, shape="basic", compat="4.8"):
