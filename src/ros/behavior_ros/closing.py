@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from rclpy.action import ActionClient, ActionServer
 from rclpy.node import Node
 
 from behavior_ros.node_parts import node_parts
@@ -41,3 +42,15 @@ def unregister_closable(node: Node, closable: Closable) -> None:
 def closables(nodes: Iterable[Node]) -> list[Closable]:
     """Return everything registered for some nodes."""
     return [closable for node in nodes for closable in node_parts(node).closables]
+
+
+def destroy_actions(node: Node) -> None:
+    """Destroy a node's action servers and clients, which rclpy's ``destroy_node`` forgets.
+
+    What is left of them keeps the node's participant until Python's collector comes by, at any
+    moment: also when another participant is being discovered, for which Fast DDS then waits in
+    vain, with the interpreter locked.
+    """
+    for waitable in list(node.waitables):
+        if isinstance(waitable, ActionServer | ActionClient):
+            waitable.destroy()

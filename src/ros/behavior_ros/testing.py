@@ -20,6 +20,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from behavior_ros.closing import destroy_actions
+
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 # Each test has a domain of its own: a killed process haunts its domain for 20 s. Who tests beside
@@ -77,6 +79,7 @@ class Spinner:
         self._thread.join(5.0)
         for node in self.nodes:
             node.destroy_node()
+            destroy_actions(node)
         self.executor.shutdown(timeout_sec=0.0)
         assert self.error is None, f"a callback raised {self.error!r}"
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node in its own ROS domain: topics, services, and that bad input never stops it."""
 
+import gc
 import math
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +81,20 @@ def test_unseen_object_goes_stale(rig):
     rig.see()
     rig.until(lambda: rig.object() is not None)
     rig.until(lambda: rig.object().state == SceneObject.STALE)
+
+
+def test_a_destroyed_scene_leaves_no_participant_to_the_collector():
+    """Destroyed at any later moment, a participant can wait in vain for its own discovery."""
+
+    def threads():
+        return len(list(Path("/proc/self/task").iterdir()))
+
+    Rig(DOMAIN).close()  # what a process has once and for all
+    gc.collect()
+    before = threads()
+    gc.disable()
+    try:
+        Rig(DOMAIN).close()
+        assert threads() <= before
+    finally:
+        gc.enable()
