@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 
 from behavior_ros.closing import destroy_actions
@@ -36,9 +36,9 @@ for _ in range(os.getpid() % (_LAST + 1 - _FIRST)):
 class Spinner:
     """Nodes in one executor that spins in a thread of its own."""
 
-    def __init__(self) -> None:
-        """Make the executor; it spins from `start` on."""
-        self.executor = SingleThreadedExecutor()
+    def __init__(self, executor: Executor | None = None) -> None:
+        """Take an executor, or make rclpy's; it spins from `start` on."""
+        self.executor = executor or SingleThreadedExecutor()
         self.nodes: list[Node] = []
         self.error: BaseException | None = None
         self._stopped = threading.Event()
@@ -47,23 +47,38 @@ class Spinner:
     def start(self, *nodes: Node) -> None:
         """Spin these nodes; `stop` destroys them."""
         for node in nodes:
-            self.nodes.append(node)
-            self.executor.add_node(node)
+            self._add(node)
         self._thread.start()
 
-    def do(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function in the executor's thread and return what it returns."""
-        done, box = threading.Event(), []
+    def node(self, name: str, **kwargs: Any) -> Node:
+        """Make one more node that spins."""
+        made = Node(name, **kwargs)
+        self._add(made)
+        return made
+
+    def do(self, function: Callable[..., Any], *args: Any, timeout: float = 20.0) -> Any:
+        """Call a function in the executor's thread and return what it returns, or raise that."""
+        done = threading.Event()
+        value: Any = None
+        error: BaseException | None = None
 
         def call() -> None:
+            nonlocal value, error
             try:
-                box.append(function(*args))
-            finally:
-                done.set()
+                value = function(*args)
+            except BaseException as raised:
+                error = raised
+            done.set()
 
         self.executor.create_task(call)
-        assert done.wait(20.0), "the executor is blocked"
-        return box[0]
+        assert done.wait(timeout), "the executor is blocked"
+        if error is not None:
+            raise error
+        return value
+
+    def _add(self, node: Node) -> None:
+        self.nodes.append(node)
+        self.executor.add_node(node)
 
     def _spin(self) -> None:
         while not self._stopped.is_set():

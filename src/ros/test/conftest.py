@@ -13,9 +13,9 @@ os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 import pytest
 import rclpy
-from rclpy.node import Node
 
 from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.testing import Spinner
 
 HERE = Path(__file__).parent
 
@@ -52,69 +52,6 @@ class Process:
         return self.process.returncode, out, err, time.monotonic() - begin
 
 
-class Spinner:
-    """Nodes in one executor that spins in a thread of its own."""
-
-    def __init__(self):
-        self.executor = LeanExecutor()
-        self.nodes = []
-        self.stopped = threading.Event()
-        self.error = None
-        self.thread = threading.Thread(target=self._spin, daemon=True)
-        self.thread.start()
-
-    def _spin(self):
-        while not self.stopped.is_set():
-            try:
-                self.executor.spin_once(timeout_sec=0.1)
-            except BaseException as error:
-                self.error = error
-                raise
-
-    def node(self, name, **kwargs):
-        node = Node(name, **kwargs)
-        self.nodes.append(node)
-        self.executor.add_node(node)
-        return node
-
-    def do(self, function, *args, timeout=20.0):
-        """Call a function in the executor's thread and return what it returns."""
-        done = threading.Event()
-        box = []
-
-        def call():
-            try:
-                box.append((function(*args), None))
-            except BaseException as error:
-                box.append((None, error))
-            done.set()
-
-        self.executor.create_task(call)
-        assert done.wait(timeout), "the executor is blocked"
-        value, error = box[0]
-        if error is not None:
-            raise error
-        return value
-
-    def stop(self):
-        self.stopped.set()
-        self.thread.join(5.0)
-        for node in self.nodes:
-            node.destroy_node()
-        self.executor.shutdown(timeout_sec=0.0)
-
-
-def until(predicate, timeout=20.0, what="condition"):
-    """Wait until a predicate holds, and fail after the timeout."""
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        value = predicate()
-        if value:
-            return value
-        time.sleep(0.005)
-    raise AssertionError(f"{what} did not come true within {timeout} s")
-
-
 @pytest.fixture(scope="session", autouse=True)
 def context():
     rclpy.init()
@@ -122,21 +59,23 @@ def context():
     rclpy.try_shutdown()
 
 
-@pytest.fixture
-def spinner():
-    made = Spinner()
+def _spinning():
+    """In the executor of the suite's own processes."""
+    made = Spinner(LeanExecutor())
+    made.start()
     yield made
     made.stop()
-    assert made.error is None, f"a callback raised {made.error!r}"
+
+
+@pytest.fixture
+def spinner():
+    yield from _spinning()
 
 
 @pytest.fixture
 def spinner2():
     """Return a second process, as it were."""
-    made = Spinner()
-    yield made
-    made.stop()
-    assert made.error is None, f"a callback raised {made.error!r}"
+    yield from _spinning()
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@
 import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
-from conftest import until
 from rclpy.action import CancelResponse, GoalResponse
 
 from behavior_ros import BurstActionServer, GoalEnd, burst_action_client, burst_action_server
+from behavior_ros.testing import until
 
 
 class Desk:

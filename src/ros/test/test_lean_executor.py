@@ -5,7 +5,6 @@ import threading
 
 import pytest
 import rclpy
-from conftest import until
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.task import Future
@@ -14,6 +13,7 @@ from std_srvs.srv import Trigger
 
 from behavior_ros import lean_executor
 from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.testing import until
 
 
 @pytest.fixture

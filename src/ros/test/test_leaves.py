@@ -7,7 +7,6 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 from behavior_msgs.action import MoveArm, Pick
-from conftest import until
 from geometry_msgs.msg import PointStamped, TransformStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from std_msgs.msg import Bool
@@ -25,6 +24,7 @@ from behavior_ros import (
 )
 from behavior_ros.closing import closables
 from behavior_ros.node_models import NodeModelError
+from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, CauseKind, LoadError, NodeStatus
 
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE

@@ -7,7 +7,6 @@ import time
 import numpy as np
 import pytest
 import rclpy
-from conftest import until
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, TransformStamped
 from rclpy.context import Context
@@ -39,6 +38,7 @@ from behavior_ros import (
 )
 from behavior_ros.builtin_transforms import BuiltinTransformBuffer
 from behavior_ros.qos import QOS_TRANSFORMS
+from behavior_ros.testing import until
 
 HAS_TF2 = importlib.util.find_spec("tf2_ros") is not None
 NEEDS_TF2 = pytest.mark.skipif(not HAS_TF2, reason="tf2_ros is not importable here")

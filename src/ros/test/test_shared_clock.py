@@ -2,11 +2,11 @@
 """Nodes of one process hear the clock once."""
 
 from builtin_interfaces.msg import Time
-from conftest import until
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
 from behavior_ros.shared_clock import share_clock
+from behavior_ros.testing import until
 
 SIMULATED = [Parameter("use_sim_time", value=True)]
 

@@ -8,7 +8,6 @@ import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
-from conftest import until
 from control_msgs.action import GripperCommand
 from rclpy.action import ActionClient
 from rclpy.parameter import Parameter
@@ -26,6 +25,7 @@ from behavior_ros import (
     WorkerActionServer,
     to_time,
 )
+from behavior_ros.testing import until
 
 TIMEOUT = 5.0
 
