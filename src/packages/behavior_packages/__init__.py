@@ -31,7 +31,7 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -155,6 +155,27 @@ class Packages:
     def offers(self, kind: str) -> list[Offer]:
         """What all of them offer of a kind."""
         return [offer for package in self.packages for offer in package.offers(kind)]
+
+    def load_all(self, kind: str, tell: Callable[[str], None]) -> Iterator[tuple[Offer, Any]]:
+        """What all of them offer of a kind that is code, loaded; of one name the first.
+
+        Args:
+            kind: that gives names to ``module:attribute``.
+            tell: is given what is broken or offered twice; the others come all the same.
+        """
+        first: dict[str, Offer] = {}
+        for offer in self.offers(kind):
+            if offer.name in first:
+                both = [(each.package, each.place) for each in (first[offer.name], offer)]
+                tell(ambiguity(one_of(kind), offer.name, both))
+                continue
+            first[offer.name] = offer
+            try:
+                loaded = offer.load()
+            except PackageError as error:
+                tell(str(error))
+                continue
+            yield offer, loaded
 
     def names(self, kind: str) -> list[str]:
         """Names of a kind, sorted; one that several packages offer stands with each of them."""

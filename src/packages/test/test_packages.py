@@ -137,6 +137,21 @@ def test_broken_code_is_told_with_both_lines(
         absent.load()
 
 
+def test_code_of_a_kind_is_loaded_and_what_is_broken_or_doubled_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "one", "vda5050_actions: {beep: 'json:loads', honk: 'no_such_code:f'}")
+    install(tmp_path, "two", "vda5050_actions: {beep: 'json:dumps', wave: 'json:dumps'}")
+    told: list[str] = []
+    loaded = found(monkeypatch, tmp_path).load_all("vda5050_actions", told.append)
+    assert [(offer.name, code.__name__) for offer, code in loaded] == [
+        ("beep", "loads"),
+        ("wave", "dumps"),
+    ]
+    assert "No module named 'no_such_code'" in told[0]
+    assert "vda5050 action 'beep' is offered by one (" in told[1]
+
+
 def test_pip_makes_packages_known_by_an_entry_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

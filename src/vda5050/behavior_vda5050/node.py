@@ -370,9 +370,13 @@ class Vda5050Client(Node):  # type: ignore[misc]
         )
 
     def _make_handlers(self, behaviors: list[str]) -> dict[str, ActionHandler]:
-        handlers: dict[str, ActionHandler] = {
-            offer.name: offer.load()(self) for offer in packages().offers("vda5050_actions")
-        }
+        handlers: dict[str, ActionHandler] = {}
+        tell = self.get_logger().error
+        for offer, make in packages().load_all("vda5050_actions", tell):
+            try:
+                handlers[offer.name] = make(self)
+            except Exception as error:  # a package may raise anything; the others shall be there
+                tell(str(offer.failure(error)))
         for entry in filter(None, behaviors):
             kind, equals, mission = entry.partition("=")
             if not (equals and kind.strip() and mission.strip()):

@@ -17,7 +17,9 @@ from paho.mqtt.enums import CallbackAPIVersion
 from rclpy.parameter import Parameter
 from test_vda5050 import action, order
 
+import behavior_vda5050.node
 from behavior_executor.node import BehaviorExecutor
+from behavior_packages import Packages, read_manifest
 from behavior_ros.testing import Spinner, until
 from behavior_vda5050.node import Vda5050Client
 
@@ -282,3 +284,22 @@ def test_drive_of_a_client_that_died_is_cancelled(
     spinner.nodes.append(other)
     spinner.do(spinner.executor.add_node, other)
     until(lambda: site.executor.core.queue.running is None, WAIT, "cancellation")
+
+
+def test_a_broken_package_takes_no_other_handlers_along(
+    spinner: Spinner, tmp_path: Path, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifests = {
+        "gone": "vda5050_actions: {honk: 'no_such_code:HONK'}",
+        "raising": "vda5050_actions: {blink: 'json:loads'}",
+        "sound": "vda5050_actions: {beep: 'weakref:ref'}",
+    }
+    offered = []
+    for name, text in manifests.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+        offered.append(read_manifest(name, tmp_path / f"{name}.yaml"))
+    monkeypatch.setattr(behavior_vda5050.node, "packages", lambda: Packages(offered))
+    client = Vda5050Client(parameter_overrides=parameters(port=broker.port, serial_number="9"))
+    spinner.start(client)
+    assert "beep" in client.vehicle.known_actions
+    assert not {"honk", "blink"} & set(client.vehicle.known_actions)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from behavior_motion import Trajectory
-from behavior_packages import Offer, PackageError, ambiguity, packages
+from behavior_packages import packages
 from behavior_skills.arm.context import SkillContext
 from behavior_skills.interfaces import Array
 from behavior_skills.node import conversion
@@ -80,17 +80,7 @@ def skill_servers(tell: Callable[[str], None]) -> dict[str, SkillServer]:
         tell: is given what is wrong with a package; the others' skills are there all the same.
     """
     found: dict[str, SkillServer] = {}
-    offered: dict[str, Offer] = {}
-    for offer in packages().offers("skills"):
-        first = offered.setdefault(offer.name, offer)
-        if first is not offer:
-            tell(ambiguity("skill", offer.name, [(o.package, o.place) for o in (first, offer)]))
-            continue
-        try:
-            skill = offer.load()
-        except PackageError as error:
-            tell(str(error))
-            continue
+    for offer, skill in packages().load_all("skills", tell):
         if isinstance(skill, SkillServer):
             found[offer.name] = skill
         else:
