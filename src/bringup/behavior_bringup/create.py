@@ -7,6 +7,8 @@ Each part is a folder of `templates/`; ``@NAME@`` in the names and texts of its 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import keyword
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,6 +97,8 @@ def create(where: Path, package: str, parts: Sequence[str]) -> Path:
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", package):
         raise UsageError(f"'{package}' is no name of a package: small letters, digits, single _")
+    if keyword.iskeyword(package) or importlib.util.find_spec(package) is not None:
+        raise UsageError(f"'{package}' is taken: Python knows it already; choose another name")
     unknown = [part for part in parts if part not in PARTS]
     if unknown:
         raise UsageError(f"'{unknown[0]}' is no part: choose from {', '.join(PARTS)}")

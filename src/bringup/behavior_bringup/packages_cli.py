@@ -10,6 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
+from behavior_bringup.errors import UsageError
+from behavior_bringup.suggestions import choose
 from behavior_bringup.terminal import say, sentence
 from behavior_packages import (
     CODE_KINDS,
@@ -38,11 +40,12 @@ def add_packages(subparsers: Any) -> None:
 
 
 def _packages(options: argparse.Namespace) -> int:
-    chosen = [p for p in packages().packages if not options.names or p.name in options.names]
     known = [package.name for package in packages().packages]
-    strange = [name for name in options.names if name not in known]
-    problems = [f"no package '{name}' offers anything" for name in strange]
-    problems += [text for package in chosen for text in problems_of(package)]
+    for name in options.names:
+        if name not in known:
+            raise UsageError(f"No package '{name}' offers anything: {choose(name, known)}")
+    chosen = [p for p in packages().packages if not options.names or p.name in options.names]
+    problems = [text for package in chosen for text in problems_of(package)]
     problems += _doubled({package.name for package in chosen})
     if options.json:
         rows = [

@@ -17,7 +17,16 @@ from behavior_bringup.errors import BringupError, UsageError
 from behavior_packages import read_manifest
 
 
-@pytest.mark.parametrize(("name", "words"), [("My-Jobs", "no name"), ("a__b", "no name")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("My-Jobs", "no name"),
+        ("a__b", "no name"),
+        ("import", "is taken"),
+        ("json", "is taken"),
+        ("behavior_jobs", "is taken"),
+    ],
+)
 def test_names_that_no_package_can_have_are_refused(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         create(tmp_path, name, ["tree"])

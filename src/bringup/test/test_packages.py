@@ -60,8 +60,10 @@ def test_a_broken_package_is_told_with_file_and_line(
     assert "stacks: kitchen" in told.out
     assert f"{share}/behavior.yaml:3: 'wrlds' is nothing to offer" in told.err.replace("\n", "")
     assert f"{share}/behavior.yaml:2: nowhere:JOB" in told.err.replace("\n", "")
-    assert main(["packages", "nobody"]) == 1
-    assert "no package 'nobody'" in capsys.readouterr().err
+    assert main(["packages", "kitchn_jobs"]) == 2  # as every name that nobody knows
+    told = capsys.readouterr().err
+    assert "No package 'kitchn_jobs'" in told
+    assert "did you mean 'kitchen_jobs'?" in told
 
 
 def test_a_stack_extends_one_of_another_package_and_has_its_own_files(share: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from behavior_motion.embedded import EmbeddedPlanner
 from behavior_motion.options import IkOptions
-from behavior_motion.robot import RobotModel, load_robot
+from behavior_motion.robot import RobotModel, load_robot, robot_file_fault
 
 SAMPLES = 300
 """Number of random configurations looked at."""
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         robot = load_robot(options.file, group=options.group)
     except (OSError, ValueError, KeyError) as error:
-        print(f"{options.file}: {error}", file=sys.stderr)
+        print(robot_file_fault(options.file, error), file=sys.stderr)
         return 1
     for line in _described(robot):
         print(line)

@@ -349,3 +349,9 @@ def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
         arm = config.arm.model_copy(update={"joints": (), "group": group})
         config = config.model_copy(update={"arm": arm, "named": {}})
     return RobotModel(config)
+
+
+def robot_file_fault(path: str | Path, error: BaseException) -> str:
+    """What to say of an error that :func:`load_robot` raised: it names the file."""
+    text = str(error)
+    return text if text.startswith(str(path)) else f"{path}: {text}"

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+from behavior_motion import RobotModel, load_robot
+from behavior_motion.robot import robot_file_fault
 from behavior_ros import ParameterError, ParameterSpec
 
 ROBOT = ParameterSpec("robot", "", "robot file, such as those in config/robots")
 
 
-def robot_file(value: str) -> str:
-    """Value of the parameter.
+def robot_of(value: str) -> RobotModel:
+    """The robot that the parameter names.
 
     Raises:
-        ParameterError: it is empty.
+        ParameterError: it is empty, or there is no such robot; the message names file and fault.
     """
     if not value:
         raise ParameterError("parameter robot is empty: name the robot's YAML file")
-    return value
+    try:
+        return load_robot(value)
+    except (OSError, ValueError, KeyError) as error:
+        raise ParameterError(f"parameter robot: {robot_file_fault(value, error)}") from error

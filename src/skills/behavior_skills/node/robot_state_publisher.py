@@ -16,7 +16,7 @@ from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 
-from behavior_motion import RobotModel, load_robot
+from behavior_motion import RobotModel
 from behavior_ros import (
     QOS_LATCHED,
     ParameterSpec,
@@ -27,7 +27,7 @@ from behavior_ros import (
     seconds,
 )
 from behavior_skills.node.conversion import joint_state
-from behavior_skills.node.robot_file import ROBOT, robot_file
+from behavior_skills.node.robot_file import ROBOT, robot_of
 
 QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 """Deep: while the process is busy planning, joint states wait. Were they dropped, the frames of
@@ -46,7 +46,7 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(kwargs.pop("node_name", "robot_state_publisher"), **kwargs)
         values = declare_all(self, PARAMETERS)
-        self._robot = load_robot(robot_file(values["robot"]))
+        self._robot = robot_of(values["robot"])
         self._parents = parent_frames(self._robot)
         self._transforms = [
             TransformStamped(header=Header(frame_id=parent), child_frame_id=child)

@@ -20,7 +20,7 @@ from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-from behavior_motion import MotionError, Trajectory, create_planner, interruptible, load_robot
+from behavior_motion import MotionError, Trajectory, create_planner, interruptible
 from behavior_motion.planners import AUTO
 from behavior_ros import (
     OK,
@@ -44,7 +44,7 @@ from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFai
 from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
 from behavior_skills.node.goal_runtime import GoalRuntime
-from behavior_skills.node.robot_file import ROBOT, robot_file
+from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
 from behavior_skills.node.worker_service import WorkerService
@@ -79,7 +79,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         sys.setswitchinterval(SWITCH_INTERVAL)
         values = declare_all(self, PARAMETERS)
         self._values = values
-        robot = load_robot(robot_file(values["robot"]))
+        robot = robot_of(values["robot"])
         try:
             planner = create_planner(robot, values["planner"])
         except (ValueError, RuntimeError) as error:
