@@ -219,9 +219,8 @@ class TreeRun:
     def _results(self) -> dict[TreeNode, NodeStatus]:
         """What every node in the record of the last tick came to."""
         results: dict[TreeNode, NodeStatus] = {}
-        for batch in self._last:  # mostly one
-            later = batch.results()
-            results = later if not results else results | later
+        for batch in self._last:
+            results |= batch.results()
         return results
 
     def _watch_servers(self, reasons: list[tuple[TreeNode, str]]) -> None:
