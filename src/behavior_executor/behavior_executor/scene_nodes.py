@@ -15,6 +15,7 @@ from behavior_tree import (
     OutputPort,
     PortInfo,
     StatefulActionNode,
+    SyncActionNode,
     ports_list,
 )
 
@@ -88,6 +89,27 @@ class SceneObserver(StatefulActionNode):
         if self._scene.now - self._blind_since <= self.get_input("patience"):
             return NodeStatus.RUNNING
         self.set_failure_reason(reason)
+        return NodeStatus.FAILURE
+
+    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
+        """Take in a snapshot."""
+        raise NotImplementedError
+
+
+class SceneAction(SyncActionNode):
+    """Computes something of what the scene shows now; fails without a fresh one."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config)
+        self._scene = scene
+
+    def tick(self) -> NodeStatus:
+        """Look, and compute."""
+        snapshot = self._scene.snapshot
+        if snapshot is not None:
+            return self.look(snapshot)
+        self.set_failure_reason("no fresh scene")
         return NodeStatus.FAILURE
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:

@@ -8,7 +8,7 @@ import math
 from geometry_msgs.msg import PoseStamped
 
 from behavior_executor.conversion import pose_message
-from behavior_executor.scene_nodes import Scene, SceneObserver, patience_port
+from behavior_executor.scene_nodes import Scene, SceneAction, SceneObserver, patience_port
 from behavior_executor.scene_view import SceneSnapshot
 from behavior_jobs.free_spot import Disc, TableArea, sample_free_spot
 from behavior_jobs.tower import (
@@ -193,7 +193,7 @@ class BelongsOnTop(ConditionNode):
         return NodeStatus.FAILURE
 
 
-class TowerPlace(SyncActionNode):
+class TowerPlace(SceneAction):
     """Computes where a block goes on top of the tower."""
 
     @classmethod
@@ -211,24 +211,15 @@ class TowerPlace(SyncActionNode):
             OutputPort("target", PoseStamped, description="pose of the block's centre"),
         )
 
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-
-    def tick(self) -> NodeStatus:
-        """Compute; fails without a fresh scene."""
-        snapshot = self._scene.snapshot
-        if snapshot is None:
-            self.set_failure_reason("no fresh scene")
-            return NodeStatus.FAILURE
+    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
+        """Compute."""
         tower = self.get_input("tower").without(self.get_input("block"))
         place = tower_place(tower, snapshot, max_correction=self.get_input("max_correction"))
         self.set_output("target", pose_message(snapshot.frame, *place))
         return NodeStatus.SUCCESS
 
 
-class SampleFreeSpot(SyncActionNode):
+class SampleFreeSpot(SceneAction):
     """Draws a spot on the table, away from all objects, the tower's place and the robot's base."""
 
     @classmethod
@@ -253,17 +244,8 @@ class SampleFreeSpot(SyncActionNode):
             OutputPort("target", PoseStamped, description="pose of the object's centre"),
         )
 
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-
-    def tick(self) -> NodeStatus:
-        """Draw; fails where there is no room or no fresh scene."""
-        snapshot = self._scene.snapshot
-        if snapshot is None:
-            self.set_failure_reason("no fresh scene")
-            return NodeStatus.FAILURE
+    def look(self, snapshot: SceneSnapshot) -> NodeStatus:
+        """Draw; fails where there is no room."""
         name, plan = self.get_input("object_name"), self.get_input("tower").plan
         spot = sample_free_spot(
             self._area(),
