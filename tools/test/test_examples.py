@@ -2,7 +2,6 @@
 """Every example runs and prints what its docstring says; all are listed."""
 
 import ast
-import os
 import runpy
 import textwrap
 from pathlib import Path
@@ -21,7 +20,9 @@ def docstring(file):
 def domain(monkeypatch):
     """ROS, if the example uses it, in a domain of its own, and ended whatever happens."""
     rclpy = pytest.importorskip("rclpy")
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(84 + os.getpid() % 6))
+    from behavior_ros.testing import own_domain
+
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
     yield
     rclpy.try_shutdown()
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from behavior_bringup.description import load_stack, stack_file
@@ -24,7 +23,6 @@ SCENE = "scene"
 SIMULATION = "simulation"
 """Names of nodes in the stack descriptions."""
 
-_PORT_BASE, _PORTS_PER_DOMAIN = 7400, 250
 _SUBNET = ("SUBNET", "SYSTEM_DEFAULT")
 
 
@@ -112,14 +110,7 @@ def _domain_is_used() -> bool:
     domain = os.environ.get("ROS_DOMAIN_ID", "") or "0"
     if not domain.isdigit():
         return True
-    first = _PORT_BASE + _PORTS_PER_DOMAIN * int(domain)
-    ports = range(first, first + _PORTS_PER_DOMAIN)
-    tables = [Path("/proc/net") / table for table in ("udp", "udp6")]
-    if not any(table.exists() for table in tables):
-        return True
-    return any(
-        int(line.split()[1].rsplit(":", 1)[1], 16) in ports
-        for table in tables
-        if table.exists()
-        for line in table.read_text(encoding="ascii").splitlines()[1:]
-    )
+    from behavior_ros.domains import used_domains
+
+    used = used_domains()
+    return used is None or int(domain) in used

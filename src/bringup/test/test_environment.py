@@ -7,21 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from behavior_bringup.environment import DOMAINS, choose_domain, used_domains
+from behavior_bringup.environment import choose_domain
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.paths import journal_file, runtime_dir
+from behavior_ros.domains import DOMAINS
 
 ROOT = Path(__file__).parents[3]
-
-
-def test_domains_are_read_from_the_socket_table() -> None:
-    lines = [
-        f"1: 0100007F:{7400 + 250 * 42:04X} 00000000:0000 07",
-        f"2: 00000000:{7400 + 250 * 7 + 11:04X} 00000000:0000 07",
-        "3: 00000000:0035 00000000:0000 07",
-        "nonsense",
-    ]
-    assert used_domains(lines) == {7, 42}
 
 
 def test_a_domain_that_the_user_set_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +25,7 @@ def test_a_domain_that_the_user_set_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_other_stacks_domains_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ROS_DOMAIN_ID", raising=False)
-    monkeypatch.setattr("behavior_bringup.environment.used_domains", lambda sockets: set())
+    monkeypatch.setattr("behavior_ros.domains.used_domains", lambda: set())
     assert choose_domain(taken=set(DOMAINS) - {33}) == 33
     with pytest.raises(BringupError, match="All ROS domains"):
         choose_domain(taken=DOMAINS)

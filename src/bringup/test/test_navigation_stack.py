@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from behavior_ros.testing import own_domain
+
 pytestmark = pytest.mark.timeout(600)
 
 
 def test_everything_that_the_tour_asks_for_happens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", "73")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
     command = [sys.executable, "-m", "behavior_bringup.cli", "demo", "navigation"]
     done = subprocess.run(
         [*command, "--speed", "8", "--out", str(tmp_path)],

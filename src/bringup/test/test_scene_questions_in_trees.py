@@ -17,12 +17,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2, PointField
 
 from behavior_ros import load_node_models, register_ros_nodes
+from behavior_ros.testing import own_domain
 from behavior_scene.node.scene_node import SceneNode
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus
 
 ROOT = Path(__file__).parents[3]
 
-DOMAIN = 65
 GREEN = 0x00FF00
 
 
@@ -31,7 +31,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
+        rclpy.init(context=self.context, domain_id=own_domain())
         self.scene = SceneNode(context=self.context)
         self.node = Node("tree", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)

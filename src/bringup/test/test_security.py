@@ -26,6 +26,7 @@ from behavior_bringup.security.policy import Profile, enclave_arguments, policy_
 from behavior_bringup.security.verb import collect
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import Stack, host_command
+from behavior_ros.testing import own_domain
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PROFILES = {
@@ -155,7 +156,7 @@ def block_world() -> list[Process]:
 @pytest.fixture
 def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], RosNode]]:
     """Makes a node in the stack's domain once that is chosen."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(85 + os.getpid() % 8))
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
     made: list[RosNode] = []
 
     def make() -> RosNode:

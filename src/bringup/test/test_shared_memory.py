@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from behavior_bringup.shared_memory import FOLDER, YOUNG, is_abandoned, sweep
+from behavior_ros.testing import own_domain
 
 LIVING, DEAD, FRESH = (f"fastrtps_{digit * 16}" for digit in "abc")
 
@@ -60,7 +61,7 @@ def test_fast_dds_holds_its_lock_as_long_as_it_lives() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=dict(os.environ, ROS_DOMAIN_ID="94"),
+        env=dict(os.environ, ROS_DOMAIN_ID=str(own_domain())),
     )
     assert process.stdout is not None
     assert process.stdout.readline().strip() == "up"

@@ -40,8 +40,8 @@ pytest.importorskip("viser")
 
 from behavior_bringup.viewer import ViewerNode, _containers
 from behavior_bringup.viewer_controls import parse_parameters
+from behavior_ros.testing import own_domain
 
-DOMAIN = 51
 XML = (
     '<root BTCPP_format="4"><BehaviorTree ID="stack_blocks">'
     '<Sequence _uid="1"><Pick _uid="2"/></Sequence></BehaviorTree></root>'
@@ -55,7 +55,7 @@ def world(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[ViewerNode, Node, SingleThreadedExecutor]]:
     context = Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
+    rclpy.init(context=context, domain_id=own_domain())
     values = {
         "robot": str(ROOT / "config" / "robots" / "panda.yaml"),
         "address_file": str(tmp_path_factory.mktemp("viewer") / "viewer.url"),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import psutil
 import pytest
 
 from behavior_bringup.cli import main
+from behavior_ros.testing import own_domain
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -28,7 +28,7 @@ BEHAVIOR = [sys.executable, "-m", "behavior_bringup.cli"]
 
 @pytest.fixture(autouse=True)
 def domain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(52 + os.getpid() % 8))
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from behavior_executor.tree_nodes import (
     register_package_nodes,
 )
 from behavior_ros import register_ros_nodes
-from behavior_ros.testing import DOMAINS
+from behavior_ros.testing import own_domain
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 from behavior_tree.blackboard.conversion import type_name
 
@@ -48,7 +48,7 @@ MODULES = ["--ros-args", "-p", "entity:managed_entities:=[egm, rpp, sdm, tp]"]
 @contextmanager
 def real_factory() -> Iterator[BehaviorTreeFactory]:
     """A factory with all nodes that the executor has, whatever its stack."""
-    os.environ["ROS_DOMAIN_ID"] = str(next(DOMAINS))
+    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
     rclpy.init(args=MODULES)
     node = Node("loader")
     factory = BehaviorTreeFactory()

@@ -14,7 +14,7 @@ from rosgraph_msgs.msg import Clock
 
 from behavior_navigation.manager import NavigationManager
 from behavior_ros import QOS_COMMAND, QOS_LATCHED, to_time, with_companions
-from behavior_ros.testing import DOMAINS, Spinner, until
+from behavior_ros.testing import Spinner, own_domain, until
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
 T = TypeVar("T", bound=NavigationManager)
@@ -103,7 +103,7 @@ class Rig(Generic[T]):
 @contextmanager
 def rig(manager_class: type[T], *parameters: str, now: float = 100.0) -> Iterator[Rig[T]]:
     """A rig whose nodes get these parameters, written as for ``-p``."""
-    os.environ["ROS_DOMAIN_ID"] = str(next(DOMAINS))
+    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
     words = [word for text in parameters for word in ("-p", text)]
     rclpy.init(args=["--ros-args", *words] if words else None)
     try:

@@ -35,7 +35,7 @@ from behavior_navigation.nav2 import map_loader, path_planner, route_planner
 from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_navigation.nav2.map_loader import read_urls
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError
-from behavior_ros.testing import DOMAINS
+from behavior_ros.testing import own_domain
 
 WAIT = 60.0
 PLAN, FOLLOW, ROUTE = "/compute_path_to_pose", "/follow_path", "/compute_route"
@@ -58,7 +58,7 @@ class Bench:
         for module in (route_planner, path_planner):
             monkeypatch.setattr(module, "ActionClient", self.actions)
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=next(DOMAINS))
+        rclpy.init(context=self.context, domain_id=own_domain())
         self.client = Node("bench", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.client)

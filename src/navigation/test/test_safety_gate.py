@@ -32,7 +32,7 @@ from std_msgs.msg import Empty
 from behavior_navigation.rules.state import Level
 from behavior_navigation.safety_gate import SafetyGate
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_SENSOR
-from behavior_ros.testing import DOMAINS, Spinner, until
+from behavior_ros.testing import Spinner, own_domain, until
 
 NAV, STICKS = "/cmd_vel_nav", "/cmd_vel_teleop"
 PATIENT = {
@@ -129,7 +129,7 @@ class Gate:
 
 @contextmanager
 def gate(**parameters: object) -> Iterator[Gate]:
-    os.environ["ROS_DOMAIN_ID"] = str(next(DOMAINS))
+    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
     rclpy.init()
     spinner = Spinner()
     try:
@@ -368,7 +368,7 @@ def test_stops_are_measured_and_told() -> None:
 
 @pytest.mark.timeout(120)
 def test_the_process_starts_and_stops_cleanly() -> None:
-    domain = str(next(DOMAINS))
+    domain = str(own_domain())
     process = subprocess.Popen(
         [sys.executable, "-m", "behavior_navigation.safety_gate"],
         env=os.environ | {"ROS_DOMAIN_ID": domain},
@@ -398,7 +398,7 @@ def test_it_stops_for_every_cause_while_the_tree_is_stuck() -> None:
     ended = subprocess.run(
         [sys.executable, "benchmarks/safety_gate.py", "--trials", "5", "--kills", "1"],
         cwd=root,
-        env=os.environ | {"ROS_DOMAIN_ID": str(next(DOMAINS))},
+        env=os.environ | {"ROS_DOMAIN_ID": str(own_domain())},
         capture_output=True,
         text=True,
         timeout=250.0,

@@ -8,12 +8,15 @@ A package's ``conftest.py`` makes the fixtures known::
 
 from __future__ import annotations
 
-import itertools
+import fcntl
 import os
+import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import pytest
 import rclpy
@@ -21,16 +24,37 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 
 from behavior_ros.closing import destroy_actions
+from behavior_ros.domains import DOMAINS, used_domains
 
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
-# Each test has a domain of its own: a killed process haunts its domain for 20 s. Who tests beside
-# others on one machine chooses the domains by BEHAVIOR_TEST_DOMAINS, first and last.
-_FIRST, _LAST = map(int, os.environ.get("BEHAVIOR_TEST_DOMAINS", "40 49").split())
-DOMAINS = itertools.cycle(range(_FIRST, _LAST + 1))
-"""Hands out the domains, one after the other."""
-for _ in range(os.getpid() % (_LAST + 1 - _FIRST)):
-    next(DOMAINS)
+_CLAIMS = Path(tempfile.gettempdir()) / f"behavior_test_domains_{os.getuid()}"
+# Whoever claims a fourth domain is done with the first, or has participants in it, which show.
+_held: deque[IO[str]] = deque(maxlen=3)
+
+
+def own_domain() -> int:
+    """A ROS domain that no other test of this machine uses, whoever runs it.
+
+    It is the one that was claimed longest ago: a killed process haunts its domain for 20 s.
+    """
+    _CLAIMS.mkdir(mode=0o700, exist_ok=True)
+    used = used_domains() or set()
+    files = {domain: _CLAIMS / str(domain) for domain in DOMAINS if domain not in used}
+    claimed = {domain: f.stat().st_mtime_ns if f.exists() else 0 for domain, f in files.items()}
+    for domain in sorted(claimed, key=lambda domain: (claimed[domain], domain)):
+        file = files[domain].open("a", encoding="ascii")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            continue
+        os.utime(file.fileno())
+        if len(_held) == _held.maxlen:
+            _held.popleft().close()
+        _held.append(file)
+        return domain
+    raise RuntimeError("all ROS domains of this machine are used")
 
 
 class Spinner:
@@ -113,7 +137,7 @@ def until(predicate: Callable[[], Any], timeout: float = 30.0, what: str = "cond
 @pytest.fixture
 def ros(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """ROS in a domain of this test's own."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(next(DOMAINS)))
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
     rclpy.init()
     yield
     rclpy.try_shutdown()

@@ -8,14 +8,13 @@ import threading
 import time
 from pathlib import Path
 
-os.environ["ROS_DOMAIN_ID"] = str(10 + os.getpid() % 10)
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 import pytest
 import rclpy
 
 from behavior_ros.lean_executor import LeanExecutor
-from behavior_ros.testing import Spinner
+from behavior_ros.testing import Spinner, own_domain
 
 HERE = Path(__file__).parent
 
@@ -54,6 +53,7 @@ class Process:
 
 @pytest.fixture(scope="session", autouse=True)
 def context():
+    os.environ["ROS_DOMAIN_ID"] = str(own_domain())
     rclpy.init()
     yield
     rclpy.try_shutdown()

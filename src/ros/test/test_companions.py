@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+from behavior_ros.testing import own_domain
+
 PROGRAM = """
 from rclpy.node import Node
 from std_msgs.msg import Empty
@@ -30,7 +32,7 @@ raise SystemExit(run([Outer]))
 
 
 def test_a_companion_spins_and_ends_with_its_node():
-    env = os.environ | {"ROS_DOMAIN_ID": "59", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    env = os.environ | {"ROS_DOMAIN_ID": str(own_domain())}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True, env=env
     ) as process:

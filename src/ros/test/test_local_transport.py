@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from behavior_ros.local_transport import PROFILE, is_local, match_transport
+from behavior_ros.testing import own_domain
 
 VARIABLES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 ROBOT, STRANGER = "10.213.7.1", "10.213.7.2"
@@ -236,7 +237,9 @@ os._exit(0)
 
 
 def test_more_participants_find_each_other_than_without_a_profile() -> None:
-    environment = dict(os.environ, ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST", ROS_DOMAIN_ID="9")
+    environment = dict(
+        os.environ, ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST", ROS_DOMAIN_ID=str(own_domain())
+    )
     match_transport(environment)
     done = subprocess.run(
         [sys.executable, "-c", CROWD, "45"],

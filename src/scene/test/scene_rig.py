@@ -16,6 +16,7 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import QOS_LATCHED, to_time
+from behavior_ros.testing import own_domain
 from behavior_scene.node.scene_node import SceneNode
 
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
@@ -24,9 +25,9 @@ LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml
 class Rig:
     """The scene node and a node that plays detector, robot and client."""
 
-    def __init__(self, domain, **parameters):
+    def __init__(self, **parameters):
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=domain)
+        rclpy.init(context=self.context, domain_id=own_domain())
         values = {"library": str(LIBRARY), "idle_period": 0.1, **parameters}
         overrides = [Parameter(name, value=value) for name, value in values.items()]
         self.node = SceneNode(context=self.context, parameter_overrides=overrides)

@@ -13,12 +13,11 @@ from scene_rig import Rig  # noqa: E402
 
 from behavior_ros import QOS_REQUESTS, burst_action_client  # noqa: E402
 
-DOMAIN = 153
 BURST = 200
 
 
 def test_every_request_of_a_burst_is_answered():
-    rig = Rig(DOMAIN)
+    rig = Rig()
     try:
         question = SceneQuestion(object="world", reference="world", maximum=1.0)
         query = rig.peer.create_client(QueryScene, "/scene/query", qos_profile=QOS_REQUESTS)

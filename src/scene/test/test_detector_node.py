@@ -28,11 +28,11 @@ from vision_msgs.msg import (  # noqa: E402
 )
 
 from behavior_ros import create_static_transform_broadcaster, matrix_to_transform, to_time  # noqa: E402
+from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene.detector import CameraModel, ImageError  # noqa: E402
 from behavior_scene.detector.node import DetectorNode  # noqa: E402
 from behavior_scene.library import Shape  # noqa: E402
 
-DOMAIN = 66
 WAIT = 20.0
 FRAME = "eye_optical_frame"
 CUBE = Shape("box", (0.06, 0.06, 0.06))
@@ -104,7 +104,7 @@ class Rig:
 
     def __init__(self, library, **parameters):
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
+        rclpy.init(context=self.context, domain_id=own_domain())
         values = {"library": str(library), **parameters}
         self.node = DetectorNode(
             context=self.context,

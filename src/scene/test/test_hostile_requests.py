@@ -26,6 +26,7 @@ from vision_msgs.msg import (  # noqa: E402
     ObjectHypothesisWithPose,
 )
 
+from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene import Defect  # noqa: E402
 from behavior_scene.node.detection_input import DetectionInput  # noqa: E402
 from behavior_scene.node.manage_server import ManageServer  # noqa: E402
@@ -35,7 +36,6 @@ from behavior_scene.node.scene_node import SceneNode  # noqa: E402
 from behavior_scene.node.scene_services import SceneServices  # noqa: E402
 from behavior_tree.shown_text import has_control_characters  # noqa: E402
 
-DOMAIN = 154
 MANAGE, CHECK = ManageScene.Goal, CheckScene.Goal
 PER_REFUSAL = 0.005
 """[s] of processor time."""
@@ -68,7 +68,7 @@ class Handle:
 @pytest.fixture(scope="module")
 def parts():
     context = rclpy.Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
+    rclpy.init(context=context, domain_id=own_domain())
     node = SceneNode(context=context)
     yield {type(part): part for part in node.parts}
     node.destroy_node()

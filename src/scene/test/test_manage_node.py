@@ -13,7 +13,6 @@ from behavior_msgs.srv import WhereSeen  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from scene_rig import Rig  # noqa: E402
 
-DOMAIN = 63
 Goal, Result = ManageScene.Goal, ManageScene.Result
 
 
@@ -22,7 +21,7 @@ def make_rig(tmp_path):
     made = []
 
     def make(**parameters):
-        rig = Rig(DOMAIN, memory=str(tmp_path / "memory"), **parameters)
+        rig = Rig(memory=str(tmp_path / "memory"), **parameters)
         made.append(rig)
         return rig
 

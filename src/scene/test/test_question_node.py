@@ -31,10 +31,10 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
+from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene.node.question_server import QuestionServer  # noqa: E402
 from behavior_scene.node.scene_node import SceneNode  # noqa: E402
 
-DOMAIN = 64
 Q = SceneQuestion
 
 
@@ -43,7 +43,7 @@ class Rig:
 
     def __init__(self):
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
+        rclpy.init(context=self.context, domain_id=own_domain())
         overrides = [Parameter("points_linger", value=60.0)]
         self.node = SceneNode(context=self.context, parameter_overrides=overrides)
         self.peer = rclpy.create_node("peer", context=self.context)

@@ -15,12 +15,10 @@ from behavior_msgs.msg import SceneObject, SceneQuestion
 from behavior_msgs.srv import AttachObject, FreezeObjects, QueryScene
 from scene_rig import Rig
 
-DOMAIN = 62
-
 
 @pytest.fixture
 def rig():
-    made = Rig(DOMAIN)
+    made = Rig()
     yield made
     made.close()
 
@@ -89,12 +87,12 @@ def test_a_destroyed_scene_leaves_no_participant_to_the_collector():
     def threads():
         return len(list(Path("/proc/self/task").iterdir()))
 
-    Rig(DOMAIN).close()  # what a process has once and for all
+    Rig().close()  # what a process has once and for all
     gc.collect()
     before = threads()
     gc.disable()
     try:
-        Rig(DOMAIN).close()
+        Rig().close()
         assert threads() <= before
     finally:
         gc.enable()

@@ -18,13 +18,13 @@ from vision_msgs.msg import Detection2DArray
 
 from behavior_ros import transform_to_matrix
 from behavior_ros.qos import QOS_STATIC_TRANSFORMS
+from behavior_ros.testing import own_domain
 from behavior_sim.camera_node import CameraNode
 from behavior_sim.camera_process import CameraError, CameraProcess
 from behavior_sim.config import WorldConfig
 from behavior_sim.model import coordinate_names
 from behavior_sim.world import World
 
-DOMAIN = 67
 WAIT = 20.0
 KINDS = {
     "color": Image,
@@ -49,7 +49,7 @@ class Rig:
 
     def __init__(self, config: WorldConfig) -> None:
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
+        rclpy.init(context=self.context, domain_id=own_domain())
         self.node = CameraNode(
             context=self.context, parameter_overrides=[Parameter("noise", value="{depth: 0.0}")]
         )

@@ -35,9 +35,9 @@ from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, with_companions
+from behavior_ros.testing import own_domain
 from behavior_sim.navigation.node import NavigationSimulationNode
 
-DOMAIN = 72
 WAIT = 90.0
 EVENTS = {
     "/route": Route,
@@ -61,7 +61,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=DOMAIN)
+        rclpy.init(context=self.context, domain_id=own_domain())
         self.world = NavigationSimulationNode(
             context=self.context,
             parameter_overrides=[

@@ -26,10 +26,10 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
+from behavior_ros.testing import own_domain
 from behavior_sim.node import SimulationNode
 from behavior_sim.recording import Recording
 
-DOMAIN = 22
 WAIT = 20.0
 HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
 JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
@@ -44,9 +44,9 @@ TOPICS = {
 class Bench:
     """The node and a client in one executor."""
 
-    def __init__(self, recording: Path, domain: int = DOMAIN, **parameters) -> None:
+    def __init__(self, recording: Path, **parameters) -> None:
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
+        rclpy.init(context=self.context, domain_id=own_domain())
         overrides = {"speed": 0.0, "seed": 3, "recording": str(recording), **parameters}
         self.node = SimulationNode(
             context=self.context,
@@ -383,7 +383,7 @@ def test_state_for_cameras_while_somebody_listens(bench: Bench) -> None:
 
 def test_cameras_and_a_detector_take_over(tmp_path: Path) -> None:
     """The node tells no detections then, and waits for those that others tell."""
-    bench = Bench(tmp_path / "motion.npz", domain=67, detections_by_cameras=True)
+    bench = Bench(tmp_path / "motion.npz", detections_by_cameras=True)
     try:
         told = bench.client.create_publisher(Detection3DArray, "/detections", 1)
         bench.until(lambda: told.get_subscription_count() == 2)

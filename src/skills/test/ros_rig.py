@@ -11,17 +11,19 @@ import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 
+from behavior_ros.testing import own_domain
+
 
 class RosRig:
     """Processes and a client in one ROS domain; always `close` it."""
 
-    def __init__(self, domain, processes, actions):
+    def __init__(self, processes, actions):
         """`processes`: node descriptions by process name; `actions`: types by action name."""
-        self.domain, self.processes = domain, {}
+        self.domain, self.processes = own_domain(), {}
         for name, nodes in processes.items():
             self.launch(name, nodes)
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=domain)
+        rclpy.init(context=self.context, domain_id=self.domain)
         self.node = rclpy.create_node("client", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)

@@ -14,7 +14,6 @@ from ros_rig import RosRig  # noqa: E402
 
 from behavior_ros import QOS_SENSOR  # noqa: E402
 
-DOMAIN = 36
 DRIVER = "behavior_sim.base_driver:BaseDriverNode"
 PROCESSES = {
     "base": ["behavior_skills.base.base_node:BaseNode:=max_linear_velocity=1.0"],
@@ -27,7 +26,7 @@ class Rig(RosRig):
     """The base's processes, a client, and the odometry."""
 
     def __init__(self):
-        super().__init__(DOMAIN, PROCESSES, {"/move_base": MoveBase, "/wait": Wait})
+        super().__init__(PROCESSES, {"/move_base": MoveBase, "/wait": Wait})
         self.odometry = None
         self.node.create_subscription(Odometry, "/odom", self._keep, QOS_SENSOR)
 

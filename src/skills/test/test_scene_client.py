@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A goal sees no older scene than there was when it began, however late the snapshots come."""
 
-import itertools
 import time
 
 import numpy as np
@@ -13,12 +12,10 @@ from rclpy.executors import SingleThreadedExecutor
 from shape_msgs.msg import SolidPrimitive
 
 from behavior_ros import QOS_LATCHED
+from behavior_ros.testing import own_domain
 from behavior_skills.interfaces import Failure, SkillFailure
 from behavior_skills.node import scene_client
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
-
-DOMAINS = itertools.cycle((62, 63))
-"""Latched messages of the test before must not turn up in the next."""
 
 
 class SceneStub:
@@ -56,7 +53,7 @@ class Bench:
 
     def __init__(self):
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=next(DOMAINS))
+        rclpy.init(context=self.context, domain_id=own_domain())
         self.scene_node = rclpy.create_node("scene_stub", context=self.context)
         self.node = rclpy.create_node("skill", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)

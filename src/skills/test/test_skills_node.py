@@ -20,7 +20,6 @@ from ros_rig import RosRig  # noqa: E402
 
 from behavior_ros import QOS_LATCHED  # noqa: E402
 
-DOMAIN = 35
 EDGE = 0.0515
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
 PROCESSES = {
@@ -45,7 +44,7 @@ class Rig(RosRig):
     """The stack's processes, a client, and the scene as it is published."""
 
     def __init__(self):
-        super().__init__(DOMAIN, PROCESSES, ACTIONS)
+        super().__init__(PROCESSES, ACTIONS)
         self.scene = {}
         self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
 

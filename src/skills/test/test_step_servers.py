@@ -27,7 +27,6 @@ from behavior_ros import GoalContext  # noqa: E402
 from behavior_skills.interfaces import JointState, ObjectView  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 
-DOMAIN = 130
 EDGE = 0.05
 SEEN = 4e9
 """[s] after whatever a test asks for: the camera sees all of it all the time."""
@@ -84,7 +83,7 @@ class Rig(RosRig):
     """The node in this process, and a client of its services and action."""
 
     def __init__(self, patch):
-        super().__init__(DOMAIN, {}, {"/select_reachable": SelectReachable})
+        super().__init__({}, {"/select_reachable": SelectReachable})
         self.scene = Scene()
         self.skills = SkillsNode(
             context=self.context,
