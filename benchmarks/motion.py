@@ -45,11 +45,11 @@ from behavior_motion import (
     create_planner,
     load_robot,
 )
-from behavior_motion import paths as path_tools
-from behavior_motion.collision import CollisionWorld
+from behavior_motion.collision.world import CollisionWorld
 from behavior_motion.moveit import moveit_available
-from behavior_motion.sampling import SearchLimits, connect
-from behavior_motion.timing import time_curve
+from behavior_motion.planning.sampling import SearchLimits, connect
+from behavior_motion.trajectories import paths as path_tools
+from behavior_motion.trajectories.timing import time_curve
 
 ROBOT_FILE = Path(__file__).resolve().parent.parent / "config" / "robots" / "panda.yaml"
 

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_scene import ObjectClass, ObjectLibrary, Tracker, checked_detection
 from behavior_scene.clouds.cloud import Cloud, Field, cloud_view
 from behavior_scene.clouds.points_in_shape import (

@@ -40,7 +40,7 @@ from behavior_executor.missions import (
 from behavior_executor.scene_view import SceneBody, SceneSnapshot, SeenObject, tilt_of
 from behavior_executor.statistics import Distribution, Metric
 from behavior_executor.tree_run import Activity, TreeRun
-from behavior_motion.convex import ConvexShape, convex_shape
+from behavior_motion.collision.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_motion.planar_pose import FramedPose, Pose2D, yaw_of
 from behavior_ros import pose_to_matrix, seconds, to_time

@@ -17,7 +17,7 @@ from geometry_msgs.msg import Pose, PoseStamped
 
 from behavior_executor.scene_nodes import Scene
 from behavior_executor.scene_view import Matrix, SceneBody
-from behavior_motion.convex import ConvexShape, convex_shape, gap_above, signed_distance
+from behavior_motion.collision.convex import ConvexShape, convex_shape, gap_above, signed_distance
 from behavior_motion.errors import MotionError
 from behavior_ros import matrix_to_pose, pose_to_matrix
 from behavior_ros.field_values import message_from_text

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from behavior_motion.convex import ConvexShape
+from behavior_motion.collision.convex import ConvexShape
 
 Matrix = NDArray[np.float64]
 

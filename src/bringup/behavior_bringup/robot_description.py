@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from behavior_bringup.errors import BringupError
-from behavior_motion.robot_file import load_robot_config
-from behavior_motion.urdf import robot_urdf
+from behavior_motion.robot.robot_file import load_robot_config
+from behavior_motion.robot.urdf import robot_urdf
 
 
 def robot_description(file: Path) -> str:

@@ -15,26 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from behavior_motion.checks import pose_matrix
-    from behavior_motion.collision import CollisionWorld
-    from behavior_motion.commands import ApproachParams, MotionCommand
-    from behavior_motion.embedded import EmbeddedPlanner
-    from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
-    from behavior_motion.interruption import check_interrupted, interruptible
-    from behavior_motion.options import IkOptions, IkPreference, OrientationConstraint, PlanOptions
-    from behavior_motion.planner import (
-        CollisionReport,
-        DistanceReport,
-        IkResult,
-        MotionPlanner,
-        Plan,
-        PlanRequest,
-        RequestKind,
-    )
-    from behavior_motion.planners import create_planner, planner_names
-    from behavior_motion.robot import GripperConfig, RobotModel, load_robot
-    from behavior_motion.scene import AttachedObject, PlanningScene
-    from behavior_motion.servo import Servo, ServoOptions, ServoStatus, ServoStep
-    from behavior_motion.shapes import (
+    from behavior_motion.collision.reports import CollisionReport, DistanceReport
+    from behavior_motion.collision.scene import AttachedObject, PlanningScene
+    from behavior_motion.collision.shapes import (
         Box,
         Capsule,
         Cylinder,
@@ -46,8 +29,34 @@ if TYPE_CHECKING:
         Shape,
         Sphere,
     )
-    from behavior_motion.timing import JointLimits, point_to_point, stop_trajectory, time_straight
-    from behavior_motion.trajectory import Trajectory
+    from behavior_motion.collision.world import CollisionWorld
+    from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError
+    from behavior_motion.interruption import check_interrupted, interruptible
+    from behavior_motion.planning.embedded import EmbeddedPlanner
+    from behavior_motion.planning.options import (
+        IkOptions,
+        IkPreference,
+        OrientationConstraint,
+        PlanOptions,
+    )
+    from behavior_motion.planning.planner import (
+        IkResult,
+        MotionPlanner,
+        Plan,
+        PlanRequest,
+        RequestKind,
+    )
+    from behavior_motion.planning.planners import create_planner, planner_names
+    from behavior_motion.robot.model import GripperConfig, RobotModel, load_robot
+    from behavior_motion.servo.commands import ApproachParams, MotionCommand
+    from behavior_motion.servo.controller import Servo, ServoOptions, ServoStatus, ServoStep
+    from behavior_motion.trajectories.timing import (
+        JointLimits,
+        point_to_point,
+        stop_trajectory,
+        time_straight,
+    )
+    from behavior_motion.trajectories.trajectory import Trajectory
 
 __all__ = [
     "ApproachParams",
@@ -101,26 +110,9 @@ __all__ = [
 
 _HOMES = {
     "checks": ("pose_matrix",),
-    "collision": ("CollisionWorld",),
-    "commands": ("ApproachParams", "MotionCommand"),
-    "embedded": ("EmbeddedPlanner",),
-    "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
-    "planners": ("create_planner", "planner_names"),
-    "interruption": ("check_interrupted", "interruptible"),
-    "options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
-    "planner": (
-        "CollisionReport",
-        "DistanceReport",
-        "IkResult",
-        "MotionPlanner",
-        "Plan",
-        "PlanRequest",
-        "RequestKind",
-    ),
-    "robot": ("GripperConfig", "RobotModel", "load_robot"),
-    "scene": ("AttachedObject", "PlanningScene"),
-    "servo": ("Servo", "ServoOptions", "ServoStatus", "ServoStep"),
-    "shapes": (
+    "collision.reports": ("CollisionReport", "DistanceReport"),
+    "collision.scene": ("AttachedObject", "PlanningScene"),
+    "collision.shapes": (
         "Box",
         "Capsule",
         "Cylinder",
@@ -132,8 +124,23 @@ _HOMES = {
         "Shape",
         "Sphere",
     ),
-    "timing": ("JointLimits", "point_to_point", "stop_trajectory", "time_straight"),
-    "trajectory": ("Trajectory",),
+    "collision.world": ("CollisionWorld",),
+    "errors": ("ErrorCode", "MotionError", "UnknownNameError"),
+    "interruption": ("check_interrupted", "interruptible"),
+    "planning.embedded": ("EmbeddedPlanner",),
+    "planning.options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
+    "planning.planner": ("IkResult", "MotionPlanner", "Plan", "PlanRequest", "RequestKind"),
+    "planning.planners": ("create_planner", "planner_names"),
+    "robot.model": ("GripperConfig", "RobotModel", "load_robot"),
+    "servo.commands": ("ApproachParams", "MotionCommand"),
+    "servo.controller": ("Servo", "ServoOptions", "ServoStatus", "ServoStep"),
+    "trajectories.timing": (
+        "JointLimits",
+        "point_to_point",
+        "stop_trajectory",
+        "time_straight",
+    ),
+    "trajectories.trajectory": ("Trajectory",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

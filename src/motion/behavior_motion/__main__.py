@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from behavior_motion.embedded import EmbeddedPlanner
-from behavior_motion.options import IkOptions
-from behavior_motion.robot import RobotModel, load_robot, robot_file_fault
+from behavior_motion.planning.embedded import EmbeddedPlanner
+from behavior_motion.planning.options import IkOptions
+from behavior_motion.robot.model import RobotModel, load_robot, robot_file_fault
 
 SAMPLES = 300
 """Number of random configurations looked at."""

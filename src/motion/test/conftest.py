@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from behavior_motion import Box, MotionPlanner, Plan, RobotModel, create_planner, load_robot
 from behavior_motion.moveit import moveit_available
-from behavior_motion.paths import densify
+from behavior_motion.trajectories.paths import densify
 
 ROBOT_FILE = Path(__file__).resolve().parents[3] / "config" / "robots" / "panda.yaml"
 CUBE = 0.0515

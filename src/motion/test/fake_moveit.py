@@ -22,10 +22,10 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from behavior_motion import Box, Cylinder, EmbeddedPlanner, Mesh, RobotModel, Sphere
-from behavior_motion.options import OrientationConstraint as AxisConstraint
-from behavior_motion.options import PlanOptions
-from behavior_motion.query import JointGoal, PlanningFailed, Query
-from behavior_motion.routes import routes
+from behavior_motion.planning.options import OrientationConstraint as AxisConstraint
+from behavior_motion.planning.options import PlanOptions
+from behavior_motion.planning.query import JointGoal, PlanningFailed, Query
+from behavior_motion.planning.routes import routes
 
 FIELDS: dict[str, dict[str, Any]] = {
     "AllowedCollisionEntry": {"enabled": list},

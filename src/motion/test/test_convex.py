@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import Box, Capsule, Cylinder, Mesh, MotionError, Sphere
-from behavior_motion.convex import (
+from behavior_motion.collision.convex import (
     bounds,
     contains,
     convex_shape,

@@ -15,7 +15,7 @@ from behavior_motion import (
     MotionPlanner,
     RobotModel,
 )
-from behavior_motion.kinematics import InverseKinematics
+from behavior_motion.kinematics.inverse import InverseKinematics
 
 
 @settings(max_examples=60, deadline=None)

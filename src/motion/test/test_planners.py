@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from behavior_motion import RobotModel, create_planner, planner_names, planners
-from behavior_motion.embedded import EmbeddedPlanner
-from behavior_motion.scene import PlanningScene
+from behavior_motion import RobotModel, create_planner, planner_names
+from behavior_motion.collision.scene import PlanningScene
+from behavior_motion.planning import planners
+from behavior_motion.planning.embedded import EmbeddedPlanner
 from behavior_packages import Packages, read_manifest
 
 SUITE = Path(__file__).parents[1] / "behavior.yaml"
@@ -19,7 +20,7 @@ SUITE = Path(__file__).parents[1] / "behavior.yaml"
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package beside the suite with a planner, and with one that cannot be imported."""
     (tmp_path / "careful_package.py").write_text(
-        "from behavior_motion.embedded import EmbeddedPlanner\n"
+        "from behavior_motion.planning.embedded import EmbeddedPlanner\n"
         "class Careful(EmbeddedPlanner): pass\n"
     )
     manifest = tmp_path / "behavior.yaml"

@@ -12,8 +12,8 @@ import yaml
 from conftest import ROBOT_FILE
 
 from behavior_motion import load_robot
-from behavior_motion.robot_file import load_robot_config, read_robot_file
-from behavior_motion.urdf import link_names, robot_urdf
+from behavior_motion.robot.robot_file import load_robot_config, read_robot_file
+from behavior_motion.robot.urdf import link_names, robot_urdf
 
 ARM = """<robot name="arm">
   <link name="base"/>

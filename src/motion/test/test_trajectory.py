@@ -10,12 +10,12 @@ from behavior_motion import (
     JointLimits,
     RobotModel,
     Trajectory,
-    paths,
     point_to_point,
     stop_trajectory,
     time_straight,
 )
-from behavior_motion.timing import time_curve
+from behavior_motion.trajectories import paths
+from behavior_motion.trajectories.timing import time_curve
 
 
 def derivatives_agree(trajectory: Trajectory) -> None:

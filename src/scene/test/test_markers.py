@@ -9,8 +9,8 @@ from geometry_msgs.msg import Pose
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker
 
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_motion.object_state import ObjectState
-from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_scene import ObjectClass, ObjectLibrary, Tracker, checked_detection
 from behavior_scene.clouds.color import Hsv
 from behavior_scene.library import Shape

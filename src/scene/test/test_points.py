@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_scene import clouds
 from behavior_scene.clouds import points_in_shape
 from behavior_scene.clouds.cloud import CloudDefect, Field, MalformedCloudError, cloud_view

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Sphere
 from behavior_motion.object_state import ObjectState
-from behavior_motion.shapes import Box, Capsule, Cylinder, Sphere
 from behavior_scene import BadQuestionError, NoPointsError, Query, Question, answer
 from behavior_scene.clouds.cloud import Cloud
 from behavior_scene.clouds.color import HsvRange
@@ -232,7 +232,7 @@ def test_where_the_camera_stands_does_not_change_the_count(turn, at, seed):
     shapes = [Sphere(0.2), Box((0.3, 0.2, 0.1)), Capsule(0.1, 0.2), Cylinder(0.1, 0.3)]
     queries = [Query(Question.CONTAINS_POINTS, "hand", shape=shape) for shape in shapes]
     local = points - FRAMES["hand"][:3, 3]
-    from behavior_motion.convex import signed_distance
+    from behavior_motion.collision.convex import signed_distance
 
     found = counts(scene(cloud=cloud_of(points, None, camera)), queries)
     for shape, count in zip(shapes, found, strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from behavior_motion.robot_file import read_robot_file
+from behavior_motion.robot.robot_file import read_robot_file
 from behavior_sim.camera_config import CameraConfig, CameraNoise
 from behavior_sim.reading import Vector, WorldError, build
 from behavior_sim.resources import find

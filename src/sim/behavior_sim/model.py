@@ -18,8 +18,8 @@ from xml.etree.ElementTree import Element, SubElement
 import mujoco
 import numpy as np
 
-from behavior_motion.srdf import disabled_pairs
-from behavior_motion.urdf import joined_links, robot_urdf
+from behavior_motion.robot.srdf import disabled_pairs
+from behavior_motion.robot.urdf import joined_links, robot_urdf
 from behavior_sim.camera_config import CameraConfig
 from behavior_sim.collada import load_collada
 from behavior_sim.config import FixtureConfig, ObjectConfig, WorldConfig

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from behavior_motion.resources import resolve
+from behavior_motion.robot.resources import resolve
 from behavior_packages import PackageError, packages
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from behavior_motion.robot_file import RobotConfig as RobotDescription
-from behavior_motion.robot_file import robot_config, spread
+from behavior_motion.robot.robot_file import RobotConfig as RobotDescription
+from behavior_motion.robot.robot_file import robot_config, spread
 from behavior_sim.reading import Vector, WorldError, build
 
 

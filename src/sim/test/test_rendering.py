@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from behavior_motion.resources import resolve
+from behavior_motion.robot.resources import resolve
 from behavior_sim import rendering
 from behavior_sim.collada import load_collada
 from behavior_sim.opengl import missing_library

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometry of single convex shapes: what lies in them, how far they reach, what rests on what.
 
-The shapes are those of :mod:`behavior_motion.shapes` that are convex and bounded, centred at their
-own frame. Points are (N, 3) in the shape's frame [m]. Nothing here needs a collision world, so
-questions about a scene can be answered without one.
+The shapes are those of :mod:`behavior_motion.collision.shapes` that are convex and bounded, centred
+at their own frame. Points are (N, 3) in the shape's frame [m]. Nothing here needs a collision
+world, so questions about a scene can be answered without one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_motion.errors import ErrorCode, MotionError
-from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 
 Array = NDArray[np.float64]
 

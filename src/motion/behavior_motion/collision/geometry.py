@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.checks import Matrix
-from behavior_motion.shapes import (
+from behavior_motion.collision.shapes import (
     Box,
     Capsule,
     Cylinder,

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_pose, at_most, positive
+from behavior_motion.collision.shapes import HalfSpace, HeightField, Shape
 from behavior_motion.errors import ErrorCode, MotionError, UnknownNameError, known
 from behavior_motion.limits import MOST_OBJECTS
-from behavior_motion.robot import RobotModel
-from behavior_motion.shapes import HalfSpace, HeightField, Shape
+from behavior_motion.robot.model import RobotModel
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ import numpy as np
 import pinocchio as pin
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.geometry import coal_geometry, distance_geometry
+from behavior_motion.collision.geometry import coal_geometry, distance_geometry
+from behavior_motion.collision.reports import CollisionReport, DistanceReport
+from behavior_motion.collision.scene import SceneSnapshot
+from behavior_motion.collision.shapes import HeightField, Mesh, Shape
 from behavior_motion.interruption import check_interrupted
-from behavior_motion.planner import CollisionReport, DistanceReport
-from behavior_motion.robot import RobotModel
-from behavior_motion.scene import SceneSnapshot
-from behavior_motion.shapes import HeightField, Mesh, Shape
+from behavior_motion.robot.model import RobotModel
 
 Pair = tuple[str, str]
 

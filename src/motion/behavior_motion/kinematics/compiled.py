@@ -4,7 +4,7 @@
 """Compiled kinematics of a serial chain.
 
 A chain is ``placements`` (n, 4, 4), ``axes`` (n, 3), ``kinds`` (n,), ``columns`` (n,) and ``end``
-(4, 4), as in :class:`behavior_motion.kinematics.Chain`.
+(4, 4), as in :class:`behavior_motion.kinematics.inverse.Chain`.
 
 The step is Levenberg-Marquardt in the form of Sugihara (IEEE Transactions on Robotics, 2011):
 ``dq = J^T (J J^T + (E + eps) I)^-1 e`` with the squared error E as damping, so it is careful far

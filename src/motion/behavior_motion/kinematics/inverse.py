@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.compiled import FIXED, PRISMATIC, REVOLUTE, align, settle, solve_ik
 from behavior_motion.errors import ErrorCode, MotionError
 from behavior_motion.interruption import check_interrupted
-from behavior_motion.robot import RobotModel
+from behavior_motion.kinematics.compiled import FIXED, PRISMATIC, REVOLUTE, align, settle, solve_ik
+from behavior_motion.robot.model import RobotModel
 
 MOST_ITERATIONS = 80
 """Steps from one start vector before it is given up."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from behavior_motion.robot import RobotModel
-from behavior_motion.scene import PlanningScene
+from behavior_motion.collision.scene import PlanningScene
+from behavior_motion.robot.model import RobotModel
 
 if TYPE_CHECKING:
     from behavior_motion.moveit.planner import MoveItPlanner

@@ -9,7 +9,7 @@ from typing import Any
 from moveit.planning import TrajectoryExecutionManager
 
 from behavior_motion.moveit import messages
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.trajectories.trajectory import Trajectory
 
 
 class MoveItExecution:

@@ -28,9 +28,9 @@ from shape_msgs.msg import MeshTriangle, SolidPrimitive
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.geometry import height_field_triangles, mesh_triangles
-from behavior_motion.scene import AttachedObject, SceneSnapshot, WorldObject
-from behavior_motion.shapes import (
+from behavior_motion.collision.geometry import height_field_triangles, mesh_triangles
+from behavior_motion.collision.scene import AttachedObject, SceneSnapshot, WorldObject
+from behavior_motion.collision.shapes import (
     Box,
     Capsule,
     Cylinder,
@@ -41,7 +41,7 @@ from behavior_motion.shapes import (
     Shape,
     Sphere,
 )
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.trajectories.trajectory import Trajectory
 
 GROUND_SIZE = 20.0
 """[m] of the box that stands for a half space: MoveIt's planes are thin."""

@@ -7,13 +7,13 @@ from typing import Any
 
 from moveit.planning import MoveItPy
 
-from behavior_motion.embedded import EmbeddedPlanner
+from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.moveit.execution import MoveItExecution
 from behavior_motion.moveit.routes import MoveItRoutes
 from behavior_motion.moveit.scene_mirror import SceneMirror
-from behavior_motion.robot import RobotModel
-from behavior_motion.robot_file import MoveItSection
-from behavior_motion.scene import PlanningScene
+from behavior_motion.planning.embedded import EmbeddedPlanner
+from behavior_motion.robot.model import RobotModel
+from behavior_motion.robot.robot_file import MoveItSection
 
 NODE_NAME = "behavior_motion_moveit"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routes by MoveIt's planning pipelines; takes the place of ``behavior_motion.routes``."""
+"""Routes by MoveIt's planning pipelines; takes the place of ``behavior_motion.planning.routes``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from moveit.core.planning_interface import MotionPlanResponse
 from moveit.core.robot_state import RobotState
 from moveit.planning import MoveItPy, PlanningComponent, PlanRequestParameters
 
-from behavior_motion import routes as embedded
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.errors import ErrorCode
 from behavior_motion.interruption import check_interrupted
 from behavior_motion.moveit import messages
 from behavior_motion.moveit.scene_mirror import SceneMirror
-from behavior_motion.query import JointGoal, PlanningFailed, Query
-from behavior_motion.robot import RobotModel
-from behavior_motion.scene import PlanningScene
+from behavior_motion.planning import routes as embedded
+from behavior_motion.planning.query import JointGoal, PlanningFailed, Query
+from behavior_motion.robot.model import RobotModel
 
 DIRECT_GOALS = 3
 """Number of near goals that the direct way is tried to."""
@@ -43,7 +43,7 @@ SEARCH = Pipeline("ompl", "RRTConnectkConfigDefault")
 
 
 class MoveItRoutes:
-    """Finds routes as ``behavior_motion.routes.routes`` does, by MoveIt."""
+    """Finds routes as ``behavior_motion.planning.routes.routes`` does, by MoveIt."""
 
     def __init__(
         self,

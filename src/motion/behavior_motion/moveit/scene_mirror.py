@@ -8,9 +8,9 @@ import itertools
 from moveit.planning import PlanningSceneMonitor
 
 from behavior_motion.checks import Vector
+from behavior_motion.collision.scene import SceneSnapshot
 from behavior_motion.moveit import messages
-from behavior_motion.robot import RobotModel
-from behavior_motion.scene import SceneSnapshot
+from behavior_motion.robot.model import RobotModel
 
 
 class SceneMirror:

@@ -11,8 +11,8 @@ import numpy as np
 
 from behavior_motion.checks import Vector
 from behavior_motion.interruption import check_interrupted
-from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.options import OrientationConstraint
+from behavior_motion.kinematics.inverse import InverseKinematics
+from behavior_motion.planning.options import OrientationConstraint
 
 INNER = 0.7
 """States are brought to within this part of the tolerance, so that lines between them keep it."""

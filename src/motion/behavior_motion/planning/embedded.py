@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from behavior_motion.cartesian import ToolPath
 from behavior_motion.checks import (
     Matrix,
     Vector,
@@ -26,31 +25,32 @@ from behavior_motion.checks import (
     at_most,
     positive,
 )
-from behavior_motion.collision import CollisionWorld
+from behavior_motion.collision.reports import CollisionReport, DistanceReport
+from behavior_motion.collision.scene import PlanningScene
+from behavior_motion.collision.world import CollisionWorld
 from behavior_motion.errors import ErrorCode, MotionError, known
-from behavior_motion.goals import given_goal, goals_of_poses
 from behavior_motion.interruption import interruptible
-from behavior_motion.kinematics import InverseKinematics
+from behavior_motion.kinematics.inverse import InverseKinematics
 from behavior_motion.limits import MOST_TARGETS, MOST_WAYPOINTS
-from behavior_motion.lines import follow_lines
-from behavior_motion.options import LIMIT_MARGIN, IkOptions, PlanOptions
-from behavior_motion.planner import (
-    CollisionReport,
-    DistanceReport,
-    IkResult,
-    Plan,
-    PlanRequest,
-    RequestKind,
+from behavior_motion.planning.goals import given_goal, goals_of_poses
+from behavior_motion.planning.lines import follow_lines
+from behavior_motion.planning.options import LIMIT_MARGIN, IkOptions, PlanOptions
+from behavior_motion.planning.planner import IkResult, Plan, PlanRequest, RequestKind
+from behavior_motion.planning.query import (
+    CHECK_STEP,
+    PlanningFailed,
+    Query,
+    RouteFinder,
+    limit_faults,
 )
-from behavior_motion.query import CHECK_STEP, PlanningFailed, Query, RouteFinder, limit_faults
-from behavior_motion.replanning import braked, joined, rest_of
-from behavior_motion.robot import RobotModel
-from behavior_motion.routes import routes
-from behavior_motion.scene import PlanningScene
-from behavior_motion.search import search
-from behavior_motion.solutions import IkTask
-from behavior_motion.timing import JointLimits
-from behavior_motion.waypoints import follow_waypoints
+from behavior_motion.planning.replanning import braked, joined, rest_of
+from behavior_motion.planning.routes import routes
+from behavior_motion.planning.search import search
+from behavior_motion.planning.solutions import IkTask
+from behavior_motion.planning.waypoints import follow_waypoints
+from behavior_motion.robot.model import RobotModel
+from behavior_motion.trajectories.cartesian import ToolPath
+from behavior_motion.trajectories.timing import JointLimits
 
 HARD_LIMIT = 2.0
 """Times its allowed planning time a request may take, all of its work included."""

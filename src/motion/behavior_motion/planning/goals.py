@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.collision.reports import CollisionReport
 from behavior_motion.errors import ErrorCode
-from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.planner import CollisionReport
-from behavior_motion.query import JointGoal, PlanningFailed, Query, limit_faults
+from behavior_motion.kinematics.inverse import InverseKinematics
+from behavior_motion.planning.query import JointGoal, PlanningFailed, Query, limit_faults
 
 MOST_GOALS = 8
 """Number of joint goals kept for a pose."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from behavior_motion import paths
-from behavior_motion.cartesian import ToolPath
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.planner import Plan
-from behavior_motion.query import CHECK_STEP, PlanningFailed, Query
-from behavior_motion.timing import TimingError, resting, time_curve_at
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.kinematics.inverse import InverseKinematics
+from behavior_motion.planning.planner import Plan
+from behavior_motion.planning.query import CHECK_STEP, PlanningFailed, Query
+from behavior_motion.trajectories import paths
+from behavior_motion.trajectories.cartesian import ToolPath
+from behavior_motion.trajectories.timing import TimingError, resting, time_curve_at
+from behavior_motion.trajectories.trajectory import Trajectory
 
 JUMP = 0.35
 """Largest motion of a joint from one point of the line to the next [rad]."""

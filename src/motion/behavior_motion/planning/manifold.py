@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.constraints import AxisCone
 from behavior_motion.interruption import check_interrupted
-from behavior_motion.sampling import SearchLimits
+from behavior_motion.planning.constraints import AxisCone
+from behavior_motion.planning.sampling import SearchLimits
+from behavior_motion.trajectories import paths
 
 STEP = 0.06
 """Distance between the states of a tree [rad]."""

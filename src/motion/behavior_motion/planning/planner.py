@@ -16,11 +16,12 @@ from typing import Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector
+from behavior_motion.collision.reports import CollisionReport, DistanceReport
+from behavior_motion.collision.scene import PlanningScene
 from behavior_motion.errors import ErrorCode
-from behavior_motion.options import IkOptions, PlanOptions
-from behavior_motion.robot import RobotModel
-from behavior_motion.scene import PlanningScene
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.planning.options import IkOptions, PlanOptions
+from behavior_motion.robot.model import RobotModel
+from behavior_motion.trajectories.trajectory import Trajectory
 
 
 class RequestKind(enum.Enum):
@@ -103,41 +104,6 @@ class IkResult:
     def ok(self) -> bool:
         """True where joints were found."""
         return self.q is not None
-
-
-@dataclass(frozen=True)
-class CollisionReport:
-    """What touches what."""
-
-    pairs: tuple[tuple[str, str, float], ...] = ()
-    """Names of link or object, and penetration depth [m], deepest first."""
-    limits: tuple[str, ...] = ()
-    """Joints outside their limits, in words."""
-
-    @property
-    def ok(self) -> bool:
-        """True where nothing touches and all joints are within their limits."""
-        return not self.pairs and not self.limits
-
-    @property
-    def text(self) -> str:
-        """The report as a sentence."""
-        if self.ok:
-            return "free of collision"
-        touching = [f"{a!r} and {b!r} overlap by {1e3 * d:.1f} mm" for a, b, d in self.pairs[:3]]
-        if len(self.pairs) > 3:
-            touching.append(f"{len(self.pairs) - 3} more pairs collide")
-        return "; ".join((*self.limits, *touching))
-
-
-@dataclass(frozen=True)
-class DistanceReport:
-    """The closest pair."""
-
-    distance: float
-    """Distance [m]; negative: penetration; infinity where nothing can collide."""
-    pair: tuple[str, str] | None
-    """Names of link or object."""
 
 
 @runtime_checkable

@@ -13,10 +13,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from behavior_motion.embedded import EmbeddedPlanner
-from behavior_motion.planner import MotionPlanner
-from behavior_motion.robot import RobotModel, load_robot
-from behavior_motion.scene import PlanningScene
+from behavior_motion.collision.scene import PlanningScene
+from behavior_motion.planning.embedded import EmbeddedPlanner
+from behavior_motion.planning.planner import MotionPlanner
+from behavior_motion.robot.model import RobotModel, load_robot
 from behavior_packages import packages
 
 AUTO = "auto"

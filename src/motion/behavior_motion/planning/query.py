@@ -17,17 +17,18 @@ from typing import Protocol
 
 import numpy as np
 
-from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.collision import CollisionWorld, Pair
-from behavior_motion.constraints import AxisCone
+from behavior_motion.collision.reports import CollisionReport
+from behavior_motion.collision.world import CollisionWorld, Pair
 from behavior_motion.errors import ErrorCode
-from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.options import PlanOptions
-from behavior_motion.planner import CollisionReport, Plan
-from behavior_motion.robot import RobotModel
-from behavior_motion.timing import JointLimits
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.kinematics.inverse import InverseKinematics
+from behavior_motion.planning.constraints import AxisCone
+from behavior_motion.planning.options import PlanOptions
+from behavior_motion.planning.planner import Plan
+from behavior_motion.robot.model import RobotModel
+from behavior_motion.trajectories import paths
+from behavior_motion.trajectories.timing import JointLimits
+from behavior_motion.trajectories.trajectory import Trajectory
 
 CHECK_STEP = 0.01
 """Distance between joint vectors of the final check [rad]."""
@@ -78,7 +79,7 @@ class RouteFinder(Protocol):
     def __call__(
         self, query: Query, start: Vector, goals: list[JointGoal], stream: int = 2
     ) -> Iterator[tuple[JointGoal, Matrix]]:
-        """See :func:`behavior_motion.routes.routes`."""
+        """See :func:`behavior_motion.planning.routes.routes`."""
 
 
 class Query:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from behavior_motion.errors import ErrorCode
-from behavior_motion.planner import Plan
-from behavior_motion.timing import KNOT_PERIOD, JointLimits
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.planning.planner import Plan
+from behavior_motion.trajectories.timing import KNOT_PERIOD, JointLimits
+from behavior_motion.trajectories.trajectory import Trajectory
 
 SHORTEST_BRAKING = 0.05
 """Shortest time in which a motion is brought to rest [s]."""

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from behavior_motion import manifold, paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.query import CHECK_STEP, JointGoal, PlanningFailed, Query
-from behavior_motion.sampling import SearchLimits, connect
+from behavior_motion.planning import manifold
+from behavior_motion.planning.query import CHECK_STEP, JointGoal, PlanningFailed, Query
+from behavior_motion.planning.sampling import SearchLimits, connect
+from behavior_motion.trajectories import paths
 
 MOST_ROUNDS = 10
 """How often a search is begun anew: it found nothing within its checks, or the final check refused

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PPoly
 
-from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.query import CHECK_STEP, JointGoal, PlanningFailed, Query
-from behavior_motion.timing import TimingError, resting, time_curve_at, time_straight
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.planning.query import CHECK_STEP, JointGoal, PlanningFailed, Query
+from behavior_motion.trajectories import paths
+from behavior_motion.trajectories.timing import TimingError, resting, time_curve_at, time_straight
+from behavior_motion.trajectories.trajectory import Trajectory
 
 LARGEST_ROUNDING = 1.0
 """How far from a corner its rounding may begin [rad]."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_motion.checks import Matrix, Vector
-from behavior_motion.collision import CollisionWorld
+from behavior_motion.collision.reports import CollisionReport
+from behavior_motion.collision.world import CollisionWorld
 from behavior_motion.errors import ErrorCode
-from behavior_motion.goals import out_of_reach, reaching
-from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.options import IkOptions, IkPreference
-from behavior_motion.planner import CollisionReport, IkResult
+from behavior_motion.kinematics.inverse import InverseKinematics
+from behavior_motion.planning.goals import out_of_reach, reaching
+from behavior_motion.planning.options import IkOptions, IkPreference
+from behavior_motion.planning.planner import IkResult
 
 FIRST_TRIES = 6
 """A few start vectors nearly always do; the rest is for the awkward targets."""

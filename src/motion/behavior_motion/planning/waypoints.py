@@ -20,16 +20,16 @@ from itertools import pairwise
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
-from behavior_motion import paths
 from behavior_motion.checks import Matrix, Vector
 from behavior_motion.errors import ErrorCode
-from behavior_motion.goals import given_goal, goals_of_poses
-from behavior_motion.kinematics import InverseKinematics
-from behavior_motion.planner import Plan
-from behavior_motion.query import CHECK_STEP, JointGoal, PlanningFailed, Query
-from behavior_motion.search import checked, timed
-from behavior_motion.timing import time_curve_at
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.kinematics.inverse import InverseKinematics
+from behavior_motion.planning.goals import given_goal, goals_of_poses
+from behavior_motion.planning.planner import Plan
+from behavior_motion.planning.query import CHECK_STEP, JointGoal, PlanningFailed, Query
+from behavior_motion.planning.search import checked, timed
+from behavior_motion.trajectories import paths
+from behavior_motion.trajectories.timing import time_curve_at
+from behavior_motion.trajectories.trajectory import Trajectory
 
 Found = tuple[Matrix, Trajectory, tuple[float, ...]]
 """Corners, motion, and when it passes the waypoints."""

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
-from behavior_motion.resources import resolve
-from behavior_motion.robot_file import Limits, RobotConfig, load_robot_config, spread
-from behavior_motion.srdf import Srdf, disabled_pairs, read_srdf
-from behavior_motion.urdf import robot_urdf
+from behavior_motion.robot.resources import resolve
+from behavior_motion.robot.robot_file import Limits, RobotConfig, load_robot_config, spread
+from behavior_motion.robot.srdf import Srdf, disabled_pairs, read_srdf
+from behavior_motion.robot.urdf import robot_urdf
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from behavior_motion.errors import ErrorCode, known
-from behavior_motion.resources import resolve
-from behavior_motion.robot_file import RobotConfig
+from behavior_motion.robot.resources import resolve
+from behavior_motion.robot.robot_file import RobotConfig
 
 
 @dataclass(frozen=True)

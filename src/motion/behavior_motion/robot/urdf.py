@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from behavior_motion.errors import known
-from behavior_motion.resources import resolve, ros_share_folders
-from behavior_motion.robot_file import MountedPart, RobotConfig
+from behavior_motion.robot.resources import resolve, ros_share_folders
+from behavior_motion.robot.robot_file import MountedPart, RobotConfig
 
 Vector = tuple[float, float, float]
 

@@ -25,11 +25,11 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, positive, scaling_factor
-from behavior_motion.collision import CollisionWorld, Pair, Proximity
-from behavior_motion.commands import MotionCommand
+from behavior_motion.collision.scene import PlanningScene
+from behavior_motion.collision.world import CollisionWorld, Pair, Proximity
 from behavior_motion.errors import ErrorCode
-from behavior_motion.robot import RobotModel
-from behavior_motion.scene import PlanningScene
+from behavior_motion.robot.model import RobotModel
+from behavior_motion.servo.commands import MotionCommand
 
 MOST_PAIRS = 40
 """Number of close pairs that are kept apart; more than this are never close at once."""

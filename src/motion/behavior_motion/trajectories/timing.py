@@ -27,8 +27,8 @@ from scipy.interpolate import PPoly
 from behavior_motion.checks import Matrix, Vector, as_joints, scaling_factor
 from behavior_motion.interruption import check_interrupted
 from behavior_motion.limits import MOST_KNOTS
-from behavior_motion.robot import RobotModel
-from behavior_motion.trajectory import Trajectory
+from behavior_motion.robot.model import RobotModel
+from behavior_motion.trajectories.trajectory import Trajectory
 
 logging.getLogger("toppra").setLevel(logging.ERROR)
 

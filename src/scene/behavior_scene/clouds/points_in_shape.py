@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from behavior_motion.convex import SURFACE, ConvexShape, bounds, contains, facets
-from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+from behavior_motion.collision.convex import SURFACE, ConvexShape, bounds, contains, facets
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_scene.clouds.cloud import Cloud
 from behavior_scene.clouds.color import Hsv, mean_color, mean_of_sums
 from behavior_scene.detections import Array

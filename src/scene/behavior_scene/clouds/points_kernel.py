@@ -35,7 +35,7 @@ _TABLE = types.float64[:, ::1]
 def _inside(
     kind, shapes, s, planes, plane_starts, surface, x, y, z
 ):  # pragma: no cover (runs compiled)
-    """Whether a point of the cloud lies in a shape; as `behavior_motion.convex.contains`."""
+    """Whether a point of the cloud lies in a shape, as `collision.convex.contains` says."""
     dx, dy, dz = x - shapes[s, 9], y - shapes[s, 10], z - shapes[s, 11]
     x = shapes[s, 0] * dx + shapes[s, 3] * dy + shapes[s, 6] * dz
     y = shapes[s, 1] * dx + shapes[s, 4] * dy + shapes[s, 7] * dz

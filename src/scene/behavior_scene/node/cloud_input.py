@@ -17,7 +17,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import PointCloud2
 
-from behavior_motion.shapes import Box
+from behavior_motion.collision.shapes import Box
 from behavior_ros import OK, QOS_SENSOR, WARN, DiagnosticsPublisher, ParameterSpec, declare_all
 from behavior_scene.clouds.cloud import Cloud, CloudDefect, MalformedCloudError
 from behavior_scene.clouds.color import Hsv

@@ -17,9 +17,9 @@ from scipy.spatial import ConvexHull
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-from behavior_motion.convex import ConvexShape
+from behavior_motion.collision.convex import ConvexShape
+from behavior_motion.collision.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_motion.object_state import ObjectState
-from behavior_motion.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from behavior_ros import matrix_to_pose
 from behavior_scene.detections import Array
 from behavior_scene.library import Color

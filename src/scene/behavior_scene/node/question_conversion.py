@@ -8,7 +8,7 @@ import math
 import numpy as np
 from behavior_msgs.msg import ColorRange, SceneAnswer, SceneQuestion, SceneShape
 
-from behavior_motion.convex import ConvexShape, convex_shape
+from behavior_motion.collision.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_ros import pose_to_matrix, seconds, to_time
 from behavior_scene.clouds.color import HsvRange

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from behavior_motion.convex import ConvexShape, contains, convex_shape
+from behavior_motion.collision.convex import ConvexShape, contains, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_scene.clouds.color import Hsv, HsvRange
 from behavior_scene.detections import Array

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from behavior_motion.convex import ConvexShape, convex_shape, gap_above, signed_distance
-from behavior_motion.shapes import Sphere
+from behavior_motion.collision.convex import ConvexShape, convex_shape, gap_above, signed_distance
+from behavior_motion.collision.shapes import Sphere
 from behavior_scene.detections import Array
 from behavior_scene.library import Shape
 from behavior_scene.objects.snapshot import SceneObject
@@ -29,7 +29,7 @@ def body_of(shape: Shape) -> ConvexShape:
 
 
 def gap_between(upper: SceneObject, lower: SceneObject) -> float | None:
-    """How far an object hovers over another [m], see `behavior_motion.convex.gap_above`."""
+    """How far an object hovers over another [m], see `collision.convex.gap_above`."""
     return gap_above(
         body_of(upper.shape), upper.world_T_object, body_of(lower.shape), lower.world_T_object
     )

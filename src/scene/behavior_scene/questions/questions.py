@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from behavior_motion.convex import ConvexShape
+from behavior_motion.collision.convex import ConvexShape
 from behavior_motion.object_state import ObjectState
 from behavior_scene.clouds.cloud import Cloud
 from behavior_scene.clouds.color import Hsv, HsvRange

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from behavior_motion.convex import ConvexShape
+from behavior_motion.collision.convex import ConvexShape
 from behavior_scene.detections import Array
 from behavior_scene.questions.questions import Answer, Question
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from behavior_motion import PlanOptions, Trajectory
-from behavior_motion.query import CHECK_STEP
+from behavior_motion.planning.query import CHECK_STEP
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, wait_for
 from behavior_skills.arm.planning import checked

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from behavior_motion import RobotModel, load_robot
-from behavior_motion.robot import robot_file_fault
+from behavior_motion.robot.model import robot_file_fault
 from behavior_ros import ParameterError, ParameterSpec
 
 ROBOT = ParameterSpec("robot", "", "robot file, such as those in config/robots")

@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from behavior_motion import MotionError, Trajectory, create_planner, interruptible
-from behavior_motion.planners import AUTO
+from behavior_motion.planning.planners import AUTO
 from behavior_ros import (
     OK,
     QOS_LATCHED,

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paths and trajectories: their geometry, and their times within limits."""
