@@ -31,10 +31,9 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from behavior_executor.missions import Code, Policy
-from behavior_ros import QOS_REQUESTS, End, GoalExchange, GoalOutcome, burst_action_client
-from behavior_ros.leaf_hub import SentGoal
+from behavior_ros import QOS_REQUESTS, End, GoalOutcome, RemoteGoal, remote_actions
+from behavior_ros.closing import destroy_node
 from behavior_ros.local_transport import match_transport
-from behavior_ros.server_watch import ServerWatch
 
 ACTION = "/mission/execute"
 FeedbackCallback = Callable[[MissionFeedback], None]
@@ -97,7 +96,7 @@ class MissionClient:
         )
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self._node)
-        self._action = burst_action_client(self._node, ExecuteMission, ACTION)
+        self._action = remote_actions(self._node).action(ExecuteMission, ACTION)
         self._list = self._client(ListMissions, "/mission/list")
         self._history = self._client(ListMissionRecords, "/mission/history")
         self._cancel = self._client(Trigger, "/mission/cancel")
@@ -115,9 +114,8 @@ class MissionClient:
 
     def close(self) -> None:
         """Destroy the node."""
-        self._action.destroy()
         self._executor.shutdown(timeout_sec=1.0)
-        self._node.destroy_node()
+        destroy_node(self._node)
 
     def _client(self, kind: Any, name: str) -> Any:
         return self._node.create_client(kind, name, qos_profile=QOS_REQUESTS)
@@ -129,7 +127,7 @@ class MissionClient:
             MissionClientError: none does within ``timeout`` seconds of wall time.
         """
         deadline = time.monotonic() + timeout
-        while not self._action.server_is_ready():
+        while not self._action.ready():
             if time.monotonic() > deadline:
                 raise MissionClientError(
                     f"no executor on /mission/execute within {timeout:g} s; start the stack with "
@@ -234,13 +232,11 @@ class MissionClient:
             KeyboardInterrupt: as it came, after the mission was cancelled.
         """
         self.wait_for_executor()
-        watch = ServerWatch(self._node, self._action, ACTION, self._silence_limit)
-        exchange = GoalExchange(
-            self._action,
+        sent = self._action.send(
             ExecuteMission.Goal(mission=mission),
+            server_timeout=self._silence_limit,
             on_feedback=lambda told: on_feedback(told.feedback) if on_feedback else None,
         )
-        sent = SentGoal(ACTION, exchange, watch)
         try:
             outcome = self._spin_until_end(sent, timeout)
         except KeyboardInterrupt:
@@ -260,16 +256,16 @@ class MissionClient:
         result = outcome.result
         return MissionOutcome(int(result.code), str(result.message), result.duration)
 
-    def _spin_until_end(self, sent: SentGoal, timeout: float | None) -> GoalOutcome | None:
+    def _spin_until_end(self, sent: RemoteGoal, timeout: float | None) -> GoalOutcome | None:
         """Spin until the goal has ended; None: the timeout was over before."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
-        while (outcome := sent.poll()) is None and time.monotonic() <= deadline:
+        while sent.outcome is None and time.monotonic() <= deadline:
             self._executor.spin_once(timeout_sec=0.1)
-        return outcome
+        return sent.outcome
 
-    def _cancel_goal(self, sent: SentGoal) -> None:
+    def _cancel_goal(self, sent: RemoteGoal) -> None:
         """Cancel, and give the executor a moment to end the mission."""
-        sent.exchange.cancel()
+        sent.cancel()
         self._spin_until_end(sent, 3.0)
 
     def _call(self, client: Any, request: Any, timeout: float) -> Any:

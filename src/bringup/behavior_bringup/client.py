@@ -19,7 +19,6 @@ import numpy as np
 import rclpy
 from behavior_msgs.msg import Metrics, MissionAction, MissionFeedback, SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
-from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -37,7 +36,8 @@ from behavior_bringup.conversion import (
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.security.policy import enclave_arguments
-from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED
+from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, End, remote_actions
+from behavior_ros.closing import destroy_node
 from behavior_sim.judging import Disturbance, WorldObject
 
 SERVICE_TIMEOUT = 10.0
@@ -104,7 +104,7 @@ class StackClient:
     ) -> None:
         """Leave the ROS domain."""
         self._executor.shutdown(timeout_sec=1.0)
-        self._node.destroy_node()
+        destroy_node(self._node)
         rclpy.shutdown(context=self._context)
 
     # -- waiting
@@ -217,35 +217,26 @@ class StackClient:
         Raises:
             BringupError: nobody serves it, or it takes longer than `timeout` [s]; it is cancelled.
         """
-        client = ActionClient(self._node, kind, name)
-        try:
-            if not self.wait(client.server_is_ready, SERVICE_TIMEOUT):
-                raise BringupError(
-                    f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
-                    " 'behavior status' tells"
-                )
-            sent = client.send_goal_async(
-                goal, feedback_callback=lambda message: on_feedback(message.feedback)
+        action = remote_actions(self._node).action(kind, name)
+        if not self.wait(action.ready, SERVICE_TIMEOUT):
+            raise BringupError(
+                f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
+                " 'behavior status' tells"
             )
-            if not self.wait(sent.done, SERVICE_TIMEOUT):
-                raise BringupError(f"{name} does not answer within {SERVICE_TIMEOUT:g} s")
-            handle = sent.result()
-            if not handle.accepted:
-                raise BringupError(f"{name} takes no goals: is the stack going down?")
-            return self._result(handle, name, timeout)
-        finally:
-            client.destroy()
-
-    def _result(self, handle: Any, name: str, timeout: float) -> Any:
-        ended = handle.get_result_async()
+        sent = action.send(goal, server_timeout=SERVICE_TIMEOUT, on_feedback=on_feedback)
         try:
-            if not self.wait(ended.done, timeout):
+            if not self.wait(lambda: sent.outcome is not None, timeout):
                 raise BringupError(f"{name} did not end within {timeout:g} s")
         except BaseException:
-            cancelled = handle.cancel_goal_async()
-            self.wait(cancelled.done, 2.0)
+            sent.cancel()
+            self.wait(lambda: sent.outcome is not None, 2.0)
             raise
-        return ended.result().result
+        assert sent.outcome is not None
+        if sent.outcome.end is End.REJECTED:
+            raise BringupError(f"{name} takes no goals: is the stack going down?")
+        if sent.outcome.result is None:
+            raise BringupError(f"{name}: {sent.outcome.message}")
+        return sent.outcome.result
 
     @property
     def domain(self) -> int:

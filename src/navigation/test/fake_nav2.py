@@ -160,6 +160,9 @@ class Future:
     def done(self) -> bool:
         return self._done
 
+    def cancel(self) -> None:
+        pass
+
     def __await__(self) -> Any:
         return self._value
         yield
@@ -194,12 +197,16 @@ class Actions:
     def __init__(self) -> None:
         self.goals: dict[str, list[Handle]] = {}
         self.ready = True
+        """Whether the graph shows servers."""
+        self.alive = True
+        """Whether they answer."""
 
     def __call__(self, node: Any, kind: type, name: str) -> Any:
         self.goals[name] = []
         return SimpleNamespace(
             server_is_ready=lambda: self.ready,
             send_goal_async=lambda goal, feedback_callback: self._send(kind, name, goal),
+            _get_result_async=lambda handle: self._answer(),
         )
 
     def _send(self, kind: Any, name: str, goal: Any) -> Future:
@@ -207,4 +214,11 @@ class Actions:
         handle, answer = Handle(goal), Future()
         self.goals[name].append(handle)
         answer.set_result(handle)
+        return answer
+
+    def _answer(self) -> Future:
+        """To a question whether the server is still there."""
+        answer = Future()
+        if self.alive:
+            answer.set_result(None)
         return answer

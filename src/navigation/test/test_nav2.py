@@ -35,6 +35,7 @@ from behavior_navigation.nav2 import map_loader, path_planner, route_planner
 from behavior_navigation.nav2.interfaces import error_name, nav2_interface
 from behavior_navigation.nav2.map_loader import read_urls
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError
+from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 
 WAIT = 60.0
@@ -55,8 +56,7 @@ class Bench:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         fake_nav2.install(monkeypatch)
         self.actions = Actions()
-        for module in (route_planner, path_planner):
-            monkeypatch.setattr(module, "ActionClient", self.actions)
+        monkeypatch.setattr("behavior_ros.remote_actions.burst_action_client", self.actions)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=own_domain())
         self.client = Node("bench", context=self.context)
@@ -74,7 +74,7 @@ class Bench:
     def close(self) -> None:
         for node in (self.node, self.client):
             if node is not None:
-                node.destroy_node()
+                destroy_node(node)
         self.context.shutdown()
 
     def until(self, condition: Callable[[], Any], what: str) -> None:
@@ -315,6 +315,15 @@ class TestManeuvers:
         maneuvers.publish(Maneuver(id=1))
         bench.until(lambda: [m for m in health if m.status == m.FAILURE], "a failure")
         assert "planner server active" in health[-1].text
+
+    def test_a_planner_that_dies_does_not_stop_the_cycles(self, bench):
+        self.drive(bench, NOMINAL)
+        bench.actions.alive = False
+        bench.until(lambda: [m for m in self.health if m.status == m.FAILURE], "a failure")
+        failed = next(m for m in self.health if m.status == m.FAILURE)
+        assert failed.reason == PathPlannerHealth.NO_MAP
+        assert "server lost" in failed.text
+        bench.until(lambda: len(self.plans) > 1, "the next cycle")
 
 
 class TestTiles:

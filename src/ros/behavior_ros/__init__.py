@@ -17,8 +17,6 @@ from behavior_ros.conversions import (
 from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
 from behavior_ros.entry import run
 from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
-from behavior_ros.goal_exchange import End, GoalExchange, GoalOutcome
-from behavior_ros.goal_runner import GoalRunner, RemoteGoal
 from behavior_ros.interfaces import code_text
 from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
 from behavior_ros.message_cache import AgeSince, MessageCache
@@ -26,6 +24,8 @@ from behavior_ros.newest_entry import NewestEntry
 from behavior_ros.node_models import NodeModel, load_node_models
 from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
 from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
+from behavior_ros.remote_actions import RemoteAction, RemoteActions, remote_actions
+from behavior_ros.remote_goal import End, GoalOutcome, RemoteGoal
 from behavior_ros.transform_tree import TransformError, TransformTree
 from behavior_ros.transforms import (
     TransformBroadcaster,
@@ -53,14 +53,14 @@ __all__ = [
     "GoalCancelled",
     "GoalContext",
     "GoalEnd",
-    "GoalExchange",
     "GoalOutcome",
-    "GoalRunner",
     "MessageCache",
     "NewestEntry",
     "NodeModel",
     "ParameterError",
     "ParameterSpec",
+    "RemoteAction",
+    "RemoteActions",
     "RemoteGoal",
     "ServerLost",
     "TransformBroadcaster",
@@ -82,6 +82,7 @@ __all__ = [
     "pose_to_matrix",
     "register_companion",
     "register_ros_nodes",
+    "remote_actions",
     "ros_node_manifests",
     "run",
     "seconds",

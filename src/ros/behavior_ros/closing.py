@@ -44,8 +44,14 @@ def closables(nodes: Iterable[Node]) -> list[Closable]:
     return [closable for node in nodes for closable in node_parts(node).closables]
 
 
+def destroy_node(node: Node) -> None:
+    """Destroy a node, and its action servers and clients, which rclpy's own method forgets."""
+    node.destroy_node()
+    destroy_actions(node)
+
+
 def destroy_actions(node: Node) -> None:
-    """Destroy a node's action servers and clients, which rclpy's ``destroy_node`` forgets.
+    """Destroy a node's action servers and clients.
 
     What is left of them keeps the node's participant until Python's collector comes by, at any
     moment: also when another participant is being discovered, for which Fast DDS then waits in

@@ -24,7 +24,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from behavior_ros.closing import closables
+from behavior_ros.closing import closables, destroy_node
 from behavior_ros.companions import with_companions
 from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.local_transport import match_transport
@@ -120,7 +120,7 @@ def _close(nodes: Sequence[Node], executor: Executor, stop: _StopSignals) -> Non
 
 def _destroy(node: Node) -> None:
     try:
-        node.destroy_node()
+        destroy_node(node)
     except Exception:
         traceback.print_exc()
 

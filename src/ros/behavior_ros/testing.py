@@ -23,7 +23,7 @@ import rclpy
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 
-from behavior_ros.closing import destroy_actions
+from behavior_ros.closing import destroy_node
 from behavior_ros.domains import DOMAINS, used_domains
 
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -117,8 +117,7 @@ class Spinner:
         self._stopped.set()
         self._thread.join(5.0)
         for node in self.nodes:
-            node.destroy_node()
-            destroy_actions(node)
+            destroy_node(node)
         self.executor.shutdown(timeout_sec=0.0)
         assert self.error is None, f"a callback raised {self.error!r}"
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action server that answers only when told to."""
+"""Actions whose servers answer only when told to."""
 
 from types import SimpleNamespace
 
 from rclpy.task import Future
+
+from behavior_ros import RemoteAction, RemoteActions
 
 
 class FakeServer:
@@ -48,3 +50,68 @@ class FakeServer:
             self.result.set_result(
                 SimpleNamespace(status=status, result=result or f"result {status}")
             )
+
+
+class PuppetClient:
+    """Makes a puppet server's goal of everything that is sent."""
+
+    def __init__(self):
+        self.up = True
+        self.goals = []
+
+    def server_is_ready(self):
+        return self.up
+
+    def send_goal_async(self, goal, feedback_callback):
+        self.goals.append(FakeServer())
+        return self.goals[-1].send_goal_async(goal, feedback_callback)
+
+
+class PuppetWatch:
+    """Tells of the server what the test says."""
+
+    def __init__(self, actions):
+        self._actions = actions
+
+    @property
+    def restarted(self):
+        return self._actions.restarted
+
+    def look(self, signs_of_life, *, accepted):
+        return self._actions.lost
+
+    def close(self):
+        pass
+
+
+class PuppetAction(RemoteAction):
+    """Its server is a puppet, and lost on command."""
+
+    def __init__(self, actions, name):
+        self.name, self.wall, self.client, self._actions = (
+            name,
+            actions.wall,
+            PuppetClient(),
+            actions,
+        )
+
+    def watch(self, server_timeout):
+        return PuppetWatch(self._actions)
+
+
+class PuppetActions(RemoteActions):
+    """A wall clock that is set by hand, and looks that are asked for."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.lost, self.restarted = None, False
+        self.goals, self._actions = {}, {}
+        self._timer = SimpleNamespace(
+            is_canceled=lambda: True, reset=lambda: None, cancel=lambda: None
+        )
+
+    def wall(self):
+        return self.now
+
+    def action(self, action_type, name):
+        return self._actions.setdefault(name, PuppetAction(self, name))

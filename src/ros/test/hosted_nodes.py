@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that test_entry.py hosts in processes of their own."""
 
+import atexit
 import time
 
 from behavior_msgs.action import Pick
 from rclpy.node import Node
 
-from behavior_ros import GoalRunner, ParameterSpec, WorkerActionServer, declare
+from behavior_ros import ParameterSpec, WorkerActionServer, declare, remote_actions
 
 
 class Plain(Node):
@@ -61,13 +62,13 @@ class Stubborn(Node):
     def __init__(self, **kwargs):
         super().__init__("stubborn", **kwargs)
         self.server = WorkerActionServer(self, Pick, "/hosted_pick", self.serve)
-        self.runner = GoalRunner(self, Pick, "/hosted_pick")
+        self.runner = remote_actions(self).action(Pick, "/hosted_pick")
         self.timer = self.create_timer(0.05, self.begin)
 
     def begin(self):
         if self.runner.ready():
             self.timer.cancel()
-            self.runner.start(Pick.Goal())
+            self.runner.send(Pick.Goal())
 
     def serve(self, context):
         print("working", flush=True)
@@ -99,14 +100,19 @@ class Working(Node):
         super().__init__("working", **kwargs)
         self.server = WorkerActionServer(self, Pick, "/hosted_pick", self.serve)
         self.outer = WorkerActionServer(self, Pick, "/hosted_outer", self.relay)
-        self.runner = GoalRunner(self, Pick, "/hosted_pick")
-        self.starter = GoalRunner(self, Pick, "/hosted_outer")
+        self.runner = remote_actions(self).action(Pick, "/hosted_pick")
+        self.starter = remote_actions(self).action(Pick, "/hosted_outer")
         self.timer = self.create_timer(0.05, self.begin)
+        atexit.register(self.tell_what_is_left)
+
+    def tell_what_is_left(self):
+        actions = [type(w).__name__ for w in self.waitables if "Action" in type(w).__name__]
+        print(f"actions left: {actions}", flush=True)
 
     def begin(self):
         if self.runner.ready() and self.starter.ready():
             self.timer.cancel()
-            self.starter.start(Pick.Goal())
+            self.starter.send(Pick.Goal())
 
     def relay(self, context):
         self.runner.run(context, Pick.Goal())

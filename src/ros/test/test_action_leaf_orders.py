@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
-from fakes import FakeServer
+from fakes import PuppetActions
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from behavior_ros.action_leaf import action_leaf
-from behavior_ros.goal_exchange import GoalExchange
-from behavior_ros.leaf_hub import LeafHub, SentGoal
+from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 
@@ -24,48 +23,23 @@ XML = """<root BTCPP_format="4"><BehaviorTree ID="T">
 <Pick message="{message}" phase="{phase}" code="{code}"/></BehaviorTree></root>"""
 
 
-class PuppetClient:
-    """Makes a puppet server's goal of everything that is sent."""
-
-    def __init__(self):
-        self.up = True
-        self.goals = []
-
-    def server_is_ready(self):
-        return self.up
-
-    def send_goal_async(self, goal, feedback_callback):
-        self.goals.append(FakeServer())
-        return self.goals[-1].send_goal_async(goal, feedback_callback)
-
-
 class PuppetHub(LeafHub):
-    """Clocks that are set by hand, and servers that are lost on command."""
+    """A clock that is set by hand, and actions whose servers are puppets."""
 
     def __init__(self):
-        self.client = PuppetClient()
-        self.node_time = self.wall_time = 0.0
-        self.lost, self.restarted = None, False
-        self._running, self._closing = [], []
-        self._asking = SimpleNamespace(reset=lambda: None, cancel=lambda: None)
+        self.node_time = 0.0
+        self.remote = PuppetActions()
+        self.client = self.action(None, MODEL.name).client
+        self.barriers = {}
 
     def now(self):
         return self.node_time
 
     def wall(self):
-        return self.wall_time
+        return self.remote.now
 
-    def action_client(self, action_type, name):
-        return self.client
-
-    def send(self, client, action, goal, *, server_timeout, on_feedback, on_end):
-        watch = SimpleNamespace(
-            look=lambda signs, accepted: self.lost, close=lambda: None, restarted=self.restarted
-        )
-        exchange = GoalExchange(client, goal, on_feedback=on_feedback, on_end=on_end)
-        sent = SentGoal(action, exchange, watch)
-        self._running.append(sent)
-        return sent
+    def action(self, action_type, name):
+        return self.remote.action(action_type, name)
 
 
 class LeafMachine(RuleBasedStateMachine):
@@ -76,7 +50,6 @@ class LeafMachine(RuleBasedStateMachine):
         factory.register_node_type(action_leaf(self.hub, MODEL), "Pick")
         self.tree = factory.create_tree_from_text(XML)
         self.leaf = self.tree.root_node()
-        self.exchanges = []
         self.outputs = self.seen()
         self.first_goal_of_run = 0
 
@@ -113,7 +86,7 @@ class LeafMachine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([0.1, 4.0, 11.0]))
     def time_passes(self, seconds):
         self.hub.node_time += seconds
-        self.hub.wall_time += seconds
+        self.hub.remote.now += seconds
 
     @rule(up=st.booleans())
     def server(self, up):
@@ -121,11 +94,11 @@ class LeafMachine(RuleBasedStateMachine):
 
     @rule(lost=st.sampled_from([None, None, "server lost: gone"]), restarted=st.booleans())
     def losing(self, lost, restarted):
-        self.hub.lost, self.hub.restarted = lost, restarted
+        self.hub.remote.lost, self.hub.remote.restarted = lost, restarted
 
     @rule()
-    def ask_again(self):
-        self.hub._ask_again()
+    def look(self):
+        self.hub.remote.look()
 
     @precondition(lambda self: self.goals())
     @rule(data=st.data(), event=st.sampled_from(["accept", "reject", "feedback"]))
@@ -172,12 +145,12 @@ class LeafMachine(RuleBasedStateMachine):
 
     def teardown(self):
         """Whatever happened, everything can be closed."""
-        self.hub.lost = None
+        self.hub.remote.lost = None
         self.leaf.halt_node()
         for goal in self.goals():
             goal.accept()
             goal.finish(GoalStatus.STATUS_CANCELED, Pick.Result())
-        assert self.hub.closed()
+        assert self.hub.remote.closed()
 
 
 @pytest.mark.parametrize(
@@ -200,12 +173,13 @@ def test_success_takes_status_and_code(status, code, expected):
 
 def test_a_goal_that_went_to_a_dead_server_is_sent_to_the_next_one():
     machine = LeafMachine()
-    machine.hub.restarted, machine.hub.lost = True, "server lost: restarted"
     machine.tick()
+    machine.hub.remote.restarted, machine.hub.remote.lost = True, "server lost: restarted"
+    machine.look()
     machine.tick()
     assert machine.leaf.status is NodeStatus.RUNNING
-    machine.hub.lost = None
-    machine.tick()
+    machine.hub.remote.lost = None
+    machine.look()
     assert len(machine.goals()) == 2
     machine.goals()[1].accept()
     machine.goals()[1].finish(GoalStatus.STATUS_SUCCEEDED, Pick.Result())
@@ -217,10 +191,11 @@ def test_a_goal_that_went_to_a_dead_server_is_sent_to_the_next_one():
 
 def test_an_accepted_goal_is_not_sent_again():
     machine = LeafMachine()
-    machine.hub.restarted = True
+    machine.hub.remote.restarted = True
     machine.tick()
     machine.goals()[0].accept()
-    machine.hub.lost = "server lost: restarted"
+    machine.hub.remote.lost = "server lost: restarted"
+    machine.look()
     machine.tick()
     assert machine.leaf.status is NodeStatus.FAILURE
     assert len(machine.goals()) == 1
@@ -235,12 +210,12 @@ def test_a_refused_cancel_is_asked_again_while_the_goal_runs():
     for number in range(1, 4):
         assert len(goal.cancels) == number
         goal.answer_cancel(REFUSED)
-        machine.hub._ask_again()
+        machine.look()
     goal.answer_cancel(ACCEPTED)
-    machine.hub._ask_again()
+    machine.look()
     assert len(goal.cancels) == 4
     goal.finish(GoalStatus.STATUS_CANCELED, Pick.Result())
-    assert machine.hub.closed()
+    assert machine.hub.remote.closed()
 
 
 LeafMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

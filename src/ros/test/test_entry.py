@@ -39,6 +39,13 @@ def test_work_that_does_not_end_does_not_hold_the_process(start):
     assert "did not end within 2 s" in err
 
 
+def test_no_action_client_is_left_to_the_garbage_collector(start):
+    process = start("--node", "hosted_nodes:Working")
+    process.wait_for("working")
+    _, out, _, _ = process.stop(signal.SIGINT)
+    assert "actions left: []" in out
+
+
 def test_signal_while_a_node_is_being_made(start):
     process = start("--node", "hosted_nodes:Slow")
     process.wait_for("making")

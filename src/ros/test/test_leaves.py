@@ -20,9 +20,9 @@ from behavior_ros import (
     load_node_models,
     matrix_to_transform,
     register_ros_nodes,
+    remote_actions,
     ros_node_manifests,
 )
-from behavior_ros.closing import closables
 from behavior_ros.node_models import NodeModelError
 from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, CauseKind, LoadError, NodeStatus
@@ -99,7 +99,7 @@ class Tree:
                 self.factory, self.node, models, transform_buffer=self.buffer
             )
         )
-        self.hub = closables([self.node])[0]
+        self.remote = remote_actions(self.node)
         self.trees = []
 
     def make(self, name, **ports):
@@ -304,7 +304,7 @@ class TestActionLeaf:
         tree.halt(leaf)
         assert leaf.status is NodeStatus.IDLE
         until(lambda: servers.ended == ["cancelled by the client"])
-        until(lambda: not tree.spinner.do(tree.hub.closing))
+        until(lambda: not tree.spinner.do(lambda: tree.remote.goals))
         with pytest.raises(Exception, match="text"):
             tree.value(leaf, "text")  # the late result is nobody's any more
 
@@ -346,7 +346,7 @@ class TestActionLeaf:
         assert not ended
         accept.set()
         until(lambda: ended == ["canceled"])
-        until(lambda: not tree.spinner.do(tree.hub.closing))
+        until(lambda: not tree.spinner.do(lambda: tree.remote.goals))
         spinner2.do(server.destroy)
 
     def test_next_goal_waits_for_the_old_one_to_close(self, tree, servers):
@@ -386,7 +386,7 @@ class TestActionLeaf:
         )
         pick, move = tree.make("Pick"), tree.make("MoveArm", mode="NAMED")
         tick_until(tree, pick, lambda: servers.started)
-        until(tree.make("MoveArm", mode="NAMED").client.server_is_ready)
+        until(tree.make("MoveArm", mode="NAMED").action.ready)
         tree.halt(pick)
         assert tree.run(move) == (SUCCESS, "")
 
@@ -434,7 +434,7 @@ class TestActionLeaf:
     def test_killed_process(self, tree, start):
         process = start("--node", "hosted_nodes:Serving")
         leaf = tree.make("KilledPick")  # its ghost haunts the graph for 20 s
-        until(leaf.client.server_is_ready, timeout=15.0)
+        until(leaf.action.ready, timeout=15.0)
         assert tree.tick(leaf) is RUNNING
         process.wait_for("working")
         process.process.kill()
@@ -460,10 +460,10 @@ class TestActionLeaf:
             )
         )
         leaf = tree.make("Pick")
-        tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._sent.exchange.accepted))
+        tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._goal.accepted))
         tree.halt(leaf)
         until(lambda: not answers, what="three requests to cancel, though nothing is ticked")
-        until(lambda: not tree.spinner.do(tree.hub.closing))
+        until(lambda: not tree.spinner.do(lambda: tree.remote.goals))
         spinner2.do(server.destroy)
 
     def test_goal_sent_to_a_ghost_reaches_the_restarted_server(self, tree, start):
@@ -472,8 +472,8 @@ class TestActionLeaf:
         def tick_until_accepted():
             """Until the server is there every failure tells of its absence."""
             deadline, reasons = time.monotonic() + 30.0, set()
-            leaf._sent = None
-            while not tree.spinner.do(lambda: leaf._sent and leaf._sent.exchange.accepted):
+            leaf._goal = None
+            while not tree.spinner.do(lambda: leaf._goal and leaf._goal.accepted):
                 if tree.tick(leaf) is FAILURE:
                     reasons.add(leaf.failure_reason())
                 assert time.monotonic() < deadline, reasons
@@ -493,7 +493,7 @@ class TestActionLeaf:
     def test_silent_server_that_answers_questions_is_not_lost(self, tree, servers):
         servers.serve(linger)
         leaf = tree.make("Pick")
-        tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._sent.exchange.accepted))
+        tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._goal.accepted))
         deadline = time.monotonic() + 1.5  # more than twice the server timeout
         while time.monotonic() < deadline:
             assert tree.tick(leaf) is RUNNING
@@ -504,8 +504,8 @@ class TestActionLeaf:
         servers.serve(linger)
         leaf = tree.make("Pick")
         tick_until(tree, leaf, lambda: servers.started)
-        tree.spinner.do(tree.hub.begin_close)
-        until(lambda: tree.spinner.do(tree.hub.closed))
+        tree.spinner.do(tree.remote.begin_close)
+        until(lambda: tree.spinner.do(tree.remote.closed))
         assert servers.ended == ["cancelled by the client"]
 
 

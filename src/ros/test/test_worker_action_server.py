@@ -19,10 +19,10 @@ from behavior_ros import (
     End,
     GoalCancelled,
     GoalContext,
-    GoalRunner,
     ServerLost,
     WaitTimeout,
     WorkerActionServer,
+    remote_actions,
     to_time,
 )
 from behavior_ros.testing import until
@@ -306,13 +306,13 @@ def test_service_calls_from_a_worker(spinner, spinner2):
     assert context.call(client, Trigger.Request(), TIMEOUT).message == "pong"
 
 
-class TestGoalRunner:
+class TestRemoteAction:
     """Goals of another server, run from a worker."""
 
     @pytest.fixture
-    def runner(self, spinner):
-        node = spinner.node("runner")
-        made = spinner.do(lambda: GoalRunner(node, Pick, "/pick", server_timeout=0.5))
+    def remote(self, spinner):
+        node = spinner.node("client")
+        made = spinner.do(lambda: remote_actions(node).action(Pick, "/pick"))
         made.context = spinner.do(lambda: GoalContext(node, None))
         return made
 
@@ -324,19 +324,19 @@ class TestGoalRunner:
 
         return start
 
-    def test_no_server(self, runner):
+    def test_no_server(self, remote):
         with pytest.raises(ServerLost, match="no server of action /pick"):
-            runner.run(runner.context, Pick.Goal())
+            remote.run(remote.context, Pick.Goal())
 
-    def test_runs_to_the_end(self, runner, serve):
+    def test_runs_to_the_end(self, remote, serve):
         server = serve(succeed)
-        until(runner.ready)
-        outcome = runner.run(runner.context, Pick.Goal(object_name="a"), timeout=TIMEOUT)
+        until(remote.ready)
+        outcome = remote.run(remote.context, Pick.Goal(object_name="a"), timeout=TIMEOUT)
         assert outcome.succeeded
         assert outcome.result.message == "took a"
         server.destroy()
 
-    def test_timeout_cancels(self, runner, serve):
+    def test_timeout_cancels(self, remote, serve):
         ended = threading.Event()
 
         def execute(context):
@@ -346,13 +346,13 @@ class TestGoalRunner:
                 ended.set()
 
         server = serve(execute)
-        until(runner.ready)
+        until(remote.ready)
         with pytest.raises(WaitTimeout, match=r"/pick did not end within 0\.2 s"):
-            runner.run(runner.context, Pick.Goal(), timeout=0.2)
+            remote.run(remote.context, Pick.Goal(), timeout=0.2)
         assert ended.wait(TIMEOUT)
         server.destroy()
 
-    def test_cancellation_is_passed_on(self, runner, serve):
+    def test_cancellation_is_passed_on(self, remote, serve):
         started, ended = threading.Event(), threading.Event()
 
         def execute(context):
@@ -363,16 +363,16 @@ class TestGoalRunner:
                 ended.set()
 
         server = serve(execute)
-        until(runner.ready)
+        until(remote.ready)
         threading.Thread(
-            target=lambda: started.wait(TIMEOUT) and runner.context.cancel("enough"), daemon=True
+            target=lambda: started.wait(TIMEOUT) and remote.context.cancel("enough"), daemon=True
         ).start()
         with pytest.raises(GoalCancelled, match="enough"):
-            runner.run(runner.context, Pick.Goal())
+            remote.run(remote.context, Pick.Goal())
         assert ended.is_set()
         server.destroy()
 
-    def test_server_that_goes_away(self, runner, serve, spinner2):
+    def test_server_that_goes_away(self, remote, serve, spinner2):
         started = threading.Event()
 
         def execute(context):
@@ -380,7 +380,7 @@ class TestGoalRunner:
             context.sleep(60.0)
 
         server = serve(execute)
-        until(runner.ready)
+        until(remote.ready)
 
         def vanish():
             started.wait(TIMEOUT)
@@ -389,16 +389,16 @@ class TestGoalRunner:
         threading.Thread(target=vanish, daemon=True).start()
         begin = time.monotonic()
         with pytest.raises(ServerLost, match="server lost"):
-            runner.run(runner.context, Pick.Goal())
+            remote.run(remote.context, Pick.Goal())
         assert time.monotonic() - begin < 3.0
 
-    def test_rejection_is_an_outcome(self, runner, spinner2):
+    def test_rejection_is_an_outcome(self, remote, spinner2):
         node = spinner2.node("other")
         server = spinner2.do(
             lambda: WorkerActionServer(node, Pick, "/pick", succeed, accept=lambda goal: "no")
         )
-        until(runner.ready)
-        assert runner.run(runner.context, Pick.Goal()).end is End.REJECTED
+        until(remote.ready)
+        assert remote.run(remote.context, Pick.Goal()).end is End.REJECTED
         server.destroy()
 
 

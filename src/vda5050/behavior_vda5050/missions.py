@@ -13,17 +13,14 @@ import math
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
 
-from action_msgs.msg import GoalStatus
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction, MissionFeedback
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
-from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from behavior_ros import QOS_EVENT_LOG
+from behavior_ros import QOS_EVENT_LOG, End, GoalOutcome, remote_actions
 from behavior_vda5050.actions import RunningAction
 from behavior_vda5050.messages import Action, ActionStatus, NodePosition
 from behavior_vda5050.order_rules import Place
@@ -54,7 +51,7 @@ class Missions:
         Args:
             node: of the client.
         """
-        self._client = ActionClient(node, ExecuteMission, "/mission/execute")
+        self._action = remote_actions(node).action(ExecuteMission, "/mission/execute")
         self._session = f"{PREFIX}_{uuid.uuid4().hex[:8]}_"
         self._numbers = itertools.count(1)
         self._sent: dict[str, SentMission] = {}
@@ -66,7 +63,7 @@ class Missions:
     @property
     def ready(self) -> bool:
         """Whether an executor is there."""
-        return bool(self._client.server_is_ready())
+        return self._action.ready()
 
     def send(self, mission: MissionAction) -> SentMission:
         """Have a mission run, after those that run or wait already."""
@@ -76,7 +73,7 @@ class Missions:
         sent = SentMission(self, mission.action_id)
         self._sent[mission.action_id] = sent
         if self.ready:
-            self._goal(mission).add_done_callback(sent.on_answer)
+            self._goal(mission, sent.on_end)
         else:
             sent.outcome = (False, "there is no executor")
         return sent
@@ -85,8 +82,11 @@ class Missions:
         """Pause, resume or cancel a mission; its feedback tells what came of it."""
         self._goal(MissionAction(type=kind, action_id=action_id))
 
-    def _goal(self, mission: MissionAction) -> Any:
-        return self._client.send_goal_async(ExecuteMission.Goal(mission=mission))
+    def _goal(
+        self, mission: MissionAction, on_end: Callable[[GoalOutcome], None] | None = None
+    ) -> None:
+        goal = ExecuteMission.Goal(mission=mission)
+        self._action.send(goal, server_timeout=SILENCE, on_end=on_end)
 
     def _on_feedback(self, message: MissionFeedback) -> None:
         sent = self._sent.get(message.action_id)
@@ -151,18 +151,12 @@ class SentMission:
         if message.state in _ENDED:
             self._end(message.state == MissionFeedback.FINISHED, message.text)
 
-    def on_answer(self, future: Any) -> None:
-        """The executor took its goal, or did not."""
-        handle = future.result()
-        if handle.accepted:
-            handle.get_result_async().add_done_callback(self._on_result)
-        else:
+    def on_end(self, outcome: GoalOutcome) -> None:
+        """Its goal has ended; what becomes of it beside a goal that is lost tells the topic."""
+        if outcome.end is End.REJECTED:
             self._end(False, "the executor is shutting down")
-
-    def _on_result(self, future: Any) -> None:
-        answer = future.result()
-        if answer.status != GoalStatus.STATUS_UNKNOWN:  # a restarted executor tells by the topic
-            self._end(answer.result.code == MissionFeedback.SUCCESS, answer.result.message)
+        elif outcome.result is not None:
+            self._end(outcome.result.code == MissionFeedback.SUCCESS, outcome.result.message)
 
     def _end(self, succeeded: bool, text: str) -> None:
         if self.outcome is None:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from typing import Any
 
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction
@@ -19,9 +17,8 @@ from behavior_navigation.rules.behavior_call import (
     register_behavior_nodes,
 )
 from behavior_navigation.rules.calls import CallResult
-from behavior_ros import ParameterSpec, code_text
-from behavior_ros.leaf_hub import LeafHub, SentGoal, leaf_hub
-from behavior_tree import BehaviorTreeFactory, Cause, CauseKind
+from behavior_ros import ParameterSpec, RemoteAction, code_text, remote_actions
+from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
     ParameterSpec(
@@ -54,8 +51,8 @@ class LocoManipulationManager(NavigationManager):
         super().__init__(node, PARAMETERS)
         self.started = 0
         """Behaviors started."""
-        self._hub = leaf_hub(self.manager_node)
-        self._client = self._hub.action_client(ExecuteMission, self.values["tx_behavior"])
+        actions = remote_actions(self.manager_node)
+        self._action = actions.action(ExecuteMission, self.values["tx_behavior"])
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the node runBehavior."""
@@ -70,13 +67,8 @@ class LocoManipulationManager(NavigationManager):
             parameters=[KeyValue(key=key, value=value) for key, value in parameters.items()],
         )
         action.header.stamp = self.stamp()
-        return RemoteBehavior(
-            self._hub,
-            self._client,
-            self.values["tx_behavior"],
-            ExecuteMission.Goal(mission=action),
-            self.values["server_timeout"],
-        )
+        goal = ExecuteMission.Goal(mission=action)
+        return RemoteBehavior(self._action, goal, self.values["server_timeout"])
 
     def metrics(self) -> list[Metric]:
         """Behaviors started."""
@@ -86,27 +78,18 @@ class LocoManipulationManager(NavigationManager):
 class RemoteBehavior:
     """One mission of another executor; sent once it is there and no earlier one is closing."""
 
-    def __init__(
-        self, hub: LeafHub, client: Any, action: str, goal: ExecuteMission.Goal, patience: float
-    ) -> None:
+    def __init__(self, action: RemoteAction, goal: ExecuteMission.Goal, patience: float) -> None:
         """Send it, or wait with that for `patience` [s] of wall time."""
         self.progress = BehaviorProgress()
-        self._hub = hub
-        self._client = client
-        self._action = action
-        self._goal = goal
-        self._patience = patience
-        self._since = time.monotonic()
-        self._sent: SentGoal | None = None
+        self._goal = action.send(
+            goal, server_timeout=patience, patient=True, on_feedback=self._take_feedback
+        )
 
     def poll(self) -> CallResult | None:
         """How it ended; None: it runs."""
-        if self._sent is None:
-            return self._send()
-        outcome = self._sent.poll()
+        outcome = self._goal.outcome
         if outcome is None:
             return None
-        self._hub.release(self._sent)
         result = outcome.result
         if result is None:
             return CallResult(False, outcome.message)
@@ -117,26 +100,7 @@ class RemoteBehavior:
 
     def cancel(self) -> None:
         """Cancel it."""
-        if self._sent is not None:
-            self._hub.release(self._sent)
-
-    def _send(self) -> CallResult | None:
-        if self._hub.closing(self._action):
-            self._since = time.monotonic()
-        elif self._client.server_is_ready():
-            self._sent = self._hub.send(
-                self._client,
-                self._action,
-                self._goal,
-                server_timeout=self._patience,
-                on_feedback=self._take_feedback,
-                on_end=lambda outcome: None,
-            )
-        elif time.monotonic() - self._since > self._patience:
-            sentence = f"no server of action {self._action}"
-            cause = Cause(CauseKind.SERVER_LOST, sentence, remedy="start it")
-            return CallResult(False, cause)
-        return None
+        self._goal.cancel()
 
     def _take_feedback(self, message: ExecuteMission.Feedback) -> None:
         told = message.feedback

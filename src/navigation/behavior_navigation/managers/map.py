@@ -26,12 +26,13 @@ from behavior_ros import (
     End,
     GoalOutcome,
     ParameterSpec,
+    RemoteGoal,
     code_text,
     declare,
+    remote_actions,
     seconds,
     to_time,
 )
-from behavior_ros.leaf_hub import SentGoal, leaf_hub
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.cause import Cause
 
@@ -96,16 +97,15 @@ class MapManager(NavigationManager):
             qos=QOS_COMMAND,
             callback=self._on_request,
         )
-        self._hub = leaf_hub(own)
-        self._action: str = values["load_tile_result.rx_message"] or values["tx_load_tile_request"]
-        self._client = self._hub.action_client(LoadTile, self._action)
+        action = values["load_tile_result.rx_message"] or values["tx_load_tile_request"]
+        self._loader = remote_actions(own).action(LoadTile, action)
         self._publisher = own.create_publisher(
             Header, values["tx_atlas_map_publisher"], QOS_COMMAND
         )
-        self._goal: LoadTile.Goal | None = None
-        self._waiting: LoadTile.Goal | None = None
+        self._goal = LoadTile.Goal()
+        """The newest."""
+        self._sent: RemoteGoal | None = None
         self._navigates = False
-        self._sent: tuple[int, SentGoal] | None = None
 
     # -- what takes part in missions ---------------------------------------------------------------
 
@@ -114,20 +114,16 @@ class MapManager(NavigationManager):
         register_map_nodes(factory, self.change)
 
     def pre_tick(self, now: float) -> None:
-        """Send what could not be sent yet, and take in the map loader's answer."""
+        """Take in the map loader's answer."""
         super().pre_tick(now)
-        self._send()
-        if self._sent is not None:
-            number, sent = self._sent
-            outcome = sent.poll()
-            if outcome is not None:
-                self._hub.release(sent)
-                self._sent = None
-                if outcome.end is End.LOST and not sent.exchange.accepted:
-                    # It never arrived: the map loader was just being discovered.
-                    self._waiting = self._goal
-                else:
-                    self.change.answer(_answer(number, outcome))
+        sent, outcome = self._sent, self._sent.outcome if self._sent else None
+        if sent is None or outcome is None:
+            return
+        if outcome.end is End.LOST and not sent.accepted:
+            self._send()  # it is not there yet, or was just being discovered
+        else:
+            self._sent = None
+            self.change.answer(_answer(self._goal.request_id, outcome))
 
     def mission_started(self, request: MissionRequest) -> None:
         """A mission LOAD_MAP wants a tile; any other navigation tries again what failed."""
@@ -154,14 +150,12 @@ class MapManager(NavigationManager):
         self._goal = LoadTile.Goal(
             request_id=request_id, tile_id=tile.tile_id, map_url=tile.map_url
         )
-        self._waiting = self._goal
         self._send()
 
     def stop_loading(self) -> None:
         """Cancel what is being loaded."""
-        self._waiting = None
         if self._sent is not None:
-            self._hub.release(self._sent[1])
+            self._sent.cancel()
             self._sent = None
 
     def republish(self, acquired: float) -> None:
@@ -205,20 +199,9 @@ class MapManager(NavigationManager):
             self.change.request(TileRequest(message.tile_id, message.map_url, message.id))
 
     def _send(self) -> None:
-        """Send the goal that waits, once there is a server and no earlier goal is closing."""
-        goal = self._waiting
-        if goal is None or self._hub.closing(self._action) or not self._client.server_is_ready():
-            return
-        self._waiting = None
-        sent = self._hub.send(
-            self._client,
-            self._action,
-            goal,
-            server_timeout=self.values["server_timeout"],
-            on_feedback=_nothing,
-            on_end=_nothing,
-        )
-        self._sent = (goal.request_id, sent)
+        """Have it sent once there is a server and no earlier goal is closing."""
+        timeout = self.values["server_timeout"]
+        self._sent = self._loader.send(self._goal, server_timeout=timeout, patient=True)
 
 
 def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:
@@ -239,7 +222,3 @@ def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:
 
 def _ended_with(result: Any) -> str:
     return f"the map loader ended with {code_text(type(result), result.code)}"
-
-
-def _nothing(_: Any) -> None:
-    """The end is polled, progress is nobody's business."""

@@ -14,7 +14,6 @@ import time
 from typing import Any
 
 from behavior_msgs.msg import Maneuver, PathPlannerHealth, PlannerOperationMode, TrajectoryStatus
-from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from behavior_navigation.nav2.interfaces import (
@@ -31,11 +30,12 @@ from behavior_ros import (
     End,
     GoalOutcome,
     ParameterSpec,
+    RemoteGoal,
     declare_all,
+    remote_actions,
     run,
     seconds,
 )
-from behavior_ros.goal_exchange import GoalExchange
 
 PARAMETERS = (
     ParameterSpec("cycle_rate", 2.0, "of planning [Hz]", range=(0.1, 50.0), read_only=True),
@@ -80,11 +80,12 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         self._values = values = declare_all(self, PARAMETERS)
         self._compute_type = nav2_interface("action", "ComputePathToPose", node_name)
         self._follow_type = nav2_interface("action", "FollowPath", node_name)
-        self._planner = ActionClient(self, self._compute_type, values["compute_path_action"])
-        self._controller = ActionClient(self, self._follow_type, values["follow_path_action"])
+        actions = remote_actions(self)
+        self._planner = actions.action(self._compute_type, values["compute_path_action"])
+        self._controller = actions.action(self._follow_type, values["follow_path_action"])
         self._mode, self._maneuver = IDLE, None
-        self._planning: GoalExchange | None = None
-        self._following: GoalExchange | None = None
+        self._planning: RemoteGoal | None = None
+        self._following: RemoteGoal | None = None
         self._followed = -1
         """The controller's goal, by its number; older ones say nothing any more."""
         self._status = int(TrajectoryStatus.OK)
@@ -113,21 +114,20 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
             return
         if self._planning is not None and self._planning.outcome is None:
             return  # the cycle before has not ended
-        if not self._planner.server_is_ready():
+        if not self._planner.ready():
             self._tell(PathPlannerHealth.NO_MAP, "nobody plans: is Nav2's planner server active?")
             return
         goal = self._compute_type.Goal()
         goal.goal, goal.use_start = next_corner(self._maneuver), False
         goal.planner_id = self._values["planner_id"]
         begin, mode = time.perf_counter(), self._mode
-        self._planning = GoalExchange(
-            self._planner,
+        self._planning = self._planner.send(
             goal,
             on_end=lambda outcome: self._planned(outcome, mode, time.perf_counter() - begin),
         )
 
     def _planned(self, outcome: GoalOutcome, mode: int, took: float) -> None:
-        if outcome.end in (End.CANCELED, End.LOST):
+        if outcome.end is End.CANCELED:
             return
         result = outcome.result
         if outcome.succeeded and result.path.poses:
@@ -140,6 +140,8 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         text = getattr(result, "error_msg", "") or outcome.message or name or outcome.end.value
         self._stop()
         reason = PLANNER_REASONS.get(name, PathPlannerHealth.NO_PATH)
+        if outcome.end is End.LOST:
+            reason = PathPlannerHealth.NO_MAP
         self._tell(reason, f"Nav2's planner: {text}", compute_time=took)
 
     def _follow(self, path: Any) -> None:
@@ -149,7 +151,7 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         if fallback and not controller:
             self._stop()
             return
-        if not self._controller.server_is_ready():
+        if not self._controller.ready():
             self._status = int(TrajectoryStatus.INVALID_TRAJECTORY)
             return
         goal = self._follow_type.Goal()
@@ -157,25 +159,26 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         goal.goal_checker_id = self._values["goal_checker_id"]
         self._followed += 1
         number = self._followed
-        self._following = GoalExchange(
-            self._controller, goal, on_end=lambda outcome: self._followed_to(number, outcome)
+        self._following = self._controller.send(
+            goal, on_end=lambda outcome: self._followed_to(number, outcome)
         )
 
     def _followed_to(self, number: int, outcome: GoalOutcome) -> None:
-        if number != self._followed or outcome.end in (End.CANCELED, End.LOST):
+        if number != self._followed or outcome.end is End.CANCELED:
             return  # a newer path is followed, or none is wanted
         if outcome.succeeded:
             self._status = int(TrajectoryStatus.OK)
             return
-        code = outcome.result.error_code if outcome.result is not None else 0
-        name = error_name(self._follow_type, code)
+        name = outcome.message
+        if outcome.result is not None:
+            name = error_name(self._follow_type, outcome.result.error_code)
         self._status = int(CONTROLLER_STATUSES.get(name, TrajectoryStatus.INVALID_TRAJECTORY))
         self.get_logger().warning(f"Nav2's controller: {name}", throttle_duration_sec=2.0)
 
     def _stop(self) -> None:
         """Have nothing followed any more."""
         self._followed += 1
-        if self._following is not None and self._following.outcome is None:
+        if self._following is not None:
             self._following.cancel()
         self._following = None
 
@@ -190,7 +193,7 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         if self._mode == IDLE:
             # A maneuver from before the stop is not taken up again.
             self._maneuver = None
-            if self._planning is not None and self._planning.outcome is None:
+            if self._planning is not None:
                 self._planning.cancel()
             self._planning = None
             self._stop()

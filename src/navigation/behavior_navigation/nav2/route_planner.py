@@ -7,13 +7,19 @@ import sys
 from typing import Any
 
 from behavior_msgs.msg import Route, RouteRequest
-from rclpy.action import ActionClient
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from behavior_navigation.nav2.interfaces import error_name, nav2_interface
-from behavior_ros import QOS_COMMAND, GoalOutcome, ParameterSpec, declare_all, run
-from behavior_ros.goal_exchange import GoalExchange
+from behavior_ros import (
+    QOS_COMMAND,
+    GoalOutcome,
+    ParameterSpec,
+    RemoteGoal,
+    declare_all,
+    remote_actions,
+    run,
+)
 
 PARAMETERS = (
     ParameterSpec(
@@ -52,11 +58,10 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         name = "ComputeRoute" if self._over_graph else "ComputePathToPose"
         self._type = nav2_interface("action", name, node_name)
         action = values["compute_route_action" if self._over_graph else "compute_path_action"]
-        self._action_name = action
-        self._client = ActionClient(self, self._type, action)
+        self._planner = remote_actions(self).action(self._type, action)
         self._edges = self._edge_client(values["edges_service"])
         self._closed: set[int] = set()
-        self._goal: GoalExchange | None = None
+        self._goal: RemoteGoal | None = None
         self._routes = self.create_publisher(Route, "/route", QOS_COMMAND)
         self.create_subscription(RouteRequest, "/route_request", self._on_request, QOS_COMMAND)
         self.create_service(Trigger, "/route_planner/reset", self._on_reset)
@@ -69,8 +74,8 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
 
     def _on_request(self, request: RouteRequest) -> None:
         self._give_up()
-        if not self._client.server_is_ready():
-            self._refuse(request.id, f"nobody serves {self._action_name}: is Nav2 active?")
+        if not self._planner.ready():
+            self._refuse(request.id, f"nobody serves {self._planner.name}: is Nav2 active?")
             return
         closed = {int(edge) for edge in request.avoid_edges if edge.isdigit()}
         if self._edges is not None and closed != self._closed:
@@ -101,8 +106,8 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
             goal.use_poses = True
         else:
             goal.planner_id = self._values["planner_id"]
-        self._goal = GoalExchange(
-            self._client, goal, on_end=lambda outcome: self._answer(request.id, outcome)
+        self._goal = self._planner.send(
+            goal, on_end=lambda outcome: self._answer(request.id, outcome)
         )
 
     def _answer(self, number: int, outcome: GoalOutcome) -> None:
@@ -125,8 +130,8 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         self._routes.publish(route)
 
     def _give_up(self) -> None:
-        if self._goal is not None and self._goal.outcome is None:
-            self._goal.lose("a newer request counts")
+        if self._goal is not None:
+            self._goal.cancel()
         self._goal = None
 
     def _on_reset(self, _request: Any, response: Any) -> Any:

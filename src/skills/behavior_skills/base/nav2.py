@@ -8,7 +8,7 @@ from typing import Any
 from behavior_msgs.action import MoveBase
 from rclpy.node import Node
 
-from behavior_ros import End, GoalContext, GoalRunner
+from behavior_ros import GoalContext, remote_actions
 from behavior_skills.base.drive import BaseMode
 from behavior_skills.interfaces import Failure, SkillFailure
 
@@ -20,15 +20,16 @@ class Nav2Base:
         from nav2_msgs.action import FollowPath, NavigateToPose
 
         self._types = {BaseMode.POSE: NavigateToPose, BaseMode.PATH: FollowPath}
-        self._runners = {
-            BaseMode.POSE: GoalRunner(node, NavigateToPose, "/navigate_to_pose"),
-            BaseMode.PATH: GoalRunner(node, FollowPath, "/follow_path"),
+        actions = remote_actions(node)
+        self._actions = {
+            BaseMode.POSE: actions.action(NavigateToPose, "/navigate_to_pose"),
+            BaseMode.PATH: actions.action(FollowPath, "/follow_path"),
         }
 
     def serves(self, mode: int) -> bool:
         """Whether Nav2 is there for goals of this mode."""
-        runner = self._runners.get(BaseMode(mode)) if mode in list(BaseMode) else None
-        return runner is not None and runner.ready()
+        action = self._actions.get(BaseMode(mode)) if mode in list(BaseMode) else None
+        return action is not None and action.ready()
 
     def run(self, context: GoalContext) -> None:
         """Drive; raises `SkillFailure`, `GoalCancelled` or `ServerLost`."""
@@ -40,17 +41,17 @@ class Nav2Base:
             wanted.path = goal.path
 
         def feedback(message: Any) -> None:
-            left = getattr(message.feedback, "distance_remaining", None)
+            left = getattr(message, "distance_remaining", None)
             if left is None:
-                left = message.feedback.distance_to_goal
+                left = message.distance_to_goal
             context.publish_feedback(
                 MoveBase.Feedback(phase="move", distance_remaining=float(left))
             )
 
-        outcome = self._runners[mode].run(
-            context, wanted, timeout=goal.timeout or float("inf"), feedback=feedback
+        outcome = self._actions[mode].run(
+            context, wanted, timeout=goal.timeout or float("inf"), on_feedback=feedback
         )
-        if outcome.end is End.SUCCEEDED:
+        if outcome.succeeded:
             return
         code = getattr(outcome.result, "error_code", 0)
         text = getattr(outcome.result, "error_msg", "") or outcome.message

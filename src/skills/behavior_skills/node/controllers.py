@@ -6,26 +6,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from control_msgs.action import FollowJointTrajectory, GripperCommand
-from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from behavior_motion import RobotModel, Trajectory
-from behavior_ros import QOS_SENSOR, GoalExchange, GoalOutcome
-from behavior_skills.interfaces import Done, Failure, JointState, SkillFailure
+from behavior_ros import QOS_SENSOR, End, GoalOutcome, RemoteGoal, remote_actions
+from behavior_skills.interfaces import Command, Done, Failure, JointState, SkillFailure
 from behavior_skills.node import conversion
 
-ACCEPT_TIMEOUT = 2.0
-"""[s] wall time for a controller to answer a goal."""
 SILENCE = 2.5
 """[s] wall time without joint states after which the robot counts as lost.
 
 Wall time: simulated time stands still when the simulation dies."""
-LOOK = 0.5
-"""[s] wall time between two looks at whether a server is there."""
 
 
 class RobotState:
@@ -67,73 +61,28 @@ class RobotState:
         return state
 
 
-class ControllerCommand:
-    """A goal of a controller, as the skills' `Command`.
+class _Command:
+    """A goal of a controller, as the skills' `Command`."""
 
-    The goal is sent by the executor's thread: rclpy's action client is not safe against an answer
-    that arrives while another thread still books the request.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        client: ActionClient,
-        name: str,
-        goal: Any,
-        *,
-        outcome: Callable[[GoalOutcome], Done],
-        wake: Callable[[], None],
-        on_accept: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._node, self._client, self._name = node, client, name
-        self._outcome, self._wake, self._on_accept = outcome, wake, on_accept
-        self._exchange: GoalExchange | None = None
-        self._cancelled = False
-        self._sent = self._looked = time.monotonic()
-        self._in_executor(lambda: self._send(goal))
+    def __init__(self, goal: RemoteGoal, read: Callable[[GoalOutcome], Done]) -> None:
+        self._goal, self._read = goal, read
 
     def done(self) -> Done | None:
         """How the goal ended, or None; raises `SkillFailure` SERVER_LOST."""
-        ended = self._exchange.outcome if self._exchange is not None else None
+        ended = self._goal.outcome
         if ended is None:
-            self._check_server()
             return None
-        return Done(False, ended.message) if ended.result is None else self._outcome(ended)
+        if ended.end is End.LOST:
+            raise SkillFailure(
+                Failure.SERVER_LOST,
+                f"The controller {self._goal.action.name} does not answer: {ended.message}. Start "
+                "the robot's driver or the simulation again.",
+            )
+        return Done(False, ended.message) if ended.result is None else self._read(ended)
 
     def cancel(self) -> None:
         """Cancel the goal, as soon as it is accepted."""
-        self._cancelled = True
-        if self._exchange is not None:
-            self._in_executor(self._exchange.cancel)
-
-    def _in_executor(self, work: Callable[[], Any]) -> None:
-        executor = self._node.executor
-        if executor is None:
-            raise SkillFailure(Failure.SERVER_LOST, "This node is shutting down.")
-        executor.create_task(work)
-
-    def _send(self, goal: Any) -> None:
-        self._exchange = GoalExchange(
-            self._client, goal, on_accept=self._on_accept, on_end=lambda _: self._wake()
-        )
-        if self._cancelled:
-            self._exchange.cancel()
-
-    def _check_server(self) -> None:
-        now = time.monotonic()
-        accepted = self._exchange is not None and self._exchange.accepted
-        if not accepted and now - self._sent > ACCEPT_TIMEOUT:
-            raise self._lost("does not answer")
-        if now - self._looked > LOOK:
-            self._looked = now
-            if not self._client.server_is_ready():
-                raise self._lost("is gone")
-
-    def _lost(self, how: str) -> SkillFailure:
-        return SkillFailure(
-            Failure.SERVER_LOST,
-            f"The controller {self._name} {how}. Start the robot's driver or the simulation again.",
-        )
+        self._goal.cancel_soon()
 
 
 class ArmClient:
@@ -150,48 +99,35 @@ class ArmClient:
         """Both are called in the executor's thread: with a trajectory that starts, and at its end,
         however it ends.
         """
-        self._node, self._state, self._action = node, state, action
+        self._state = state
         self._on_start, self._on_end = on_start, on_end
-        self._client = ActionClient(node, FollowJointTrajectory, action)
+        self._action = remote_actions(node).action(FollowJointTrajectory, action)
 
     def state(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
         return self._state.get()
 
-    def execute(self, trajectory: Trajectory) -> ControllerCommand:
+    def execute(self, trajectory: Trajectory) -> Command:
         """Send a trajectory to the controller."""
-        return ControllerCommand(
-            self._node,
-            self._client,
-            self._action,
+        goal = self._action.send(
             conversion.trajectory_goal(trajectory),
-            outcome=_trajectory_outcome,
-            wake=self._ended,
+            from_worker=True,
             on_accept=lambda: self._on_start(trajectory),
+            on_end=lambda _: self._on_end(),
         )
-
-    def _ended(self) -> None:
-        self._on_end()
-        _notify(self._state.condition)
+        return _Command(goal, _trajectory_outcome)
 
 
 class GripperClient:
     """The skills' `Gripper`."""
 
-    def __init__(self, node: Node, state: RobotState, action: str) -> None:
-        self._node, self._state, self._action = node, state, action
-        self._client = ActionClient(node, GripperCommand, action)
+    def __init__(self, node: Node, action: str) -> None:
+        self._action = remote_actions(node).action(GripperCommand, action)
 
-    def move(self, width: float, effort: float) -> ControllerCommand:
+    def move(self, width: float, effort: float) -> Command:
         """Send a gap [m] and effort [N] to the controller."""
-        return ControllerCommand(
-            self._node,
-            self._client,
-            self._action,
-            conversion.gripper_goal(width, effort),
-            outcome=_gripper_outcome,
-            wake=lambda: _notify(self._state.condition),
-        )
+        goal = self._action.send(conversion.gripper_goal(width, effort), from_worker=True)
+        return _Command(goal, _gripper_outcome)
 
 
 def _trajectory_outcome(ended: GoalOutcome) -> Done:
@@ -204,8 +140,3 @@ def _gripper_outcome(ended: GoalOutcome) -> Done:
     return Done(
         ended.succeeded, "" if ended.succeeded else ended.end.value, stalled=ended.result.stalled
     )
-
-
-def _notify(condition: threading.Condition) -> None:
-    with condition:
-        condition.notify_all()

@@ -101,7 +101,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
         self._state = RobotState(self, self._robot)
         self._arm = ArmClient(self, self._state, controllers.arm, self._show, self._hide)
-        self._gripper = GripperClient(self, self._state, controllers.gripper)
+        self._gripper = GripperClient(self, controllers.gripper)
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._speeds = Speeds(
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
