@@ -56,7 +56,7 @@ class Bench:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         fake_nav2.install(monkeypatch)
         self.actions = Actions()
-        monkeypatch.setattr("behavior_ros.remote_actions.burst_action_client", self.actions)
+        monkeypatch.setattr("behavior_ros.remote_action.burst_action_client", self.actions)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=own_domain())
         self.client = Node("bench", context=self.context)

@@ -24,7 +24,7 @@ from behavior_ros.newest_entry import NewestEntry
 from behavior_ros.node_models import NodeModel, load_node_models
 from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
 from behavior_ros.qos import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
-from behavior_ros.remote_actions import RemoteAction, RemoteActions, remote_actions
+from behavior_ros.remote_action import RemoteAction, RemoteActions, remote_actions
 from behavior_ros.remote_goal import End, GoalOutcome, RemoteGoal
 from behavior_ros.transform_tree import TransformError, TransformTree
 from behavior_ros.transforms import (

@@ -13,7 +13,7 @@ from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
-from behavior_ros.remote_actions import RemoteAction
+from behavior_ros.remote_action import RemoteAction
 from behavior_ros.remote_goal import GoalOutcome, RemoteGoal
 from behavior_ros.result_cause import reported
 from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode

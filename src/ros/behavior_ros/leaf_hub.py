@@ -12,7 +12,7 @@ from rclpy.node import Node
 from behavior_ros.message_cache import MessageCache
 from behavior_ros.node_parts import node_parts
 from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
-from behavior_ros.remote_actions import RemoteAction, remote_actions
+from behavior_ros.remote_action import RemoteAction, remote_actions
 
 
 class LeafHub:

@@ -28,7 +28,7 @@ from behavior_ros.server_watch import ServerWatch, server_lost
 from behavior_tree.cause import Cause, CauseKind
 
 if TYPE_CHECKING:
-    from behavior_ros.remote_actions import RemoteAction
+    from behavior_ros.remote_action import RemoteAction
 
 
 class End(Enum):

@@ -34,7 +34,6 @@ from behavior_ros import GoalContext  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
-from behavior_skills.node.controllers import ControllerCommand  # noqa: E402
 from behavior_skills.node.goal_runtime import GoalRuntime  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 from behavior_skills.node.wait_node import WaitNode  # noqa: E402
@@ -48,11 +47,8 @@ MOST_TIME = 40.0
 HOME = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
 
 
-class Command(ControllerCommand):
+class Command:
     """A controller that is done at once."""
-
-    def __init__(self):
-        pass
 
     def done(self):
         return Done(True)
