@@ -12,7 +12,8 @@ setup(
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
-        (f"share/{PACKAGE}", ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -22,11 +23,12 @@ setup(
     description="Simulated worlds: physics, controllers, detections, recordings.",
     license="Apache-2.0",
     entry_points={
+        "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": [
             "base_driver_node = behavior_sim.base_driver:main",
             "camera_node = behavior_sim.camera_node:main",
             "navigation_node = behavior_sim.navigation.node:main",
             "simulation_node = behavior_sim.node:main",
-        ]
+        ],
     },
 )

@@ -5,25 +5,33 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
-from typing import TypeVar
 
-_Number = TypeVar("_Number", int, float)
+from behavior_packages.argument_types import count, length, number, positive
+
+__all__ = [
+    "assignment",
+    "coordinate",
+    "count",
+    "length",
+    "parameter",
+    "point",
+    "port",
+    "positive",
+    "priority",
+    "seed",
+    "speed",
+    "stack_name",
+]
 
 
 def speed(text: str) -> float:
     """A speed, times real time."""
-    return _number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
+    return number(text, float, lambda value: 0.0 <= value < 1e6, "a number of 0 or more")
 
 
 def coordinate(text: str) -> float:
     """A coordinate [m]."""
-    return _number(text, float, lambda value: abs(value) <= 100.0, "a number, at most 100")
-
-
-def length(text: str) -> float:
-    """Any number."""
-    return _number(text, float, lambda value: abs(value) < 1e6, "a number")
+    return number(text, float, lambda value: abs(value) <= 100.0, "a number, at most 100")
 
 
 def point(text: str) -> tuple[float, ...]:
@@ -42,24 +50,14 @@ def assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def positive(text: str) -> float:
-    """A number above 0."""
-    return _number(text, float, lambda value: 0.0 < value < 1e9, "a number above 0")
-
-
 def seed(text: str) -> int:
     """A seed of random numbers."""
-    return _number(text, int, lambda value: 0 <= value < 2**31, "a whole number of 0 or more")
-
-
-def count(text: str) -> int:
-    """How many."""
-    return _number(text, int, lambda value: 1 <= value <= 10**6, "a whole number of 1 or more")
+    return number(text, int, lambda value: 0 <= value < 2**31, "a whole number of 0 or more")
 
 
 def priority(text: str) -> int:
     """A priority among waiting missions."""
-    return _number(text, int, lambda value: 0 <= value <= 255, "a whole number of 0 to 255")
+    return number(text, int, lambda value: 0 <= value <= 255, "a whole number of 0 to 255")
 
 
 def stack_name(text: str) -> str:
@@ -73,19 +71,7 @@ def stack_name(text: str) -> str:
 
 def port(text: str) -> int:
     """A port that needs no rights."""
-    return _number(text, int, lambda value: 1024 <= value < 2**16, "a port, 1024 to 65535")
-
-
-def _number(
-    text: str, kind: Callable[[str], _Number], fits: Callable[[_Number], bool], wanted: str
-) -> _Number:
-    try:
-        value = kind(text)
-    except ValueError:
-        value = None
-    if value is None or not fits(value):
-        raise argparse.ArgumentTypeError(f"must be {wanted}, not '{text}'")
-    return value
+    return number(text, int, lambda value: 1024 <= value < 2**16, "a port, 1024 to 65535")
 
 
 def parameter(text: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from behavior_bringup.create import add_create
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.job_cli import add_job_verbs
 from behavior_bringup.mission_cli import add_mission
+from behavior_bringup.offered_commands import add_offered
 from behavior_bringup.packages_cli import add_packages
 from behavior_bringup.robot_cli import add_robot
 from behavior_bringup.scene_cli import add_scene
@@ -115,6 +116,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     add_security(subparsers)
     add_packages(subparsers)
     add_create(subparsers)
+    add_offered(subparsers)
 
 
 def _add_tree(subparsers: Any) -> None:

@@ -43,6 +43,11 @@ def mission_names(**_: object) -> Iterable[str]:
     return packages().names("trees")
 
 
+def job_names(**_: object) -> Iterable[str]:
+    """Jobs that can be demonstrated and evaluated."""
+    return packages().names("judges")
+
+
 def process_names(parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
     """Processes of the stack that was named."""
     state = Stack(parsed_args.stack).state()

@@ -17,13 +17,12 @@ from typing import Any
 import yaml
 
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.offers import default_of
 from behavior_bringup.terminal import say, sentence
 from behavior_packages import MANIFEST, packages
 
 PARTS = ("tree", "leaf", "skill", "world", "robot")
 TEMPLATES = Path(__file__).parent / "templates"
-MODEL_ROBOT = "panda"
-"""The robot of which a new one is a copy, to be changed."""
 
 _MARK = re.compile(r"@(\w+)@")
 _BRING = """\
@@ -130,8 +129,11 @@ def names_of(package: str) -> dict[str, str]:
 def _filled_names(package: str, parts: set[str]) -> dict[str, str]:
     names = names_of(package)
     stem = names["stem"]
-    names["world"] = f"{stem}_world" if "world" in parts else "block_stacking"
-    names["robot"] = f"{stem}_robot" if "robot" in parts else MODEL_ROBOT
+    names["world"] = f"{stem}_world" if "world" in parts else default_of("stacks", "--with world")
+    if "world" in parts:
+        base = packages().find("stacks", default_of("stacks", "a package that says so"))
+        names["base"] = f"{base.package}/{base.name}"
+        names["robot"] = f"{stem}_robot" if "robot" in parts else _model_robot()
     names["mission"] = names["job"] if "tree" in parts else ""
     steps = [
         _SEE if "leaf" in parts else "",
@@ -152,8 +154,13 @@ def _write_part(template: Path, folder: Path, names: dict[str, str]) -> None:
         target.write_text(text.rstrip("\n") + "\n" if text else "", encoding="utf-8")
 
 
+def _model_robot() -> str:
+    """The robot of which a new one is a copy, to be changed."""
+    return default_of("robots", "a package that says so under `defaults`")
+
+
 def _write_robot(file: Path, name: str) -> None:
-    model = Path(packages().find("robots", MODEL_ROBOT).value).read_text(encoding="utf-8")
+    model = Path(packages().find("robots", _model_robot()).value).read_text(encoding="utf-8")
     text = re.sub(r"^name: .*$", f"name: {name}", model, count=1, flags=re.MULTILINE)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup import argument_types, completion, job_verbs
-from behavior_bringup.navigation.disturbing import add_disturbances
-from behavior_bringup.options import add_cameras, add_seed, add_speed, add_stack
+from behavior_bringup.options import add_cameras, add_seed, add_speed, add_stack, add_world
 
 WATCHABLE = 4.0
 """Times real time: a demonstration that one can follow."""
@@ -24,7 +23,6 @@ more of the simulated time, and the robot reacts late.
 def add_job_verbs(subparsers: Any) -> None:
     """Add them to the command's subparsers."""
     _add_disturb(subparsers)
-    _add_disturb_navigation(subparsers)
     _add_demo(subparsers)
     _add_evaluate(subparsers)
 
@@ -53,16 +51,6 @@ def _add_disturb(subparsers: Any) -> None:
     disturb.set_defaults(run=job_verbs.disturb)
 
 
-def _add_disturb_navigation(subparsers: Any) -> None:
-    disturb = subparsers.add_parser(
-        "disturb-navigation",
-        help="interfere with the simulated navigation world",
-        description=job_verbs.disturb_navigation.__doc__,
-    )
-    add_disturbances(disturb)
-    disturb.set_defaults(run=job_verbs.disturb_navigation)
-
-
 def _add_demo(subparsers: Any) -> None:
     demo = subparsers.add_parser(
         "demo", help="run a mission in a stack of its own", description=job_verbs.demo.__doc__
@@ -71,10 +59,10 @@ def _add_demo(subparsers: Any) -> None:
         "mission",
         metavar="NAME",
         nargs="?",
-        default="stack_blocks",
-        help="a mission (stack_blocks by default), or navigation",
+        help="of a job that a package brings a judge for (without it: the packages' default)",
     )
-    completion.offer(name, completion.mission_names)
+    completion.offer(name, completion.job_names)
+    add_world(demo, "the stack that it runs in, where it can run in several (its own)")
     add_speed(demo, default=WATCHABLE)
     add_seed(demo)
     add_cameras(demo)
@@ -91,8 +79,9 @@ def _add_evaluate(subparsers: Any) -> None:
         help="measure how often a mission succeeds",
         description=job_verbs.evaluate.__doc__,
     )
-    name = evaluate.add_argument("mission", metavar="NAME", help="e.g. stack_blocks")
-    completion.offer(name, completion.mission_names)
+    name = evaluate.add_argument("mission", metavar="NAME", help="as for 'behavior demo'")
+    completion.offer(name, completion.job_names)
+    add_world(evaluate, "as for 'behavior demo'")
     evaluate.add_argument(
         "--episodes", type=argument_types.count, default=20, metavar="N", help="how many (20)"
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +13,16 @@ from rich.console import Console
 
 from behavior_bringup.connection import SIMULATION, enter
 from behavior_bringup.description import Scalar
-from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.judges import mission_named
-from behavior_bringup.navigation.disturbing import fields_of
+from behavior_bringup.errors import UsageError
+from behavior_bringup.judges import job_named
+from behavior_bringup.offers import default_of
 from behavior_bringup.stack import free_stack
-from behavior_bringup.terminal import say, sentence
-from behavior_sim.judging import Mission
+from behavior_bringup.terminal import say
+from behavior_sim.trials import Job
 
 if TYPE_CHECKING:
     from behavior_bringup.client import StackClient
     from behavior_bringup.evaluation import Record
-
-NAVIGATION = "navigation"
-"""Name of the tour through the navigation world, which is no mission of the catalogue."""
 
 
 def disturb(options: argparse.Namespace) -> int:
@@ -45,49 +41,21 @@ def disturb(options: argparse.Namespace) -> int:
     return 0
 
 
-def disturb_navigation(options: argparse.Namespace) -> int:
-    """Block a way, lose the robot, move a goal, let planners or map loads fail, add people."""
-    from behavior_msgs.srv import DisturbNavigation
-
-    from behavior_bringup.client import StackClient
-    from behavior_motion.planar_pose import Pose2D
-    from behavior_sim.navigation.messages import pose_message
-
-    fields = fields_of(options)
-    request = DisturbNavigation.Request(pose=pose_message(Pose2D(*fields.pop("place"))), **fields)
-    enter(options.stack, SIMULATION)
-    with StackClient() as client:
-        answer = client.call(DisturbNavigation, "/simulation/disturb_navigation", request)
-    if answer.code != 0:
-        raise BringupError(sentence(answer.message))
-    say(sentence(answer.message))
-    return 0
-
-
 def demo(options: argparse.Namespace) -> int:
     """Bring a stack up, run a mission with live progress, judge it by the truth, and draw it."""
-    if options.mission == NAVIGATION:
-        return _demo_navigation(options)
-    mission = mission_named(options.mission)
+    name = options.mission or default_of("judges", "demo NAME")
+    job = job_named(name)
     from behavior_bringup.demo import DemoOptions, run_demo
 
     choice = DemoOptions(
+        world=options.world or job.world,
         speed=options.speed,
         seed=options.seed,
         cameras=options.cameras,
         viewer=options.viewer,
-        out=options.out,
+        base=options.out / name.rpartition("/")[2],
     )
-    return 0 if run_demo(mission, choice, Console()) else 1
-
-
-def _demo_navigation(options: argparse.Namespace) -> int:
-    from behavior_bringup.navigation.demo import TourOptions, run_navigation_demo
-
-    choice = TourOptions(
-        speed=options.speed, seed=options.seed, viewer=options.viewer, out=options.out
-    )
-    return 0 if run_navigation_demo(choice, Console()) else 1
+    return 0 if run_demo(job, choice, Console()) else 1
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -99,8 +67,8 @@ def evaluate(options: argparse.Namespace) -> int:
     """
     if options.json and options.json.is_dir():
         raise UsageError(f"--json needs a file, but {options.json} is a folder")
-    is_tour = options.mission == NAVIGATION
-    mission = None if is_tour else mission_named(options.mission)
+    job = job_named(options.mission)
+    options.world = options.world or job.world
     from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog, run_all
     from behavior_bringup.evaluation import Report, component_metrics, print_report
 
@@ -110,7 +78,7 @@ def evaluate(options: argparse.Namespace) -> int:
     complete, metrics = True, {}
     if todo:
         display = EpisodeDisplay(console, len(seeds), len(seeds) - len(todo))
-        with _evaluation_stack(options, mission) as (client, run):
+        with _evaluation_stack(options, job) as (client, run):
             say(f"The stack is up in ROS domain {client.domain}; episodes go to {log.file}")
 
             def keep(record: Record) -> None:
@@ -151,38 +119,30 @@ def _episode_file(options: argparse.Namespace) -> Path:
 
 def _about(options: argparse.Namespace) -> dict[str, Any]:
     """What makes episodes comparable."""
-    names = ("mission", "disturb", "cameras", "speed")
+    names = ("mission", "world", "disturb", "cameras", "speed")
     return {name: getattr(options, name) for name in names}
 
 
 @contextmanager
 def _evaluation_stack(
-    options: argparse.Namespace, mission: Mission | None
+    options: argparse.Namespace, job: Job
 ) -> Iterator[tuple[StackClient, Callable[[int], Record]]]:
-    """A stack for the time of an evaluation, and what runs an episode of a seed on it.
-
-    Args:
-        options: of the verb.
-        mission: which; None: the tour through the navigation world.
-    """
+    """A stack for the time of an evaluation, and what runs an episode of a seed on it."""
     from behavior_bringup.evaluation import run_episode
-    from behavior_bringup.navigation.demo import STACK, WORLD
-    from behavior_bringup.navigation.evaluation import run_tour
     from behavior_bringup.session import temporary_stack
-    from behavior_sim.navigation.config import load_navigation_world
-    from behavior_sim.resources import find_navigation_world
+    from behavior_bringup.trial_run import stack_arguments
 
+    world = options.world
+    arguments: dict[str, Scalar] = {
+        "world": world,
+        "speed": options.speed,
+        "seed": options.seed,
+        "headless": True,
+    }
+    arguments = stack_arguments(world, arguments, cameras=options.cameras)
     stack = free_stack("evaluate")
-    arguments: dict[str, Scalar] = {"speed": options.speed, "seed": options.seed}
-    if mission is not None:
-        arguments |= {"world": mission.world, "headless": True, "cameras": options.cameras}
-    world = STACK if mission is None else mission.world
     with temporary_stack(stack, world=world, arguments=arguments, respawn=True) as (client, ready):
-        where = (client, stack, ready)
-        if mission is None:
-            config = load_navigation_world(find_navigation_world(WORLD))
-            tour = partial(run_tour, *where, config)
-            yield client, lambda seed: tour(seed=seed, disturb=options.disturb)
-        else:
-            episode = partial(run_episode, *where, mission)
-            yield client, lambda seed: episode(seed=seed, disturb=options.disturb)
+        yield (
+            client,
+            lambda seed: run_episode(client, stack, ready, job, seed=seed, disturb=options.disturb),
+        )

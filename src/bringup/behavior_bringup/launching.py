@@ -13,16 +13,15 @@ from launch_ros.actions import Node
 
 from behavior_bringup.description import Process, load_stack, resolve, stack_file
 from behavior_bringup.environment import enter_domain
+from behavior_bringup.offers import world_or_default
 from behavior_bringup.paths import journal_file
 from behavior_bringup.security.policy import enclave_arguments
 from behavior_bringup.stack import host_command, write_parameters
 
-DEFAULT_WORLD = "block_stacking"
-
 
 def launch_arguments() -> list[Any]:
     """One launch argument for every argument of the stack."""
-    stack = load_stack(stack_file(DEFAULT_WORLD))
+    stack = load_stack(stack_file(world_or_default(None)))
     return [
         DeclareLaunchArgument(
             name, default_value=_launch_text(argument.default), description=argument.help

@@ -23,6 +23,12 @@ def add_stack(parser: argparse.ArgumentParser) -> None:
     completion.offer(name, completion.stack_names)
 
 
+def add_world(parser: argparse.ArgumentParser, text: str) -> None:
+    """`--world`: which stack to bring up."""
+    world = parser.add_argument("--world", metavar="NAME", help=text)
+    completion.offer(world, completion.world_names)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """`--json`."""
     parser.add_argument("--json", action="store_true", help="for programs")

@@ -15,6 +15,7 @@ from behavior_bringup.suggestions import choose
 from behavior_bringup.terminal import say, sentence
 from behavior_packages import (
     CODE_KINDS,
+    DEFAULTS,
     FOLDER_KINDS,
     KINDS,
     NAMED_KINDS,
@@ -77,6 +78,7 @@ def problems_of(package: Package) -> list[str]:
 
 def _offered(package: Package) -> dict[str, list[str]]:
     named = {kind: sorted(offer.name for offer in package.offers(kind)) for kind in KINDS}
+    named[DEFAULTS] = [f"{offer.name}={offer.value}" for offer in package.offers(DEFAULTS)]
     return {kind: names for kind, names in named.items() if names}
 
 

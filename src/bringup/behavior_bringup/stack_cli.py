@@ -8,7 +8,14 @@ from typing import Any
 
 from behavior_bringup import argument_types, completion, stack_verbs
 from behavior_bringup.log_files import logs
-from behavior_bringup.options import add_cameras, add_json, add_seed, add_speed, add_stack
+from behavior_bringup.options import (
+    add_cameras,
+    add_json,
+    add_seed,
+    add_speed,
+    add_stack,
+    add_world,
+)
 
 
 def add_stack_verbs(subparsers: Any) -> None:
@@ -52,8 +59,7 @@ def _add_process(parser: argparse.ArgumentParser, *, help_: str, **how: Any) -> 
 
 def _add_up(subparsers: Any) -> None:
     up = _verb(subparsers, "up", "bring a stack up", stack_verbs.up)
-    world = up.add_argument("--world", default="block_stacking", metavar="NAME", help="which world")
-    completion.offer(world, completion.world_names)
+    add_world(up, "which world (the packages' default)")
     up.add_argument(
         "arguments",
         nargs="*",

@@ -14,8 +14,9 @@ from behavior_bringup import stack as stacks
 from behavior_bringup.connection import EXECUTOR, enter
 from behavior_bringup.description import Scalar, load_stack, stack_file
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.judges import known_missions, mission_named
+from behavior_bringup.judges import mission_of_world
 from behavior_bringup.log_files import Tail
+from behavior_bringup.offers import world_or_default
 from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks
@@ -27,6 +28,7 @@ def up(options: argparse.Namespace) -> int:
     """Bring a stack up and wait until it can be used."""
     from behavior_bringup.session import bring_up
 
+    options.world = world_or_default(options.world)
     stack = Stack(options.stack)
     arguments: dict[str, Scalar] = {
         "world": options.world,
@@ -65,8 +67,7 @@ def up(options: argparse.Namespace) -> int:
         say(line)
     if options.foreground:
         return _foreground(stack, state)
-    jobs = [name for name in known_missions() if mission_named(name).world == options.world]
-    job = jobs[0] if jobs else "NAME"
+    job = mission_of_world(options.world) or "NAME"
     name = "" if stack.name == DEFAULT_STACK else f" --name {stack.name}"
     say(f"Next: 'behavior mission run {job}{name}'. 'behavior down{name}' stops it.")
     return 0

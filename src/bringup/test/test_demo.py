@@ -3,22 +3,19 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pytest
-from behavior_msgs.msg import MissionFeedback
+from behavior_msgs.msg import MissionAction, MissionFeedback
 from rich.console import Console
 
 from behavior_bringup import demo
-from behavior_bringup.demo import rendering_words
-from behavior_bringup.navigation import demo as navigation_demo
-from behavior_bringup.navigation.evidence import Evidence
+from behavior_bringup.description import Scalar
+from behavior_bringup.errors import UsageError
+from behavior_bringup.object_trial import rendering_words
 from behavior_bringup.storyboard import Storyboard
-from behavior_motion.planar_pose import Pose2D
-from behavior_sim.navigation.config import load_navigation_world
-from behavior_sim.navigation.recording import Moment
+from behavior_bringup.trial_run import order_of, stack_arguments
 from behavior_sim.rendering import Caption, RenderReport
-from behavior_sim.resources import find_navigation_world
 
 
 def test_the_backend_is_named() -> None:
@@ -52,21 +49,34 @@ def broken(*_: Any, **__: Any) -> NoReturn:
     raise RuntimeError("no OpenGL, no font, no room on the disk")
 
 
-def test_a_picture_less_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recording = tmp_path / "motion.npz"
-    recording.touch()
+class Undrawable:
+    """A trial of which there can be no picture."""
+
+    draw = staticmethod(broken)
+
+
+def test_a_picture_less_is_no_failure(tmp_path: Path) -> None:
     out = io.StringIO()
-    monkeypatch.setattr(demo, "render_recording", broken)
-    demo._render(recording, Storyboard(), Console(file=out, width=200))
+    demo.draw(
+        cast("Any", Undrawable()), tmp_path / "x", Storyboard(), "", Console(file=out, width=200)
+    )
     assert "No pictures: no OpenGL" in out.getvalue()
 
 
-def test_a_picture_less_is_no_failure_of_the_tour_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    evidence = Evidence(load_navigation_world(find_navigation_world("warehouse")))
-    evidence.recording.moments.append(Moment(1.0, Pose2D(), 0.0))
-    out = io.StringIO()
-    monkeypatch.setattr(navigation_demo, "draw_picture", broken)
-    navigation_demo._draw(evidence, tmp_path, "", True, Console(file=out, width=200))
-    assert "No pictures: no OpenGL" in out.getvalue()
+def test_a_stack_is_given_what_it_knows_and_is_asked_for_no_cameras_that_it_lacks() -> None:
+    arguments: dict[str, Scalar] = {"world": "navigation", "seed": 3, "recording": "x.npz"}
+    known = stack_arguments("navigation", arguments, cameras=False)
+    assert known == {"world": "navigation", "seed": 3}
+    assert stack_arguments("block_stacking", {"recording": "x"}, cameras=True) == {
+        "recording": "x",
+        "cameras": True,
+    }
+    with pytest.raises(UsageError, match="'navigation' has no cameras"):
+        stack_arguments("navigation", arguments, cameras=True)
+
+
+def test_the_mission_of_a_job_is_a_tree_or_a_sequence() -> None:
+    tree = order_of("stack_blocks")
+    assert (tree.type, tree.name) == (MissionAction.RUN_BEHAVIOR, "stack_blocks")
+    tour = order_of("warehouse_tour")
+    assert (tour.type, len(tour.steps)) == (MissionAction.SEQUENCE, 5)

@@ -13,14 +13,13 @@ import numpy as np
 from rich.console import Console
 
 from behavior_bringup.evaluation import (
-    Disturber,
     Record,
     Report,
-    disagreements,
     print_report,
     record_line,
     totals,
 )
+from behavior_bringup.object_trial import Disturber, disagreements
 from behavior_bringup.progress import Progress, panel
 from behavior_bringup.terminal import say_verdict
 from behavior_sim.judging import Disturbance, Situation, WorldObject
@@ -83,13 +82,11 @@ def test_the_scene_must_agree_with_the_world() -> None:
     def block(x: float, held: bool = False) -> WorldObject:
         return WorldObject(name="b", position=np.array([x, 0.0, 0.0]), held=held)
 
-    def client(scene: dict[str, WorldObject]) -> Any:
-        return SimpleNamespace(truth={"b": block(0.5)}, scene=scene)
-
-    assert disagreements(client({"b": block(0.51)})) == []
-    assert disagreements(client({"b": block(0.6)})) == ["b is 0.100 m off"]
-    assert disagreements(client({"b": block(0.5, held=True)})) == ["b counts as held"]
-    assert disagreements(client({})) == ["b is not in the scene"]
+    truth = {"b": block(0.5)}
+    assert disagreements(truth, {"b": block(0.51)}) == []
+    assert disagreements(truth, {"b": block(0.6)}) == ["b is 0.100 m off"]
+    assert disagreements(truth, {"b": block(0.5, held=True)}) == ["b counts as held"]
+    assert disagreements(truth, {}) == ["b is not in the scene"]
 
 
 class Once:

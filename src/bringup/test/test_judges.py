@@ -5,12 +5,13 @@ import pytest
 
 from behavior_bringup.description import load_stack, stack_file
 from behavior_bringup.errors import UsageError
-from behavior_bringup.judges import known_missions, mission_named
+from behavior_bringup.judges import job_named, known_jobs, mission_of_world
 
 
 def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> None:
-    assert set(known_missions()) == {
+    assert set(known_jobs()) == {
         "insert_shelf",
+        "navigation",
         "open_door",
         "pick_frozen",
         "sort_balls",
@@ -20,14 +21,15 @@ def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> N
 
 @pytest.mark.parametrize("name", ["open_door", "insert_shelf", "sort_balls"])
 def test_each_mission_has_its_world(name: str) -> None:
-    mission = mission_named(name)
-    assert mission.name == name
-    stack = load_stack(stack_file(mission.world))
-    assert stack.arguments["world"].default == mission.world
+    job = job_named(name)
+    assert job.name == name
+    assert mission_of_world(job.world) == name
+    stack = load_stack(stack_file(job.world))
+    assert stack.arguments["world"].default == job.world
     assert set(stack.processes) >= {"simulation", "skills", "executor"}
 
 
 def test_what_has_no_judge_is_answered_with_what_has() -> None:
-    listed = "choose one of insert_shelf, open_door, pick_frozen, sort_balls"
+    listed = "choose one of insert_shelf, navigation, open_door, pick_frozen, sort_balls"
     with pytest.raises(UsageError, match=listed):
-        mission_named("model")
+        job_named("model")

@@ -8,20 +8,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from behavior_msgs.msg import Metric, Metrics, MissionFeedback
-from nav_msgs.msg import Odometry
+from behavior_msgs.msg import MissionFeedback
 
 from behavior_bringup import client as client_module
 from behavior_bringup import following
 from behavior_bringup.client import STANDSTILL, StackClient
 from behavior_bringup.errors import BringupError
-from behavior_bringup.evaluation import BEFORE_VERDICT, settle
 from behavior_bringup.following import SILENCE, follow
-from behavior_bringup.navigation.judge import judge
-from behavior_bringup.navigation.recorder import Recorder
-from behavior_bringup.navigation.tour import Director
-from behavior_sim.navigation.config import load_navigation_world
-from behavior_sim.resources import find_navigation_world
+from behavior_bringup.judges import job_named
+from behavior_bringup.object_trial import BEFORE_VERDICT
 
 
 class SlowMachine:
@@ -35,15 +30,9 @@ class SlowMachine:
         self.client._executor = SimpleNamespace(spin_once=self._spin)
         self.client._feedback = {}
         self.client.truth_time = -1.0
-        self.heard: dict[str, Callable[[Any], None]] = {}
-        self.client.listen = self._listen
         clock = SimpleNamespace(monotonic=lambda: self.wall)
         monkeypatch.setattr(client_module, "time", clock)
         monkeypatch.setattr(following, "time", clock)
-
-    def _listen(self, kind: Any, topic: str, callback: Any, qos: Any) -> Callable[[], None]:
-        self.heard[topic] = callback
-        return lambda: None
 
     def _spin(self, timeout_sec: float) -> None:
         self.wall += self.slice_time
@@ -63,7 +52,7 @@ def test_the_world_settles_however_long_that_takes(slow: SlowMachine) -> None:
     """Settling took half a minute at most and then judged a world that still moved."""
     slow.client.truth_time = 7.0
     slow.events = [slow.truth(7.0 + 0.1 * k) for k in range(1, 20)]
-    settle(slow.client)
+    job_named("stack_blocks").demonstration(slow.client).settle()
     assert slow.client.truth_time >= 7.0 + BEFORE_VERDICT
     assert slow.wall > 200.0
 
@@ -71,7 +60,7 @@ def test_the_world_settles_however_long_that_takes(slow: SlowMachine) -> None:
 def test_a_world_that_stands_still_is_told_of(slow: SlowMachine) -> None:
     slow.client.truth_time = 7.0
     with pytest.raises(BringupError, match="stands still"):
-        settle(slow.client)
+        job_named("stack_blocks").demonstration(slow.client).settle()
     assert slow.wall - 100.0 < STANDSTILL + 3 * slow.slice_time
 
 
@@ -108,41 +97,3 @@ def test_an_executor_that_says_nothing_any_more_is_gone(
     with pytest.raises(BringupError, match="has said nothing"):
         follow(slow.client, "m")
     assert slow.wall - 100.0 > SILENCE
-
-
-def test_the_tour_is_judged_by_what_the_executor_told_at_last(slow: SlowMachine) -> None:
-    """Seed 90210: the follower knew the end, and the judge was asked before it had heard of it."""
-    config = load_navigation_world(find_navigation_world("warehouse"))
-    recorder = Recorder(slow.client, config, Director([]))
-    recorder.action_id = "m"
-
-    def moment(time: float) -> Callable[[], None]:
-        message = Odometry()
-        message.header.stamp.sec = int(time)
-        message.header.stamp.nanosec = round((time - int(time)) * 1e9)
-        return lambda: slow.heard["/simulation/truth"](message)
-
-    def figures(time: float, collisions: float) -> Callable[[], None]:
-        message = Metrics(
-            component="navigation_world",
-            metrics=[
-                Metric(name="collisions", value=collisions),
-                Metric(name="distance_driven", value=9.0),
-            ],
-        )
-        message.header.stamp.sec = int(time)
-        return lambda: slow.heard["/behavior/metrics"](message)
-
-    def told(state: int, time: float) -> Callable[[], None]:
-        return lambda: slow.heard["/mission/feedback"](feedback(state, time))
-
-    for event in (told(MissionFeedback.RUNNING, 1.0), moment(1.0), figures(1.0, 0.0)):
-        event()
-    # What waited in the queues when the follower had long heard of the end.
-    backlog = [moment(1.0 + 0.5 * k) for k in range(1, 9)]
-    slow.events = [*backlog, told(MissionFeedback.FINISHED, 5.0), moment(5.5), moment(6.5)]
-    slow.events += [figures(6.0, 1.0)]
-    recorder.settle()
-    findings = {finding.what: finding for finding in judge(recorder.finish(), [])}
-    assert findings["the mission ends well"].happened
-    assert findings["nothing is run into"].how.startswith("1 collisions")

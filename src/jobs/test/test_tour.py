@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from behavior_msgs.msg import PathPlannerHealth, TrajectoryStatus
-from behavior_msgs.srv import DisturbNavigation
+import yaml
+from behavior_msgs.msg import Metric, Metrics, MissionAction, MissionFeedback, MissionStep
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Odometry
 
-from behavior_bringup.navigation.disturbing import REASONS, STATUSES, add_disturbances, fields_of
-from behavior_bringup.navigation.evaluation import drawn_cues, verdict
-from behavior_bringup.navigation.evidence import (
+from behavior_jobs.tour.cues import CART, CUES, Director, marks_of
+from behavior_jobs.tour.evidence import (
     Answered,
     Asked,
     Cause,
@@ -22,18 +25,38 @@ from behavior_bringup.navigation.evidence import (
     Located,
     StateChange,
 )
-from behavior_bringup.navigation.judge import judge, reached
-from behavior_bringup.navigation.tour import CART, CUES, Director, goals_of, marks_of, tour_steps
+from behavior_jobs.tour.findings import judge, reached
+from behavior_jobs.tour.job import JOB, all_of_it, arrived, drawn_cues, goals_of
+from behavior_jobs.tour.recorder import Recorder
 from behavior_motion.planar_pose import Pose2D
+from behavior_packages import packages
+from behavior_ros import to_time
+from behavior_sim.judging import Verdict
 from behavior_sim.navigation.config import edge_id, load_navigation_world
+from behavior_sim.navigation.messages import pose_message
 from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
 from behavior_sim.navigation.routes import RoutePlanner
 from behavior_sim.navigation.world import NavigationWorld
 from behavior_sim.resources import find_navigation_world
+from behavior_sim.trials import Job, TrialError
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
-Request = DisturbNavigation.Request
 FRAMES = {name: Pose2D(*pose) for name, pose in CONFIG.frames.items()}
+
+
+def tour() -> MissionAction:
+    """The shipped mission."""
+    steps = yaml.safe_load(Path(packages().find("missions", JOB.name).value).read_text())["steps"]
+    mission = MissionAction(type=MissionAction.SEQUENCE)
+    for place in (step["navigate"] for step in steps):
+        goal = PoseStamped()
+        goal.header.frame_id = place.get("frame", "map")
+        goal.pose = pose_message(Pose2D(place["x"], place["y"], place["yaw"]))
+        mission.steps.append(MissionStep(type=MissionAction.NAVIGATE_TO_POSE, goal=goal))
+    return mission
+
+
+MISSION = tour()
 GOALS = [Goal(str(k + 1), Pose2D(5.0 * k, 0.0)) for k in range(5)]
 
 
@@ -78,6 +101,16 @@ def test_a_run_in_which_all_of_it_happened():
     findings = judge(good_run(), GOALS)
     assert [finding.what for finding in findings if not finding.happened] == []
     assert len(findings) == 8
+    assert all_of_it(good_run(), GOALS) == Verdict(True, "all of it happened")
+
+
+def test_the_verdict_of_a_demonstration_names_what_did_not_happen():
+    evidence = good_run()
+    evidence.figures["collisions"] = 1.0
+    assert all_of_it(evidence, GOALS) == Verdict(False, "nothing is run into")
+    evidence.refused = ["block: there is a wall"]
+    with pytest.raises(TrialError, match="refused: block: there is a wall"):
+        all_of_it(evidence, GOALS)
 
 
 def without(name: str) -> Callable[[Evidence], None]:
@@ -159,10 +192,9 @@ def test_goals_count_in_their_order_only():
 
 
 def test_the_shipped_tour_fits_its_world():
-    steps = tour_steps(CONFIG)
-    goals = goals_of(steps, FRAMES)
+    goals = goals_of(MISSION, FRAMES)
     assert len(goals) == 5
-    moved = goals_of(steps, FRAMES, [FrameMoved(1.0, "cart", FRAMES["cart"], CART)])
+    moved = goals_of(MISSION, FRAMES, [FrameMoved(1.0, "cart", FRAMES["cart"], CART)])
     assert [a.pose == b.pose for a, b in zip(goals, moved, strict=True)].count(False) == 1
     left, _, right, _ = CONFIG.tiles["west"]
     inside = [left <= goal.pose.x <= right for goal in moved]
@@ -172,7 +204,7 @@ def test_the_shipped_tour_fits_its_world():
 
 
 def test_each_cue_waits_for_its_turn_and_its_occasion():
-    director = Director()
+    director = Director(CUES)
     assert director.due(moment(0.0, 2.0, y=1.5), "running") is None
     assert director.due(moment(1.0, 2.0, y=5.0), "waiting") is None
     given = director.due(moment(2.0, 2.0, y=5.0), "running")
@@ -212,47 +244,17 @@ def test_what_interventions_leave_on_the_map():
     assert math.isclose(actions["lose_localization"].duration, 3.0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fields"),
-    [
-        (
-            ["block", "crate", "15", "6.7", "--size", "4", "0.6"],
-            {"kind": Request.BLOCK, "name": "crate", "place": (15.0, 6.7, 0.0), "size": [4.0, 0.6]},
-        ),
-        (["unblock"], {"kind": Request.UNBLOCK, "name": ""}),
-        (["lose-localization", "--duration", "3"], {"kind": 2, "duration": 3.0}),
-        (["move-frame", "cart", "1", "2", "0.5"], {"kind": 3, "place": (1.0, 2.0, 0.5)}),
-        (["fail-planner", "timeout"], {"kind": 4, "cause": PathPlannerHealth.TIMEOUT}),
-        (["fail-trajectory", "cost_failed"], {"kind": 5, "cause": TrajectoryStatus.COST_FAILED}),
-        (["fail-map", "east", "--times", "2"], {"kind": 6, "name": "east", "cause": 2}),
-        (["silence-routes", "--duration", "4"], {"kind": Request.FAIL_ROUTE, "duration": 4.0}),
-        (["add-person", "ann", "1", "2"], {"kind": Request.ADD_PERSON, "speed": 0.8}),
-        (["remove-person", "ann"], {"kind": Request.REMOVE_PERSON, "name": "ann"}),
-    ],
-)
-def test_what_is_typed_becomes_a_disturbance(arguments, fields):
-    parser = argparse.ArgumentParser()
-    add_disturbances(parser)
-    found = fields_of(parser.parse_args(arguments))
-    assert {name: found[name] for name in fields} == fields
-
-
-def test_causes_have_the_numbers_of_their_messages():
-    for names, message in ((REASONS, PathPlannerHealth), (STATUSES, TrajectoryStatus)):
-        assert [getattr(message, name.upper()) for name in names] == [1, 2, 3, 4, 5, 6]
-
-
 def test_the_verdict_of_an_episode():
     evidence = Evidence(CONFIG)
-    goals = goals_of(tour_steps(CONFIG), FRAMES)
+    goals = goals_of(MISSION, FRAMES)
     for k, goal in enumerate(goals):
         evidence.recording.moments.append(Moment(10.0 * k, goal.pose, 0.0))
     evidence.figures = {"collisions": 0.0, "distance_driven": 70.0}
-    assert verdict(evidence, CONFIG) == (True, "70 m driven, 0 collisions")
+    assert arrived(evidence, goals) == Verdict(True, "70 m driven, 0 collisions")
     evidence.figures["collisions"] = 2.0
-    assert verdict(evidence, CONFIG) == (False, "70 m driven, 2 collisions")
+    assert arrived(evidence, goals) == Verdict(False, "70 m driven, 2 collisions")
     evidence.recording.moments.pop(2)
-    assert verdict(evidence, CONFIG) == (False, "goals never reached: 3, 4, 5")
+    assert arrived(evidence, goals) == Verdict(False, "goals never reached: 3, 4, 5")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -267,7 +269,7 @@ def test_drawn_disturbances_are_those_of_their_seed_and_leave_a_way(seed):
                 world.block(action.name, action.pose, action.size)
     routes = RoutePlanner(CONFIG, world.solid)
     start = Pose2D(*CONFIG.start.pose)
-    for goal in goals_of(tour_steps(CONFIG), FRAMES):
+    for goal in goals_of(MISSION, FRAMES):
         blocked = [
             edge_id(a, b)
             for a, b in CONFIG.edges
@@ -287,3 +289,106 @@ def test_cues_by_time_count_from_the_one_before():
         if cue is not None:
             names.append(cue.name)
     assert names == ["lose", "visitor", "block", "unblock", "cart"]
+
+
+class Stack:
+    """A stack of which is heard, whenever somebody waits, what comes next."""
+
+    def __init__(self) -> None:
+        self.heard: dict[str, Callable[[Any], None]] = {}
+        self.events: list[Callable[[], None]] = []
+        self.given: list[MissionAction] = []
+        self.disturbed: list[Any] = []
+
+    def listen(self, kind: Any, topic: str, callback: Any, qos: Any) -> Callable[[], None]:
+        self.heard[topic] = callback
+        return lambda: None
+
+    def call_later(self, kind: Any, name: str, request: Any) -> Any:
+        self.disturbed.append(request)
+        return SimpleNamespace(done=lambda: True, result=lambda: SimpleNamespace(code=0))
+
+    def give(self, action: MissionAction) -> str:
+        self.given.append(action)
+        return str(action.action_id)
+
+    def reset(self, *, seed: int, layout: str) -> None:
+        raise AssertionError("nobody resets a demonstration")
+
+    def wait_simulated(
+        self, condition: Callable[[], bool], *, now: Any = None, limit: float = math.inf
+    ) -> bool:
+        begin = now()
+        while not condition() and now() <= begin + limit:
+            self.events.pop(0)()
+        return condition()
+
+    def moment(self, time: float, pose: Pose2D | None = None) -> Callable[[], None]:
+        message = Odometry()
+        message.header.stamp = to_time(time)
+        message.pose.pose = pose_message(pose or Pose2D())
+        return lambda: self.heard["/simulation/truth"](message)
+
+    def figures(self, time: float, collisions: float) -> Callable[[], None]:
+        message = Metrics(
+            component="navigation_world",
+            metrics=[
+                Metric(name="collisions", value=collisions),
+                Metric(name="distance_driven", value=9.0),
+            ],
+        )
+        message.header.stamp = to_time(time)
+        return lambda: self.heard["/behavior/metrics"](message)
+
+    def told(self, state: int, time: float) -> Callable[[], None]:
+        message = MissionFeedback(action_id="m", state=state)
+        message.header.stamp = to_time(time)
+        return lambda: self.heard["/mission/feedback"](message)
+
+
+def test_the_tour_is_judged_by_what_the_executor_told_at_last():
+    """Seed 90210: the follower knew the end, and the judge was asked before it had heard of it."""
+    stack = Stack()
+    recorder = Recorder(stack, CONFIG, Director([]))
+    recorder.action_id = "m"
+    for event in (
+        stack.told(MissionFeedback.RUNNING, 1.0),
+        stack.moment(1.0),
+        stack.figures(1.0, 0.0),
+    ):
+        event()
+    # What waited in the queues when the follower had long heard of the end.
+    stack.events = [stack.moment(1.0 + 0.5 * k) for k in range(1, 9)]
+    stack.events += [stack.told(MissionFeedback.FINISHED, 5.0)]
+    stack.events += [stack.moment(5.5), stack.moment(6.5), stack.figures(6.0, 1.0)]
+    recorder.settle()
+    findings = {finding.what: finding for finding in judge(recorder.finish(), [])}
+    assert findings["the mission ends well"].happened
+    assert findings["nothing is run into"].how.startswith("1 collisions")
+
+
+def test_a_demonstration_lets_things_happen_and_tells_of_them(tmp_path):
+    assert isinstance(JOB, Job)
+    stack = Stack()
+    trial = JOB.demonstration(stack)
+    mission = tour()
+    mission.action_id = "m"
+    trial.begin(mission)
+    stack.told(MissionFeedback.RUNNING, 1.0)()
+    stack.moment(1.0)()
+    stack.moment(3.0, Pose2D(2.0, 5.0))()
+    assert [action.type for action in stack.given] == [MissionAction.PAUSE]
+    assert trial.summary() == "the operator pauses the mission"
+    assert trial.now() == 3.0
+    stack.events = [stack.told(MissionFeedback.FAILED, 4.0), stack.moment(5.0)]
+    stack.events += [stack.figures(5.0, 0.0)]
+    trial.settle()
+    assert not trial.verdict().success
+    assert trial.disturbances() == ["2.0 s: pause"]
+    assert trial.not_disturbed()[0] == "resume"
+    happened, asked = trial.tables()
+    assert happened.rows == (("2.0", "the operator pauses the mission", "2.0, 5.0"),)
+    assert ("no", "the mission ends well", "it is failed") in asked.rows
+    assert "Drawn: " in trial.draw(tmp_path / "tour", [], "not all of it happened")
+    assert (tmp_path / "tour.gif").is_file()
+    trial.close()

@@ -9,6 +9,7 @@ A package says what it offers in one file, ``behavior.yaml``, whose paths count 
     nodes: [config/nodes.yaml]                    # tree nodes made from ROS interfaces
     worlds: [config/worlds]                       # NAME.yaml is the world NAME
     managers: {greeter: "my_jobs.greeter:Greeter"}
+    defaults: {stacks: my_world}                  # which one counts where nobody names one
 
 It makes the file known by a resource in the ament index, and by an entry point under pip::
 
@@ -58,10 +59,20 @@ FILE_KINDS = ("nodes",)
 """Kinds that are lists of files."""
 FUNCTION_KINDS = ("tree_nodes",)
 """Kinds that are lists of ``module:function``."""
-NAMED_KINDS = ("managers", "judges", "skills", "planners", "detectors", "vda5050_actions")
+NAMED_KINDS = (
+    "managers",
+    "judges",
+    "skills",
+    "planners",
+    "detectors",
+    "commands",
+    "vda5050_actions",
+)
 """Kinds that give names to ``module:attribute``."""
 CODE_KINDS = (*FUNCTION_KINDS, *NAMED_KINDS)
-KINDS = (*FOLDER_KINDS, *FILE_KINDS, *CODE_KINDS)
+DEFAULTS = "defaults"
+"""Kind that gives names to kinds: which of their offers counts where a person names none."""
+KINDS = (*FOLDER_KINDS, *FILE_KINDS, *CODE_KINDS, DEFAULTS)
 
 
 class PackageError(ValueError):
@@ -81,7 +92,7 @@ class Offer:
     """Under which it is asked for; a function's is its target."""
     package: str
     value: str
-    """A file, or ``module:attribute``."""
+    """A file, or ``module:attribute``; of a default, the name."""
     place: str
     """``FILE:LINE`` of the manifest."""
 
@@ -219,6 +230,21 @@ class Packages:
             f"no {one_of(kind)} '{name}': choose one of {', '.join(close) or 'none'}"
         )
 
+    def default(self, kind: str) -> str:
+        """The name of a kind that counts where nobody names one.
+
+        Raises:
+            UnknownOfferError: no package says.
+            PackageError: several do; the message names them.
+        """
+        said = [offer for offer in self.offers(DEFAULTS) if offer.name == kind]
+        if not said:
+            raise UnknownOfferError(f"no package says which {one_of(kind)} is the default")
+        if len(said) > 1:
+            both = [(offer.package, offer.place) for offer in said]
+            raise PackageError(ambiguity("the default", one_of(kind), both))
+        return said[0].value
+
 
 def one_of(kind: str) -> str:
     """A kind's name for one of its things, in words."""
@@ -292,12 +318,13 @@ def read_manifest(name: str, file: Path) -> Package:
             continue
         pairs = _pairs(kind, content)
         if pairs is None:
-            form = "NAME: module:attribute" if kind in NAMED_KINDS else "a list"
+            named = {DEFAULTS: "KIND: NAME"} | dict.fromkeys(NAMED_KINDS, "NAME: module:attribute")
+            form = named.get(kind, "a list")
             complain(content, f"{kind} must be {form}")
             continue
         for title, node in pairs:
             value = str(node.value)
-            problem = _problem(kind, value, file.parent)
+            problem = _problem(kind, title, value, file.parent)
             if problem:
                 complain(node, f"{kind}: {problem}")
                 continue
@@ -306,7 +333,7 @@ def read_manifest(name: str, file: Path) -> Package:
                     kind=kind,
                     name=title,
                     package=name,
-                    value=value if kind in CODE_KINDS else str(file.parent / value),
+                    value=value if kind in (*CODE_KINDS, DEFAULTS) else str(file.parent / value),
                     place=f"{file}:{node.start_mark.line + 1}",
                 )
             )
@@ -315,7 +342,7 @@ def read_manifest(name: str, file: Path) -> Package:
 
 def _pairs(kind: str, content: yaml.Node) -> list[tuple[str, yaml.ScalarNode]] | None:
     """Names and values of a key's content; None: it has the wrong form."""
-    if kind in NAMED_KINDS:
+    if kind in (*NAMED_KINDS, DEFAULTS):
         pairs = content.value if isinstance(content, yaml.MappingNode) else None
     else:
         items = content.value if isinstance(content, yaml.SequenceNode) else None
@@ -327,8 +354,11 @@ def _pairs(kind: str, content: yaml.Node) -> list[tuple[str, yaml.ScalarNode]] |
     return [(str(title.value), node) for title, node in pairs]
 
 
-def _problem(kind: str, value: str, folder: Path) -> str:
+def _problem(kind: str, title: str, value: str, folder: Path) -> str:
     """What is wrong with a value; empty: nothing."""
+    if kind == DEFAULTS:
+        known = ", ".join((*FOLDER_KINDS, *NAMED_KINDS))
+        return "" if title in (*FOLDER_KINDS, *NAMED_KINDS) else f"no kind '{title}': {known}"
     if kind in FOLDER_KINDS:
         return "" if (folder / value).is_dir() else f"there is no folder {folder / value}"
     if kind in FILE_KINDS:

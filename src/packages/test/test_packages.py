@@ -82,11 +82,28 @@ def test_a_name_of_two_packages_is_an_error_that_names_both(
     assert offers.names("worlds") == ["one", "one/kitchen", "two", "two/kitchen"]
 
 
+def test_which_one_counts_where_nobody_names_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "one", "worlds: [w]\ndefaults: {worlds: kitchen}", "w/kitchen.yaml")
+    offers = found(monkeypatch, tmp_path)
+    assert offers.problems == []
+    assert offers.default("worlds") == "kitchen"
+    with pytest.raises(PackageError, match="no package says which robot is the default"):
+        offers.default("robots")
+    other = tmp_path / "other"
+    install(other, "two", "defaults: {worlds: cellar}")
+    with pytest.raises(PackageError, match=r"default 'world' .* one \(.*:2\) and two \(.*:1\)"):
+        found(monkeypatch, tmp_path, other).default("worlds")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("trees: [trees\n", "behavior.yaml:2: is not YAML"),
         ("- trees\n", "behavior.yaml:1: must hold keys"),
+        ("defaults: [kitchen]\n", "behavior.yaml:1: defaults must be KIND: NAME"),
+        ("defaults: {wrld: kitchen}\n", "behavior.yaml:1: defaults: no kind 'wrld': trees"),
         ("\ntress: [w]\n", "behavior.yaml:2: 'tress' is nothing to offer: trees"),
         ("worlds: w\n", "behavior.yaml:1: worlds must be a list"),
         ("worlds: [{a: b}]\n", "behavior.yaml:1: worlds must be a list"),

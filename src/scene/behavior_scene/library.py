@@ -185,7 +185,7 @@ def load_library(path: str | Path) -> ObjectLibrary:
     except OSError as error:
         raise LibraryError(
             f"Cannot read the object library {path}: {error.strerror}. Set the parameter `library` "
-            "to a file such as config/scenes/block_stacking.yaml."
+            "to a file such as those in config/scenes."
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise LibraryError(f"The object library {path} is no valid YAML: {error}") from error

@@ -51,9 +51,7 @@ _RETRY = 5.0
 """[s] of wall time before a drawing process that failed is started again."""
 
 PARAMETERS = [
-    ParameterSpec(
-        "world", "block_stacking", "Name of the simulated world, or its YAML file.", read_only=True
-    ),
+    ParameterSpec("world", "", "Name of the simulated world, or its YAML file.", read_only=True),
     ParameterSpec("seed", 0, "Of the noise.", range=(0, 2**31 - 1), read_only=True),
     ParameterSpec(
         "noise",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world's description, read from YAML (see ``config/worlds/block_stacking.yaml``).
+"""A world's description, read from YAML (see ``config/worlds``).
 
 Lengths in metres, masses in kilograms, angles in radians, everything in the frame ``world``.
 """

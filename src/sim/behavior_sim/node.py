@@ -66,9 +66,7 @@ robot that stands still is not one whose driver is gone."""
 _DEFAULTS = DetectorConfig()
 
 PARAMETERS = [
-    ParameterSpec(
-        "world", "block_stacking", "Name of the simulated world, or its YAML file.", read_only=True
-    ),
+    ParameterSpec("world", "", "Name of the simulated world, or its YAML file.", read_only=True),
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),

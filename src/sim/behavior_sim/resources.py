@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from behavior_motion.robot.resources import resolve
-from behavior_packages import PackageError, packages
+from behavior_packages import PackageError, one_of, packages
 
 
 def find_world(name: str) -> Path:
@@ -36,6 +36,11 @@ def find(name: str, kind: str, folder: Path = Path()) -> Path:
     Raises:
         FileNotFoundError: there is none; the message lists what there is.
     """
+    if not name:
+        known = ", ".join(packages().names(kind)) or "none"
+        raise FileNotFoundError(
+            f"no {one_of(kind)} is named: choose one of {known}; or give the path of a YAML file"
+        )
     if name.endswith((".yaml", ".yml")):
         return resolve(name, folder)
     try:

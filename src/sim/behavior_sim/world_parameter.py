@@ -27,6 +27,6 @@ def world_of(name: str, *, cameras: bool = False) -> WorldConfig:
     if cameras and not config.cameras:
         raise ParameterError(
             f"parameter world is {name}: world {config.name} has no cameras; describe some under "
-            "`cameras` in its file as config/worlds/block_stacking.yaml does, or do without"
+            "`cameras` in its file as those in config/worlds do, or do without"
         )
     return config

@@ -51,7 +51,11 @@ class Rig:
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=own_domain())
         self.node = CameraNode(
-            context=self.context, parameter_overrides=[Parameter("noise", value="{depth: 0.0}")]
+            context=self.context,
+            parameter_overrides=[
+                Parameter("world", value="block_stacking"),
+                Parameter("noise", value="{depth: 0.0}"),
+            ],
         )
         self.peer = rclpy.create_node("peer", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)

@@ -65,6 +65,7 @@ class Bench:
         self.world = NavigationSimulationNode(
             context=self.context,
             parameter_overrides=[
+                Parameter("world", value="warehouse"),
                 Parameter("speed", value=10.0),
                 Parameter("loading_delay", value=0.5),
             ],

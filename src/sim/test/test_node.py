@@ -31,6 +31,7 @@ from behavior_sim.node import SimulationNode
 from behavior_sim.recording import Recording
 
 WAIT = 20.0
+START = {"world": "block_stacking", "speed": 0.0, "seed": 3}
 HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
 JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
 TOPICS = {
@@ -47,7 +48,13 @@ class Bench:
     def __init__(self, recording: Path, **parameters) -> None:
         self.context = Context()
         rclpy.init(context=self.context, domain_id=own_domain())
-        overrides = {"speed": 0.0, "seed": 3, "recording": str(recording), **parameters}
+        overrides = {
+            "world": "block_stacking",
+            "speed": 0.0,
+            "seed": 3,
+            "recording": str(recording),
+            **parameters,
+        }
         self.node = SimulationNode(
             context=self.context,
             parameter_overrides=[Parameter(k, value=v) for k, v in overrides.items()],

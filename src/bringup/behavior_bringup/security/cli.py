@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types, completion
+from behavior_bringup import argument_types
+from behavior_bringup.options import add_world
 from behavior_bringup.security import verb
 
 
@@ -18,8 +19,7 @@ def add_security(subparsers: Any) -> None:
     generate = actions.add_parser(
         "generate", help="for the stack of a world", description=verb.generate.__doc__
     )
-    world = generate.add_argument("--world", default="block_stacking", metavar="NAME", help="which")
-    completion.offer(world, completion.world_names)
+    add_world(generate, "which (the packages' default)")
     generate.add_argument(
         "--output",
         type=Path,

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from behavior_bringup.description import Process, Scalar, load_stack, resolve, stack_file
 from behavior_bringup.environment import machine_kind
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.offers import world_or_default
 from behavior_bringup.security.keystore import write_keystore
 from behavior_bringup.security.outsiders import outsiders
 from behavior_bringup.security.policy import Profile
@@ -26,6 +27,7 @@ def generate(options: argparse.Namespace) -> int:
     """Bring a stack up, read what its nodes use, and write policies and a keystore's folders."""
     from behavior_bringup.session import temporary_stack
 
+    options.world = world_or_default(options.world)
     domain = _domain()
     description = load_stack(stack_file(options.world))
     arguments: dict[str, Scalar] = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration of the navigation: a tour, what happens on it, and whether all of it did.
+"""The tour: a mobile robot drives to five goals, with all that can happen on the way.
 
-``tour`` and ``judge`` are pure: they see what was recorded, never ROS. ``recorder`` listens,
-``demo`` brings it all together, ``disturbing`` is the verb `behavior disturb-navigation`.
+``cues`` and ``findings`` are pure: they see what was recorded, never ROS. ``recorder`` listens and
+intervenes, ``pictures`` draws, ``job`` is what the package offers.
 """

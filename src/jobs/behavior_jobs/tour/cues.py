@@ -10,15 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
-from behavior_bringup.errors import BringupError
-from behavior_bringup.mission_steps import Step, read_steps
 from behavior_motion.planar_pose import Pose2D
-from behavior_packages import PackageError, packages
-from behavior_sim.navigation.config import NavigationConfig
-from behavior_sim.navigation.recording import FrameMoved, Goal, Moment, Obstacle
+from behavior_sim.navigation.recording import FrameMoved, Moment, Obstacle
 
 Kind = Literal[
     "pause",
@@ -147,33 +142,6 @@ CUES: tuple[Cue, ...] = (
 )
 
 
-def tour_steps(config: NavigationConfig) -> list[Step]:
-    """The steps of the mission for a world.
-
-    Raises:
-        BringupError: there is no tour for it.
-    """
-    try:
-        file = packages().find("missions", f"{config.name}_tour").value
-    except PackageError as error:
-        raise BringupError(f"There is no tour for the world '{config.name}': {error}") from error
-    return read_steps(Path(file))
-
-
-def goals_of(
-    steps: Sequence[Step], frames: dict[str, Pose2D], moved: Sequence[FrameMoved] = ()
-) -> list[Goal]:
-    """The places that the steps lead to, frames where they were moved to at last."""
-    known = {**frames, **{item.name: item.after for item in moved}}
-    goals: list[Goal] = []
-    for step in steps:
-        if step.navigate is not None:
-            place = step.navigate
-            pose = known.get(place.frame, Pose2D()) @ Pose2D(place.x, place.y, place.yaw)
-            goals.append(Goal(str(len(goals) + 1), pose))
-    return goals
-
-
 def marks_of(action: Action, time: float, before: Pose2D) -> Obstacle | FrameMoved | None:
     """What an intervention leaves on the map.
 
@@ -194,7 +162,7 @@ def marks_of(action: Action, time: float, before: Pose2D) -> Obstacle | FrameMov
 class Director:
     """Hands out the interventions in their order, each when its occasion has come."""
 
-    def __init__(self, cues: Sequence[Cue] = CUES) -> None:
+    def __init__(self, cues: Sequence[Cue]) -> None:
         self._cues = list(cues)
         self._last = math.nan
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from behavior_bringup.navigation.evidence import Cause, Evidence
+from behavior_jobs.tour.evidence import Cause, Evidence
 from behavior_sim.navigation.recording import Goal, Moment
 
 WITHIN = 0.35

@@ -1,44 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`behavior evaluate navigation`: tours from seeded worlds, with disturbances drawn from the seed.
+"""The job: five goals in the warehouse, shown with all that can happen, or measured by seeds.
 
-Every episode resets the world, gives the tour, and judges by the truth: the mission ended well,
-all goals were reached in their order, nothing was run into.
+Whatever the disturbances, it is judged by the truth: the mission ended well, all goals were reached
+in their order, nothing was run into.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
+from behavior_msgs.msg import MissionAction
 
-from behavior_bringup.client import StackClient
-from behavior_bringup.conversion import sequence_action
-from behavior_bringup.description import Readiness
-from behavior_bringup.errors import BringupError
-from behavior_bringup.evaluation import Record, abandon
-from behavior_bringup.following import follow
-from behavior_bringup.navigation.evidence import Evidence
-from behavior_bringup.navigation.judge import reached
-from behavior_bringup.navigation.recorder import Recorder
-from behavior_bringup.navigation.tour import (
-    CUES,
-    Action,
-    Cue,
-    Director,
-    Situation,
-    goals_of,
-    tour_steps,
-)
-from behavior_bringup.readiness import wait_ready
-from behavior_bringup.stack import Stack
+from behavior_jobs.tour.cues import CUES, Action, Cue, Director, Situation
+from behavior_jobs.tour.evidence import Evidence
+from behavior_jobs.tour.findings import judge, reached
+from behavior_jobs.tour.pictures import draw, event_table, finding_table, mark_goals
+from behavior_jobs.tour.recorder import Recorder
 from behavior_motion.planar_pose import Pose2D
-from behavior_sim.navigation.config import NavigationConfig
+from behavior_sim.judging import Verdict
+from behavior_sim.navigation.config import load_navigation_world
+from behavior_sim.navigation.messages import pose_from
+from behavior_sim.navigation.recording import FrameMoved, Goal
+from behavior_sim.rendering import Caption
+from behavior_sim.resources import find_navigation_world
+from behavior_sim.trials import RunningStack, Table, TrialError
 
-NAME = "navigation"
-TIME_LIMIT = 900.0
-"""[s] of simulated time for one tour."""
+WORLD = "warehouse"
+"""The navigation world whose tour it is."""
 _BLOCKS = ((15.0, 6.7, 4.0, 0.6), (5.5, 10.5, 0.6, 3.0), (20.0, 8.0, 0.6, 4.0))
 """[m] obstacles, each of which leaves another way: x, y, edges."""
 
@@ -86,86 +77,142 @@ def after(seconds: float) -> Callable[[Situation], bool]:
     return lambda seen: seen.state == "running" and seen.since > seconds
 
 
-def verdict(evidence: Evidence, config: NavigationConfig) -> tuple[bool, str]:
-    """Whether the tour was made, and why not."""
-    frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
-    goals = goals_of(tour_steps(config), frames, evidence.recording.frames)
-    missed = [
-        goal.name
-        for goal, when in zip(goals, reached(evidence, goals), strict=True)
-        if when is None
+def goals_of(
+    mission: MissionAction, frames: dict[str, Pose2D], moved: Sequence[FrameMoved] = ()
+) -> list[Goal]:
+    """The places that a mission's steps lead to, frames where they were moved to at last."""
+    known = {**frames, **{item.name: item.after for item in moved}}
+    places = [step.goal for step in mission.steps if step.type == MissionAction.NAVIGATE_TO_POSE]
+    return [
+        Goal(str(number), known.get(place.header.frame_id, Pose2D()) @ pose_from(place.pose))
+        for number, place in enumerate(places, 1)
     ]
+
+
+def all_of_it(evidence: Evidence, goals: Sequence[Goal]) -> Verdict:
+    """Whether everything that the demonstration asks for happened.
+
+    Raises:
+        TrialError: the simulation refused to let it happen.
+    """
+    if evidence.refused:
+        raise TrialError(f"The simulation refused: {'; '.join(evidence.refused)}")
+    missing = [finding.what for finding in judge(evidence, goals) if not finding.happened]
+    return Verdict(not missing, "; ".join(missing) or "all of it happened")
+
+
+def arrived(evidence: Evidence, goals: Sequence[Goal]) -> Verdict:
+    """Whether the tour was made, and why not."""
+    times = zip(goals, reached(evidence, goals), strict=True)
+    missed = [goal.name for goal, when in times if when is None]
     if missed:
-        return False, f"goals never reached: {', '.join(missed)}"
+        return Verdict(False, f"goals never reached: {', '.join(missed)}")
     collisions = evidence.figures.get("collisions")
     if collisions is None:
-        return False, "the world told no figures"
+        return Verdict(False, "the world told no figures")
     way = evidence.figures["distance_driven"]
-    return collisions == 0, f"{way:.0f} m driven, {collisions:.0f} collisions"
+    return Verdict(collisions == 0, f"{way:.0f} m driven, {collisions:.0f} collisions")
 
 
-def run_tour(
-    client: StackClient,
-    stack: Stack,
-    ready: Readiness,
-    config: NavigationConfig,
-    *,
-    seed: int,
-    disturb: bool,
-) -> Record:
-    """Make one tour on a stack that is up and restarts its processes.
+class TourTrial:
+    """One tour; see :class:`behavior_sim.trials.Trial`."""
 
-    Args:
-        client: in the domain of the stack.
-        stack: the stack, watched for processes that end.
-        ready: what the stack must offer before the episode.
-        config: the world.
-        seed: of the episode.
-        disturb: whether things happen on the way.
-    """
-    recorder = Recorder(client, config, Director(drawn_cues(seed) if disturb else []))
-    try:
-        return _episode(client, stack, ready, recorder, seed)
-    finally:
-        recorder.stop()
+    def __init__(
+        self,
+        stack: RunningStack,
+        cues: Sequence[Cue],
+        judged: Callable[[Evidence, Sequence[Goal]], Verdict],
+    ) -> None:
+        """Listen from now on.
+
+        Args:
+            stack: that runs the warehouse.
+            cues: what happens on the way.
+            judged: the verdict.
+        """
+        config = load_navigation_world(find_navigation_world(WORLD))
+        self._stack = stack
+        self._judged = judged
+        self._frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
+        self._mission = MissionAction()
+        self._recorder = Recorder(stack, config, Director(cues))
+
+    @property
+    def _evidence(self) -> Evidence:
+        return self._recorder.evidence
+
+    @property
+    def _goals(self) -> list[Goal]:
+        """Where the goals were at last."""
+        return goals_of(self._mission, self._frames, self._evidence.recording.frames)
+
+    def prepare(self, seed: int) -> None:
+        """See `Trial`."""
+        self._stack.reset(seed=seed, layout="")
+
+    def begin(self, mission: MissionAction) -> None:
+        """See `Trial`."""
+        self._mission = mission
+        self._recorder.action_id = mission.action_id
+
+    def now(self) -> float:
+        """See `Trial`."""
+        return self._recorder.now
+
+    def summary(self) -> str:
+        """What happened last."""
+        events = self._evidence.recording.events
+        return events[-1].text if events else ""
+
+    def settle(self) -> None:
+        """See `Trial`."""
+        self._recorder.settle()
+        self._recorder.finish()
+        mark_goals(self._evidence, self._goals)
+
+    def verdict(self) -> Verdict:
+        """See `Trial`."""
+        return self._judged(self._evidence, self._goals)
+
+    def disturbances(self) -> list[str]:
+        """See `Trial`."""
+        start = self._evidence.recording.start
+        return [f"{when - start:.1f} s: {name}" for when, name in self._evidence.done]
+
+    def not_disturbed(self) -> list[str]:
+        """See `Trial`."""
+        return [*self._evidence.refused, *self._recorder.waiting]
+
+    def tables(self) -> Sequence[Table]:
+        """What happened, and what of it was asked for."""
+        return event_table(self._evidence), finding_table(judge(self._evidence, self._goals))
+
+    def save(self, base: Path) -> None:
+        """Nothing: the pictures are made of what was heard."""
+
+    def draw(self, base: Path, captions: Sequence[Caption], outcome: str) -> str:
+        """See `Trial`."""
+        return draw(self._evidence, base, outcome)
+
+    def close(self) -> None:
+        """See `Trial`."""
+        self._recorder.stop()
 
 
-def _episode(
-    client: StackClient, stack: Stack, ready: Readiness, recorder: Recorder, seed: int
-) -> Record:
-    """One tour. Whatever goes wrong is the record's reason."""
-    begin = time.monotonic()
-    config, ending = recorder.evidence.config, None
-    try:
-        wait_ready(client, ready, lambda: None)
-        client.reset(seed=seed, layout="")
-        watch = stack.watch()
-        begin = time.monotonic()
-        recorder.action_id = client.give(sequence_action(tour_steps(config)))
-        ending = follow(
-            client,
-            recorder.action_id,
-            check=watch.check,
-            simulated_limit=TIME_LIMIT,
-            now=lambda: recorder.now,
-        )
-        recorder.settle()
-        success, reason = verdict(recorder.finish(), config)
-        if not ending.succeeded:
-            success, reason = False, f"{ending.text or 'the mission failed'}; {reason}"
-    except BringupError as error:
-        success, reason = False, str(error)
-        abandon(client)
-    evidence = recorder.evidence
-    return Record(
-        seed=seed,
-        outcome="success" if success else "failure",
-        reason=reason,
-        sim_time_s=round(ending.simulated, 3) if ending else None,
-        wall_time_s=round(ending.wall if ending else time.monotonic() - begin, 3),
-        mission_result=ending.text if ending else "",
-        disturbances=[
-            f"{when - evidence.recording.start:.1f} s: {name}" for when, name in evidence.done
-        ],
-        not_disturbed=recorder.waiting,
-    )
+class TourJob:
+    """See :class:`behavior_sim.trials.Job`."""
+
+    name = f"{WORLD}_tour"
+    world = "navigation"
+    time_limit = 900.0
+
+    def demonstration(self, stack: RunningStack) -> TourTrial:
+        """A tour on which everything happens that the navigation must cope with."""
+        return TourTrial(stack, CUES, all_of_it)
+
+    def episode(self, stack: RunningStack, *, seed: int, disturb: bool) -> TourTrial:
+        """A tour on which what happens is drawn from the seed."""
+        return TourTrial(stack, drawn_cues(seed) if disturb else (), arrived)
+
+
+JOB = TourJob()

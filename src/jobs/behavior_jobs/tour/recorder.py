@@ -24,9 +24,9 @@ from behavior_msgs.srv import DisturbNavigation
 from geometry_msgs.msg import PoseArray
 from nav_msgs.msg import Odometry
 
-from behavior_bringup.client import StackClient
-from behavior_bringup.conversion import TERMINAL_STATES, control_action, state_name
-from behavior_bringup.navigation.evidence import (
+from behavior_executor.missions import FINAL_STATES, State
+from behavior_jobs.tour.cues import Action, Director, marks_of
+from behavior_jobs.tour.evidence import (
     Answered,
     Asked,
     Cause,
@@ -34,20 +34,20 @@ from behavior_bringup.navigation.evidence import (
     Located,
     StateChange,
 )
-from behavior_bringup.navigation.tour import Action, Director, marks_of
 from behavior_motion.planar_pose import Pose2D
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, seconds
 from behavior_sim.navigation.config import NavigationConfig
 from behavior_sim.navigation.messages import pose_from, pose_message
 from behavior_sim.navigation.path_planner import Mode, Reason
 from behavior_sim.navigation.recording import Event, Moment, Obstacle, RouteTaken, note
+from behavior_sim.trials import RunningStack
 
 DISTURB = "/simulation/disturb_navigation"
 _SETTLE = 1.0
 """[s] of simulated time after the mission's end that is still recorded."""
 _FIGURES = 10.0
 """[s] of simulated time in which the world tells its last figures: it does so every second."""
-_ENDS = {state_name(state) for state in TERMINAL_STATES}
+_ENDS = {state.name.lower() for state in FINAL_STATES}
 _KINDS = {
     "block": DisturbNavigation.Request.BLOCK,
     "unblock": DisturbNavigation.Request.UNBLOCK,
@@ -66,7 +66,7 @@ class Recorder:
         director: who intervenes.
     """
 
-    def __init__(self, client: StackClient, config: NavigationConfig, director: Director) -> None:
+    def __init__(self, client: RunningStack, config: NavigationConfig, director: Director) -> None:
         self.evidence = Evidence(config)
         self.action_id = ""
         """Of the mission; nothing is recorded before it is known."""
@@ -122,7 +122,7 @@ class Recorder:
         Who follows the mission hears of its end on another subscription, maybe long before.
 
         Raises:
-            BringupError: simulated time stands still.
+            Exception: simulated time stands still.
         """
         wait = self._client.wait_simulated
         wait(lambda: self.ended is not None, now=lambda: self.now)
@@ -203,7 +203,7 @@ class Recorder:
     def _on_feedback(self, message: MissionFeedback) -> None:
         if message.action_id != self.action_id:
             return
-        told, state = self.evidence.states, state_name(message.state)
+        told, state = self.evidence.states, State(message.state).name.lower()
         time = seconds(message.header.stamp)
         if not told or told[-1].state != state:
             told.append(StateChange(time, state))
@@ -236,7 +236,7 @@ class Recorder:
             self._frames[action.name] = action.pose
         if action.kind in ("pause", "resume"):
             kind = MissionAction.PAUSE if action.kind == "pause" else MissionAction.RESUME
-            self._client.give(control_action(kind, self.action_id))
+            self._client.give(MissionAction(type=kind, action_id=self.action_id))
             return
         request = DisturbNavigation.Request(
             kind=_KINDS[action.kind],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The description of a navigation world, read from YAML (see ``config/navigation/warehouse.yaml``).
+"""The description of a navigation world, read from YAML (see ``config/navigation``).
 
 Lengths in metres, angles in radians, everything in the frame ``map``.
 """

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`behavior disturb-navigation`: interferes with the simulated navigation world by hand."""
+"""The command `disturb-navigation`: interferes with the simulated navigation world by hand."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from behavior_bringup.argument_types import count, length, positive
-from behavior_bringup.options import add_stack
+from behavior_packages.argument_types import count, length, positive
 
 REASONS = ("no_path", "start_occupied", "goal_occupied", "timeout", "off_route", "no_map")
 """Of the path planner, `PathPlannerHealth` 1 to 6."""
@@ -43,7 +42,6 @@ def add_disturbances(parser: argparse.ArgumentParser) -> None:
     def add(name: str, text: str) -> argparse.ArgumentParser:
         made = kinds.add_parser(name, help=text)
         made.set_defaults(kind=name)
-        add_stack(made)
         return made
 
     def place(made: argparse.ArgumentParser, *, turned: bool) -> None:
@@ -103,3 +101,29 @@ def fields_of(options: argparse.Namespace) -> dict[str, Any]:
     if causes is not None:
         fields["cause"] = causes.index(options.cause) + 1
     return fields
+
+
+class DisturbNavigation:
+    """Block a way, lose the robot, move a goal, let planners or map loads fail, add people."""
+
+    help = "interfere with the simulated navigation world"
+    node = "simulation"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """One command for each kind."""
+        add_disturbances(parser)
+
+    def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
+        """Ask the simulation; whether it did it, and its words."""
+        from behavior_msgs.srv import DisturbNavigation as Service
+
+        from behavior_motion.planar_pose import Pose2D
+        from behavior_sim.navigation.messages import pose_message
+
+        fields = fields_of(options)
+        request = Service.Request(pose=pose_message(Pose2D(*fields.pop("place"))), **fields)
+        answer = stack.call(Service, "/simulation/disturb_navigation", request)
+        return answer.code == 0, str(answer.message)
+
+
+COMMAND = DisturbNavigation()

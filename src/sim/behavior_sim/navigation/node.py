@@ -71,7 +71,7 @@ _REMINDER = 0.1
 """[s] of wall time between two publications of a time that stands still."""
 
 PARAMETERS = [
-    ParameterSpec("world", "warehouse", "Name of the world, or its YAML file.", read_only=True),
+    ParameterSpec("world", "", "Name of the world, or its YAML file.", read_only=True),
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
     ),

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs of the `behavior` command that packages offer.
+
+A package offers one in its ``behavior.yaml`` (see :mod:`behavior_packages`)::
+
+    commands: {count-people: "my_jobs.count_command:COMMAND"}
+
+which names a :class:`Command`. All of them are imported whenever the command runs: whatever takes
+its time, such as ROS messages, is imported in `run`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Protocol
+
+from rich.console import Console
+
+from behavior_bringup.connection import enter
+from behavior_bringup.errors import BringupError
+from behavior_bringup.options import add_stack
+from behavior_bringup.terminal import say, sentence
+from behavior_packages import packages
+
+
+class Command(Protocol):
+    """A verb that talks to a running stack; its class's docstring describes it."""
+
+    help: str
+    """One line."""
+    node: str
+    """Name of the node of the stack that it talks to."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what it takes."""
+
+    def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
+        """Do it; returns whether that worked, and a sentence.
+
+        Args:
+            options: what was typed.
+            stack: a client of the stack, with ``call(service type, name, request)``; see
+                `behavior_bringup.client.StackClient`.
+        """
+
+
+def add_offered(subparsers: Any) -> None:
+    """Add what packages offer; what is broken or taken is told, and left out."""
+    tell = partial(say, console=Console(stderr=True))
+    for offer, command in packages().load_all("commands", tell):
+        if offer.name in subparsers.choices:
+            tell(f"{offer.place}: the command '{offer.name}' of {offer.package} is taken")
+            continue
+        try:
+            parser = subparsers.add_parser(
+                offer.name, help=command.help, description=type(command).__doc__
+            )
+            command.add_arguments(parser)
+        except Exception as error:  # a package's code may raise anything
+            tell(str(offer.failure(error)))
+            continue
+        for leaf in _leaves(parser):
+            add_stack(leaf)
+            leaf.set_defaults(run=partial(_run, command))
+
+
+def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers below which there is no other."""
+    groups = [
+        action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+    ]
+    if not groups:
+        yield parser
+    for group in groups:
+        for below in group.choices.values():
+            yield from _leaves(below)
+
+
+def _run(command: Command, options: argparse.Namespace) -> int:
+    from behavior_bringup.client import StackClient
+
+    enter(options.stack, command.node)
+    with StackClient() as client:
+        done, words = command.run(options, client)
+    if not done:
+        raise BringupError(sentence(words))
+    say(sentence(words))
+    return 0
