@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installation of behavior_jobs."""
 
-import os
-from pathlib import Path
+from glob import glob
+from os.path import dirname
 
 from setuptools import find_packages, setup
 
 PACKAGE = "behavior_jobs"
-
-
-def files(*folders: str) -> list[tuple[str, list[str]]]:
-    """The files of some folders, each to its place below the share folder; links are followed."""
-    return [
-        (f"share/{PACKAGE}/{folder}", sorted(str(file) for file in found if file.is_file()))
-        for top in folders
-        for folder, _, names in os.walk(top, followlinks=True)
-        if (found := [Path(folder, name) for name in names]) and "__pycache__" not in folder
-    ]
-
 
 setup(
     name=PACKAGE,
@@ -28,7 +17,11 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
-        *files("config", "trees"),
+        *(
+            (f"share/{PACKAGE}/{dirname(file)}", [file])
+            for pattern in ("config/**/*.*", "trees/**/*.xml")
+            for file in glob(pattern, recursive=True)
+        ),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},

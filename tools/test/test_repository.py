@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from behavior_packages import packages
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = sorted(file.parent for file in REPOSITORY.glob("src/*/setup.py"))
 NAMES = [next(folder.glob("behavior_*/__init__.py")).parent.name for folder in PACKAGES]
@@ -53,6 +55,22 @@ def test_what_is_checked_before_a_commit_is_good(hook):
     """The hooks are the one list of checks: here they run on everything."""
     assert (hook["language"], hook["pass_filenames"]) == ("system", False)
     check(*shlex.split(hook["entry"]))
+
+
+@pytest.mark.parametrize("name", sorted({"behavior_jobs", "behavior_navigation"} ^ set(NAMES)))
+def test_no_code_names_what_packages_offer(name):
+    """Robots, worlds and jobs are known by configuration alone."""
+    kinds = ("robots", "worlds", "navigation_worlds", "judges")
+    offered = {offer.name for kind in kinds for offer in packages().offers(kind)}
+    assert {"panda", "warehouse", "stack_blocks"} <= offered
+    folder = PACKAGES[NAMES.index(name)] / name
+    named = [
+        f"{file}:{node.lineno}: {node.value}"
+        for file in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and node.value in offered
+    ]
+    assert named == []
 
 
 def test_the_checks_are_known():

@@ -37,10 +37,10 @@ from behavior_tree.cli import add_commands
 _EXAMPLES = """\
 examples:
   behavior up                          bring the stack up in the background
-  behavior mission run stack_blocks    run a mission and watch it
+  behavior mission run NAME            run a mission and watch it
   behavior down                        stop everything
   behavior demo                        all of that in one go, with a picture
-  behavior evaluate stack_blocks --episodes 20 --json out/evaluation.json
+  behavior evaluate NAME --episodes 20 --json out/evaluation.json
 """
 
 

@@ -5,7 +5,7 @@ steps:
 - load_map: hall
 - navigate: {x: 1.0, y: 2.0, yaw: 1.57}
 - route: [[3.0, 2.0], [4.0, 2.0, 0.0]]
-- run: stack_blocks
+- run: tidy_up
 with: {max_failures: 5}
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from behavior_bringup.errors import BringupError
-from behavior_motion.robot.robot_file import load_robot_config
+from behavior_motion.robot.robot_file import load_robot_file
 from behavior_motion.robot.urdf import robot_urdf
 
 
@@ -21,7 +21,7 @@ def robot_description(file: Path) -> str:
         BringupError: the file or what it names is not there, or wrong.
     """
     try:
-        root = robot_urdf(load_robot_config(file))
+        root = robot_urdf(load_robot_file(file))
     except (OSError, ValueError, KeyError) as error:
         raise BringupError(f"{file}: the robot cannot be read: {error}") from error
     return ElementTree.tostring(root, encoding="unicode")

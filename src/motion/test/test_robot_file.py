@@ -12,7 +12,7 @@ import yaml
 from conftest import ROBOT_FILE
 
 from behavior_motion import load_robot
-from behavior_motion.robot.robot_file import load_robot_config, read_robot_file
+from behavior_motion.robot.robot_file import load_robot_file, read_robot_file
 from behavior_motion.robot.urdf import link_names, robot_urdf
 
 ARM = """<robot name="arm">
@@ -59,7 +59,7 @@ def write(tmp_path: Path):
 
 
 def test_a_part_of_another_urdf_is_mounted(write, tmp_path: Path) -> None:
-    root = robot_urdf(load_robot_config(write()))
+    root = robot_urdf(load_robot_file(write()))
     assert link_names(root) == ["base", "flange", "palm", "finger", "tool"]
     assert [joint.get("name") for joint in root.findall("joint")] == [
         "lift",
@@ -101,7 +101,7 @@ def test_a_mounted_hand_moves_with_the_arm_and_opens(tmp_path: Path) -> None:
 )
 def test_faults_of_mounted_parts_are_named(write, changes, words: str) -> None:
     with pytest.raises((ValueError, KeyError), match=words):
-        robot_urdf(load_robot_config(write(**changes)))
+        robot_urdf(load_robot_file(write(**changes)))
 
 
 def test_what_a_file_holds_can_be_kept_elsewhere(write, tmp_path: Path) -> None:
@@ -115,12 +115,12 @@ def test_what_a_file_holds_can_be_kept_elsewhere(write, tmp_path: Path) -> None:
 def test_what_is_no_robot_file_is_said(tmp_path: Path, text: str) -> None:
     (tmp_path / "robot.yaml").write_text(text)
     with pytest.raises(ValueError, match=r"robot\.yaml: (not valid YAML|write a mapping)"):
-        load_robot_config(tmp_path / "robot.yaml")
+        load_robot_file(tmp_path / "robot.yaml")
 
 
 def test_all_shipped_robots_have_the_frames_that_trees_name() -> None:
     for file in ROBOT_FILE.parent.glob("*.yaml"):
-        config = load_robot_config(file)
+        config = load_robot_file(file)
         assert config.tool_frame == "tool", file
         if config.gripper and config.gripper.joints:
             assert config.gripper.link == "gripper", file

@@ -16,7 +16,7 @@ from behavior_motion.robot.robot_file import read_robot_file
 from behavior_sim.camera_config import CameraConfig, CameraNoise
 from behavior_sim.reading import Vector, WorldError, build
 from behavior_sim.resources import find
-from behavior_sim.robot import RobotConfig, parse_robot
+from behavior_sim.robot import SimulatedRobot, parse_robot
 
 SHAPE_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
 """Lengths that each shape takes: box x y z, sphere radius, cylinder (along z) height radius."""
@@ -164,7 +164,7 @@ class WorldConfig:
     """A simulated world: robot, objects, start states, camera."""
 
     name: str
-    robot: RobotConfig
+    robot: SimulatedRobot
     objects: Mapping[str, ObjectConfig]
     layouts: Mapping[str, Mapping[str, Placement]]
     outside: Vector

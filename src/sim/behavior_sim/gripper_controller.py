@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from behavior_sim.goals import Ending, Goal, InvalidGoal, Outcome, elapsed
-from behavior_sim.robot import GripperConfig
+from behavior_sim.robot import SimulatedGripper
 
 REACHED = 0.001
 """[m] nearer than this to the goal, the gap is reached."""
@@ -29,7 +29,7 @@ class GripperController:
         config: the gripper.
     """
 
-    def __init__(self, config: GripperConfig) -> None:
+    def __init__(self, config: SimulatedGripper) -> None:
         self._config = config
         self._goal: Goal | None = None
         self._target = config.open

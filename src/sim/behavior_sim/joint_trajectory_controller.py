@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from behavior_sim.goals import Ending, Goal, InvalidGoal, InvalidJoints, Outcome, elapsed
-from behavior_sim.robot import ArmConfig
+from behavior_sim.robot import SimulatedArm
 from behavior_sim.splines import JointSpline
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class JointTrajectoryController:
 
     def __init__(
         self,
-        arm: ArmConfig,
+        arm: SimulatedArm,
         lower: Array,
         upper: Array,
         *,

@@ -25,7 +25,7 @@ from behavior_sim.collada import load_collada
 from behavior_sim.config import FixtureConfig, ObjectConfig, WorldConfig
 from behavior_sim.door import add_door
 from behavior_sim.reading import WorldError
-from behavior_sim.robot import ArmConfig, GripperConfig, RobotConfig
+from behavior_sim.robot import SimulatedArm, SimulatedGripper, SimulatedRobot
 
 GROUP_VISUAL = 2
 GROUP_COLLISION = 3
@@ -37,7 +37,7 @@ _SOLREF = [0.005, 1.0]
 _SOLIMP = [0.95, 0.99, 0.001, 0.5, 2.0]
 
 
-def _robot_spec(robot: RobotConfig, root: Element) -> Any:
+def _robot_spec(robot: SimulatedRobot, root: Element) -> Any:
     """The robot's bodies, joints and collision hulls as MuJoCo reads them from its URDF."""
     bare = copy.deepcopy(root)
     for link in bare.findall("link"):
@@ -73,7 +73,7 @@ def _file(mesh: Element) -> Path:
     return Path(address.removeprefix("file://"))
 
 
-def _exclude_pairs(spec: Any, robot: RobotConfig, root: Element) -> None:
+def _exclude_pairs(spec: Any, robot: SimulatedRobot, root: Element) -> None:
     """Leave out the contacts that never happen, and those of links that a joint connects."""
     pairs = disabled_pairs(robot.description) | set(joined_links(root))
     for pair in sorted(tuple(sorted(pair)) for pair in pairs if len(pair) == 2):
@@ -88,7 +88,7 @@ def _contact(geom: Any, friction: float) -> None:
     geom.solimp = _SOLIMP
 
 
-def _add_arm_servos(spec: Any, arm: ArmConfig) -> None:
+def _add_arm_servos(spec: Any, arm: SimulatedArm) -> None:
     """One servo per joint: torque = stiffness * (ctrl - q) - damping * qd."""
     for joint, kp, kv, torque in zip(
         arm.joints, arm.stiffness, arm.damping, arm.torque, strict=True
@@ -101,7 +101,7 @@ def _add_arm_servos(spec: Any, arm: ArmConfig) -> None:
         _servo(actuator, kp, kv, torque)
 
 
-def _add_gripper_servo(spec: Any, gripper: GripperConfig) -> None:
+def _add_gripper_servo(spec: Any, gripper: SimulatedGripper) -> None:
     """A servo on the gap (a tendon: the sum of the joints' shares), and fingers tied together."""
     tendon = spec.add_tendon(name=GRIPPER)
     for joint, share, scale in zip(gripper.joints, gripper.share, gripper.scale, strict=True):

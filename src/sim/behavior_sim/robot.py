@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from behavior_motion.robot.robot_file import RobotConfig as RobotDescription
-from behavior_motion.robot.robot_file import robot_config, spread
+from behavior_motion.robot.robot_file import RobotFile, parse_robot_file, spread
 from behavior_sim.reading import Vector, WorldError, build
 
 
@@ -25,7 +24,7 @@ class ArmDrives:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArmConfig(ArmDrives):
+class SimulatedArm(ArmDrives):
     """The arm's joints and the servos that drive them; one value per joint."""
 
     joints: tuple[str, ...]
@@ -56,7 +55,7 @@ class GripperDrive:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GripperConfig(GripperDrive):
+class SimulatedGripper(GripperDrive):
     """The fingers' joints, their drive, and the gap between them."""
 
     joints: tuple[str, ...]
@@ -78,17 +77,17 @@ class GripperConfig(GripperDrive):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobotConfig:
+class SimulatedRobot:
     """The robot's file, and the drives of the simulated one."""
 
-    description: RobotDescription
+    description: RobotFile
     arm_action: str
     gripper_action: str
-    arm: ArmConfig
-    gripper: GripperConfig
+    arm: SimulatedArm
+    gripper: SimulatedGripper
 
 
-def parse_robot(data: Any, where: str) -> RobotConfig:
+def parse_robot(data: Any, where: str) -> SimulatedRobot:
     """The simulated robot of what a robot file holds.
 
     Raises:
@@ -97,7 +96,7 @@ def parse_robot(data: Any, where: str) -> RobotConfig:
     if not isinstance(data, Mapping):
         raise WorldError(f"{where}: expected a mapping, got {data!r}")
     try:
-        robot = robot_config(data, where)
+        robot = parse_robot_file(data, where)
         arm = robot.arm
         limits = {
             name: spread(f"{where}.arm.{name}", limit, arm.joints)
@@ -124,7 +123,7 @@ def parse_robot(data: Any, where: str) -> RobotConfig:
     here = f"{where}.simulation"
     drives = build(ArmDrives, section.get("arm"), f"{here}.arm")
     drive = build(GripperDrive, section.get("gripper"), f"{here}.gripper")
-    config = ArmConfig(
+    config = SimulatedArm(
         joints=arm.joints,
         home=robot.named["home"],
         velocity=limits["velocity"],
@@ -137,12 +136,12 @@ def parse_robot(data: Any, where: str) -> RobotConfig:
                 f"{here}.arm.{name}: {len(value)} values for {len(arm.joints)} joints; "
                 "give one each"
             )
-    return RobotConfig(
+    return SimulatedRobot(
         description=robot,
         arm_action=actions.arm,
         gripper_action=actions.gripper or "",
         arm=config,
-        gripper=GripperConfig(
+        gripper=SimulatedGripper(
             joints=tuple(hand.joints),
             scale=tuple(hand.joints.values()),
             link=hand.link,

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
 from behavior_motion.robot.resources import resolve
-from behavior_motion.robot.robot_file import Limits, RobotConfig, load_robot_config, spread
+from behavior_motion.robot.robot_file import Limits, RobotFile, load_robot_file, spread
 from behavior_motion.robot.srdf import Srdf, disabled_pairs, read_srdf
 from behavior_motion.robot.urdf import robot_urdf
 
@@ -69,7 +69,7 @@ class RobotModel:
     Poses are 4x4 matrices in ``base_frame``; joint vectors follow ``joint_names``.
     """
 
-    def __init__(self, config: RobotConfig) -> None:
+    def __init__(self, config: RobotFile) -> None:
         """Load the model that ``config`` describes.
 
         Raises:
@@ -344,7 +344,7 @@ def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
         ValueError: The file does not fit the form; the message lists every wrong key.
         KeyError: A joint, link or frame it names is not in the URDF.
     """
-    config = load_robot_config(path)
+    config = load_robot_file(path)
     if group is not None:
         arm = config.arm.model_copy(update={"joints": (), "group": group})
         config = config.model_copy(update={"arm": arm, "named": {}})

@@ -21,7 +21,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class FrameConfig(_Strict):
+class FrameSection(_Strict):
     """A frame added to the model where the URDF lacks it."""
 
     parent: str
@@ -32,7 +32,7 @@ class FrameConfig(_Strict):
 Limits = float | tuple[float, ...] | dict[str, float]
 
 
-class ArmConfig(_Strict):
+class ArmSection(_Strict):
     """The planned joints, in the order of every joint vector, and their limits.
 
     Limits are one number for all joints, a list in their order, or a mapping from joint to number.
@@ -53,7 +53,7 @@ class ArmConfig(_Strict):
         return self
 
 
-class ScalingConfig(_Strict):
+class ScalingSection(_Strict):
     """Fractions of the limits used where a request gives none."""
 
     velocity: float = Field(default=1.0, gt=0.0, le=1.0)
@@ -120,7 +120,7 @@ class MoveItSection(_Strict):
     """Planning group of the arm in its SRDF."""
 
 
-class RobotConfig(_Strict):
+class RobotFile(_Strict):
     """The whole robot file; see ``config/robots``."""
 
     name: str
@@ -131,9 +131,9 @@ class RobotConfig(_Strict):
     mounted: tuple[MountedPart, ...] = ()
     base_frame: str
     tool_frame: str
-    frames: dict[str, FrameConfig] = {}
-    arm: ArmConfig
-    default_scaling: ScalingConfig = ScalingConfig()
+    frames: dict[str, FrameSection] = {}
+    arm: ArmSection
+    default_scaling: ScalingSection = ScalingSection()
     gripper: GripperSection | None = None
     named: dict[str, tuple[float, ...]] = {}
     controllers: ControllersSection | None = None
@@ -208,14 +208,14 @@ def _absolute(value: Any, folder: Path) -> Any:
     return value
 
 
-def robot_config(data: Mapping[str, Any], where: str) -> RobotConfig:
+def parse_robot_file(data: Mapping[str, Any], where: str) -> RobotFile:
     """A robot of what its file holds.
 
     Raises:
         ValueError: it does not fit the form; the message lists every wrong key.
     """
     try:
-        return RobotConfig.model_validate(data)
+        return RobotFile.model_validate(data)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
@@ -223,6 +223,6 @@ def robot_config(data: Mapping[str, Any], where: str) -> RobotConfig:
         raise ValueError(f"{where}: {faults}") from error
 
 
-def load_robot_config(path: str | Path) -> RobotConfig:
-    """A robot's file, read and checked; raises as `read_robot_file` and `robot_config` do."""
-    return robot_config(read_robot_file(path), str(Path(path).expanduser().resolve()))
+def load_robot_file(path: str | Path) -> RobotFile:
+    """A robot's file, read and checked; raises as `read_robot_file` and `parse_robot_file` do."""
+    return parse_robot_file(read_robot_file(path), str(Path(path).expanduser().resolve()))

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from behavior_motion.errors import ErrorCode, known
 from behavior_motion.robot.resources import resolve
-from behavior_motion.robot.robot_file import RobotConfig
+from behavior_motion.robot.robot_file import RobotFile
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Srdf:
         return joints
 
 
-def disabled_pairs(config: RobotConfig) -> set[frozenset[str]]:
+def disabled_pairs(config: RobotFile) -> set[frozenset[str]]:
     """Pairs of links that need not be checked against each other, by robot file and SRDFs."""
     pairs = {frozenset(pair) for pair in config.disabled_collisions}
     for address in config.srdfs:

@@ -14,12 +14,12 @@ from xml.etree.ElementTree import Element, SubElement
 
 from behavior_motion.errors import known
 from behavior_motion.robot.resources import resolve, ros_share_folders
-from behavior_motion.robot.robot_file import MountedPart, RobotConfig
+from behavior_motion.robot.robot_file import MountedPart, RobotFile
 
 Vector = tuple[float, float, float]
 
 
-def robot_urdf(config: RobotConfig) -> Element:
+def robot_urdf(config: RobotFile) -> Element:
     """The robot's URDF, with the addresses of its meshes as ``file://``.
 
     Raises:

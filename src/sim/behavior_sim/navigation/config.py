@@ -53,7 +53,7 @@ class PersonConfig(_Strict):
     """Waits while the robot is in the way."""
 
 
-class RobotConfig(_Strict):
+class MobileRobotConfig(_Strict):
     """The base and its odometry."""
 
     radius: float = Field(default=0.35, gt=0.0)
@@ -89,7 +89,7 @@ class NavigationConfig(_Strict):
     regions: dict[str, RegionConfig] = {}
     frames: dict[str, tuple[float, float, float]] = {}
     people: dict[str, PersonConfig] = {}
-    robot: RobotConfig = RobotConfig()
+    robot: MobileRobotConfig = MobileRobotConfig()
 
     @model_validator(mode="after")
     def _names_agree(self) -> NavigationConfig:
