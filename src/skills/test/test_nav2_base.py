@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("behavior_msgs.action")
 
-from behavior_msgs.action import MoveBase  # noqa: E402
+from behavior_msgs.action import MoveBase
 
-from behavior_ros import End, GoalOutcome  # noqa: E402
-from behavior_skills.base.nav2 import Nav2Base  # noqa: E402
-from behavior_skills.interfaces import Failure, SkillFailure  # noqa: E402
+from behavior_ros import End, GoalOutcome
+from behavior_skills.base.nav2 import Nav2Base
+from behavior_skills.interfaces import Failure, SkillFailure
 
 
 class Action:
