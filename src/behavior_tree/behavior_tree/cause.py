@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["Cause", "CauseKind"]
+__all__ = ["Cancelled", "Cause", "CauseKind"]
+
+
+class Cancelled(Exception):
+    """Work ends because whoever wanted it wants it no more; the text says why."""
 
 
 class CauseKind(Enum):

@@ -16,7 +16,7 @@ from behavior_ros.conversions import (
 )
 from behavior_ros.diagnostics import ERROR, OK, STALE, WARN, DiagnosticsPublisher
 from behavior_ros.entry import run
-from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
+from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
 from behavior_ros.interfaces import code_text
 from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
 from behavior_ros.message_cache import AgeSince, MessageCache
@@ -35,6 +35,7 @@ from behavior_ros.transforms import (
     create_transform_buffer,
 )
 from behavior_ros.worker_action_server import WorkerActionServer
+from behavior_tree.cause import Cancelled
 
 __all__ = [
     "ERROR",
@@ -48,9 +49,9 @@ __all__ = [
     "WARN",
     "AgeSince",
     "BurstActionServer",
+    "Cancelled",
     "DiagnosticsPublisher",
     "End",
-    "GoalCancelled",
     "GoalContext",
     "GoalEnd",
     "GoalOutcome",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker thread that executes a goal may do: report, wait, notice cancellation."""
+"""What code that works on a goal has of it: feedback, time, waiting, cancellation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from rclpy.task import Future
 
 from behavior_ros.clock_alarm import clock_alarm
 from behavior_ros.server_watch import server_lost
+from behavior_tree.cause import Cancelled
 
 _LOOK = 0.25
 """[s] wall time between two looks at whether a server is still there."""
-
-
-class GoalCancelled(Exception):
-    """The client cancelled the goal, or the node is closing."""
+_FEEDBACK_PERIOD = 0.2
+"""[s] between feedback messages of the same phase."""
+_TICK = 0.05
+"""[s] that a tick takes where nobody sets another pace."""
 
 
 class WaitTimeout(Exception):
@@ -31,10 +32,16 @@ class ServerLost(Exception):
 
 
 class GoalContext:
-    """A goal as the worker sees it.
+    """A goal, or the request of a service, as the worker thread sees it.
 
     All waits end at once when the goal is cancelled, count the node's clock, and are woken by
     events, so that they cost nothing while nothing happens.
+
+    Args:
+        node: of the server; its time is the goal's
+        goal: its message
+        publish_feedback: sends a feedback message
+        feedback_type: makes one of its fields
     """
 
     def __init__(
@@ -42,6 +49,7 @@ class GoalContext:
         node: Node,
         goal: Any,
         publish_feedback: Callable[[Any], None] = lambda feedback: None,
+        feedback_type: Callable[..., Any] = dict,
     ) -> None:
         self.node = node
         self.goal = goal
@@ -50,7 +58,14 @@ class GoalContext:
         """Set as soon as the goal is to end; never clear it."""
         self.cancel_reason = ""
         """Why it is to end."""
+        self.phase = ""
+        """The phase that was told last."""
+        self.pace: Callable[[], None] = lambda: self.sleep(_TICK)
+        """What a tick waits for; it may raise what the work is to end with."""
         self._publish_feedback = publish_feedback
+        self._feedback_type = feedback_type
+        self._told = -float("inf")
+        self._shielded = False
         self._alarm = clock_alarm(node)
         self._condition = threading.Condition()
 
@@ -66,10 +81,33 @@ class GoalContext:
         """Publish a feedback message."""
         self._publish_feedback(feedback)
 
+    def feedback(self, phase: str, progress: float, **more: float) -> None:
+        """Tell the client where the work is, at each new phase and every now and then.
+
+        Args:
+            phase: a word
+            progress: 0 to 1
+            more: other fields of the action's feedback
+        """
+        now = self.now()
+        if phase == self.phase and now - self._told < _FEEDBACK_PERIOD:
+            return
+        self.phase, self._told = phase, now
+        self.publish_feedback(self._feedback_type(phase=phase, progress=float(progress), **more))
+
     def check_cancelled(self) -> None:
-        """Raise GoalCancelled if the goal is to end."""
-        if self.cancelled.is_set():
-            raise GoalCancelled(self.cancel_reason)
+        """Raise Cancelled if the goal is to end, unless shielded."""
+        if self.cancelled.is_set() and not self._shielded:
+            raise Cancelled(self.cancel_reason)
+
+    def shield(self, on: bool) -> None:
+        """While on, a cancellation ends no wait: the robot is being brought to rest."""
+        self._shielded = on
+
+    def tick(self) -> None:
+        """Let a moment pass, as long as `pace` makes it; raises Cancelled."""
+        self.pace()
+        self.check_cancelled()
 
     def now(self) -> float:
         """Return the node's time in seconds."""
@@ -82,7 +120,7 @@ class GoalContext:
             duration: [s]
 
         Raises:
-            GoalCancelled: as soon as the goal is to end
+            Cancelled: as soon as the goal is to end
         """
         deadline = self._alarm.now() + duration * 1e9
         with self._condition:
@@ -106,7 +144,7 @@ class GoalContext:
             lost: looked at every now and then, in wall time; returns why waiting is pointless
 
         Raises:
-            GoalCancelled: as soon as the goal is to end; the future is left alone
+            Cancelled: as soon as the goal is to end; the future is left alone
             WaitTimeout: the time is over, or the future was cancelled
             ServerLost: `lost` returned a reason
         """
@@ -131,7 +169,7 @@ class GoalContext:
             lost: as in :meth:`wait`
 
         Raises:
-            GoalCancelled, WaitTimeout, ServerLost: as in :meth:`wait`
+            Cancelled, WaitTimeout, ServerLost: as in :meth:`wait`
         """
         deadline = self._alarm.now() + timeout * 1e9
         looked = time.monotonic()
@@ -159,7 +197,7 @@ class GoalContext:
 
         Raises:
             ServerLost: there is no such server, or it went away
-            GoalCancelled, WaitTimeout: as in :meth:`wait`
+            Cancelled, WaitTimeout: as in :meth:`wait`
         """
 
         def lost() -> str | None:

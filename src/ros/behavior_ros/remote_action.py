@@ -23,10 +23,11 @@ from rclpy.node import Node
 
 from behavior_ros.burst_action_client import burst_action_client
 from behavior_ros.closing import register_closable
-from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
+from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
 from behavior_ros.node_parts import node_parts
 from behavior_ros.remote_goal import End, GoalOutcome, RemoteGoal
 from behavior_ros.server_watch import ServerWatch
+from behavior_tree.cause import Cancelled
 
 SERVER_TIMEOUT = 3.0
 """[s] wall time without a sign of life after which a server counts as lost."""
@@ -168,7 +169,7 @@ class RemoteAction:
             The end: succeeded, aborted, cancelled by others, or rejected.
 
         Raises:
-            GoalCancelled, WaitTimeout: after this goal was cancelled and, if it does so in time,
+            Cancelled, WaitTimeout: after this goal was cancelled and, if it does so in time,
                 ended
             ServerLost: the server is not there, or went away
         """
@@ -181,7 +182,7 @@ class RemoteAction:
         sent = self.send(goal, from_worker=True, on_feedback=on_feedback, on_end=end)
         try:
             context.wait_until(ended.is_set, timeout)
-        except (GoalCancelled, WaitTimeout) as error:
+        except (Cancelled, WaitTimeout) as error:
             sent.cancel_soon()
             ended.wait(_CANCEL_GRACE)
             if isinstance(error, WaitTimeout):

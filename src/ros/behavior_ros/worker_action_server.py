@@ -20,7 +20,8 @@ from rclpy.node import Node
 
 from behavior_ros.burst_action_server import BurstActionServer, GoalEnd
 from behavior_ros.closing import register_closable, unregister_closable
-from behavior_ros.goal_context import GoalCancelled, GoalContext, ServerLost, WaitTimeout
+from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
+from behavior_tree.cause import Cancelled
 from behavior_tree.shown_text import reason_text
 
 _CODE_FIELDS = ("code", "error_code")
@@ -53,7 +54,7 @@ class WorkerActionServer:
             executor's thread, so it must not block. By default every goal is accepted.
 
     A returned result with code 0 (or error_code 0, or no such field) succeeds the goal, any other
-    aborts it. GoalCancelled, WaitTimeout and ServerLost abort it too, with their text as the
+    aborts it. Cancelled, WaitTimeout and ServerLost abort it too, with their text as the
     result's message and, as far as the result type has such constants, the code CANCELED, TIMED_OUT
     or SERVER_LOST. Any other exception is a fault of the server: its trace goes to the log, the
     client gets EXECUTION_FAILED and a sentence that says where to look. A goal that ends without
@@ -138,7 +139,9 @@ class WorkerActionServer:
 
     def _begin(self, handle: Any) -> None:
         """Work on a goal that was accepted."""
-        context = GoalContext(self._node, handle.request, handle.publish_feedback)
+        context = GoalContext(
+            self._node, handle.request, handle.publish_feedback, self._type.Feedback
+        )
         thread = threading.Thread(
             target=self._work, args=(handle, context), name=f"goal {self._name}", daemon=True
         )
@@ -167,7 +170,7 @@ class WorkerActionServer:
         try:
             context.check_cancelled()
             result = self._work_on(context)
-        except GoalCancelled as error:
+        except Cancelled as error:
             return self._failure("CANCELED", str(error) or context.cancel_reason)
         except WaitTimeout as error:
             return self._failure("TIMED_OUT", str(error))

@@ -16,8 +16,8 @@ from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from behavior_ros import (
+    Cancelled,
     End,
-    GoalCancelled,
     GoalContext,
     ServerLost,
     WaitTimeout,
@@ -286,7 +286,7 @@ def test_wait_for_futures(spinner):
     with pytest.raises(ServerLost, match="gone"):
         context.wait(Future(), TIMEOUT, lost=lambda: "gone")
     threading.Timer(0.05, context.cancel, ["enough"]).start()
-    with pytest.raises(GoalCancelled, match="enough"):
+    with pytest.raises(Cancelled, match="enough"):
         context.wait(Future(), TIMEOUT)
 
 
@@ -367,7 +367,7 @@ class TestRemoteAction:
         threading.Thread(
             target=lambda: started.wait(TIMEOUT) and remote.context.cancel("enough"), daemon=True
         ).start()
-        with pytest.raises(GoalCancelled, match="enough"):
+        with pytest.raises(Cancelled, match="enough"):
             remote.run(remote.context, Pick.Goal())
         assert ended.is_set()
         server.destroy()

@@ -16,7 +16,6 @@ from behavior_skills.arm.screw import ScrewParameters, ScrewRequest, ScrewSkill
 from behavior_skills.arm.screw_motion import ScrewMotion
 from behavior_skills.grasping.candidates import Grasp, grasps_for, ranked_grasps
 from behavior_skills.interfaces import (
-    Cancelled,
     Failure,
     Hand,
     HeldObject,
@@ -24,6 +23,7 @@ from behavior_skills.interfaces import (
     ObjectView,
     SkillFailure,
 )
+from behavior_tree.cause import Cancelled
 
 __all__ = [
     "ArmMode",

@@ -3,7 +3,8 @@
 
 Skills are plain sequential functions over these. The node implements the protocols with ROS,
 tests with a few lines of Python that move a fake clock. A skill ends by returning, or by raising
-:class:`SkillFailure` (with the name of the result code), :class:`Cancelled` or a subclass.
+:class:`SkillFailure` (with the name of the result code) or
+:class:`behavior_tree.cause.Cancelled`.
 """
 
 from __future__ import annotations
@@ -60,10 +61,6 @@ class SkillFailure(Exception):
     def __init__(self, failure: Failure, message: str) -> None:
         super().__init__(message)
         self.failure = failure
-
-
-class Cancelled(Exception):
-    """The client wants the goal to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +162,7 @@ class SceneView(Protocol):
 
 
 class Runtime(Protocol):
-    """Time, feedback and cancellation of one goal."""
+    """Time, feedback and cancellation of one goal; in ROS a :class:`behavior_ros.GoalContext`."""
 
     def now(self) -> float:
         """Time of the node's clock [s]."""
@@ -181,8 +178,8 @@ class Runtime(Protocol):
     def check_cancelled(self) -> None:
         """Raise `Cancelled` where `tick` would, without waiting: for use within computations."""
 
-    def feedback(self, phase: str, progress: float) -> None:
-        """Tell the client where the skill is; progress 0..1."""
+    def feedback(self, phase: str, progress: float, **more: float) -> None:
+        """Tell the client where the skill is; progress 0..1, and more fields of the feedback."""
 
     def shield(self, on: bool) -> None:
         """While on, `tick` does not raise `Cancelled`: the robot is being brought to rest."""

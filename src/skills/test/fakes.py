@@ -10,13 +10,13 @@ from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
-    Cancelled,
     Done,
     Failure,
     JointState,
     ObjectView,
     SkillFailure,
 )
+from behavior_tree.cause import Cancelled
 
 ROBOT_FILE = Path(__file__).parents[3] / "config" / "robots" / "panda.yaml"
 EDGE = 0.0515
@@ -104,7 +104,7 @@ class FakeWorld:
         if self.cancel_in == phase and not self.shielded:
             raise Cancelled
 
-    def feedback(self, phase, progress):
+    def feedback(self, phase, progress, **more):
         assert 0.0 <= progress <= 1.0
         if not self.phases or self.phases[-1] != phase:
             self.phases.append(phase)

@@ -9,13 +9,13 @@ from behavior_motion import ErrorCode, Plan, Trajectory
 from behavior_skills.arm.gripper import GripperMode, GripperRequest, GripperSkill
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.interfaces import (
-    Cancelled,
     Done,
     Failure,
     HeldObject,
     JointState,
     SkillFailure,
 )
+from behavior_tree.cause import Cancelled
 
 
 def move(rig, mode, **request):

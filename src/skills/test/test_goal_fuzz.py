@@ -34,7 +34,6 @@ from behavior_ros import GoalContext  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
-from behavior_skills.node.goal_runtime import GoalRuntime  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 from behavior_skills.node.wait_node import WaitNode  # noqa: E402
 
@@ -106,8 +105,8 @@ def servers(context):
     patch.setattr(skills, "_scene", Scene())
     patch.setattr(base, "base_pose", lambda: (np.eye(4), 0.0))
     clock = Clock()
-    patch.setattr(GoalRuntime, "tick", lambda runtime: clock.tick())
-    patch.setattr(GoalRuntime, "now", lambda runtime: clock.now())
+    patch.setattr(GoalContext, "tick", lambda context: clock.tick())
+    patch.setattr(GoalContext, "now", lambda context: clock.now())
     yield {**skills._servers, "base": base._server, "wait": wait._server}
     patch.undo()
     for node in nodes:

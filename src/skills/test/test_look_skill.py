@@ -6,7 +6,8 @@ import pytest
 from fakes import context_of
 
 from behavior_skills.arm.look import LookRequest, LookSkill, off_sight, sights
-from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
+from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_tree.cause import Cancelled
 
 
 def look(rig, target=(0.6, 0.2, 0.1), **request):

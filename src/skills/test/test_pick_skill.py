@@ -11,7 +11,8 @@ from behavior_skills.arm.context import Workspace
 from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
 from behavior_skills.arm.planning import Final, PlanFailures
 from behavior_skills.grasping.candidates import grasp_pose
-from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
+from behavior_skills.interfaces import Failure, HeldObject, SkillFailure
+from behavior_tree.cause import Cancelled
 
 
 def pick(rig, name="blue", parameters=None, workspace=NEAR, **request):

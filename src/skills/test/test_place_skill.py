@@ -9,7 +9,8 @@ from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Workspace
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.place import PlaceRequest, PlaceSkill, symmetries
-from behavior_skills.interfaces import Cancelled, Failure, HeldObject, SkillFailure
+from behavior_skills.interfaces import Failure, HeldObject, SkillFailure
+from behavior_tree.cause import Cancelled
 
 
 def target(x=0.3, y=0.3, n=0, yaw=0.0):

@@ -9,7 +9,8 @@ from fakes import context_of
 from scipy.spatial.transform import Rotation
 
 from behavior_skills.arm.screw import ScrewRequest, ScrewSkill
-from behavior_skills.interfaces import Cancelled, Failure, JointState, SkillFailure
+from behavior_skills.interfaces import Failure, JointState, SkillFailure
+from behavior_tree.cause import Cancelled
 
 
 def axis(position, direction=(1.0, 0.0, 0.0)):

@@ -13,9 +13,10 @@ from behavior_motion import interruptible
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.specified_place import SpecifiedPlaceSkill
-from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
+from behavior_skills.interfaces import Failure, SkillFailure
 from behavior_skills.orientations import random_rotations
 from behavior_skills.placement import PlaceSpecification, sample_placements
+from behavior_tree.cause import Cancelled
 
 DOWN = {"filter_z_dir": ["downward", 160]}
 

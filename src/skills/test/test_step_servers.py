@@ -92,7 +92,7 @@ class Rig(RosRig):
         state = self.skills._state
         patch.setattr(type(state), "silent", property(lambda _: False))
         patch.setattr("behavior_skills.node.skills_node.SceneClient", SceneOfGoal)
-        patch.setattr("behavior_skills.node.goal_runtime.GoalRuntime.tick", tick)
+        patch.setattr("behavior_ros.GoalContext.tick", tick)
         patch.setattr(self.skills, "_scene", self.scene)
         patch.setattr(self.skills, "_base_T_frame", base_frame(self.skills._base_T_frame))
         self.stand(0.08)
@@ -122,10 +122,10 @@ class Rig(RosRig):
         super().close()
 
 
-def tick(runtime):
-    runtime.check_cancelled()
-    runtime._context.cancelled.wait(0.005)
-    runtime.check_cancelled()
+def tick(context):
+    context.check_cancelled()
+    context.cancelled.wait(0.005)
+    context.check_cancelled()
 
 
 def base_frame(real):

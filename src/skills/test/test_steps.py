@@ -10,7 +10,8 @@ from behavior_motion import interruptible
 from behavior_skills.arm.grasp_check import GraspCheck, GraspCheckRequest
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
-from behavior_skills.interfaces import Cancelled, Failure, SkillFailure
+from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_tree.cause import Cancelled
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from behavior_ros import (
     OK,
     QOS_COMMAND,
     WARN,
+    Cancelled,
     DiagnosticsPublisher,
-    GoalCancelled,
     GoalContext,
     ParameterSpec,
     ServerLost,
@@ -43,17 +43,13 @@ from behavior_skills.base.drive import BaseMode, DriveRequest, DriveSkill
 from behavior_skills.base.motion import BaseLimits
 from behavior_skills.base.nav2 import Nav2Base
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import Array, Cancelled, Failure, SkillFailure
+from behavior_skills.interfaces import Array, Failure, SkillFailure
 from behavior_skills.node import conversion
 
-TICK = 0.05
-"""[s] between two commands to the base."""
 STALE = 1.0
 """[s] an older pose of the base is none."""
 START_PATIENCE = 2.5
 """[s] wall time that a goal waits for the first pose of the base."""
-FEEDBACK_PERIOD = 0.2
-"""[s]"""
 
 PARAMETERS = [
     ParameterSpec("backend", "auto", "who drives", choices=("auto", "nav2", "direct")),
@@ -128,7 +124,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
                 result = conversion.fail(MoveBase.Result(), Failure.SERVER_LOST, f"{lost}.")
             except WaitTimeout as timeout:
                 result = conversion.fail(MoveBase.Result(), Failure.TIMED_OUT, f"{timeout}.")
-            except (Cancelled, GoalCancelled):
+            except Cancelled:
                 result = conversion.fail(
                     MoveBase.Result(), Failure.CANCELED, "Cancelled: the base stands."
                 )
@@ -147,9 +143,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
                 continue
 
     def _drive(self, context: GoalContext, request: DriveRequest) -> None:
-        skill = DriveSkill(_DriveRuntime(context), _Base(self), self._limits, request)
-        skill.runtime = _DriveRuntime(context, skill)
-        skill.run()
+        DriveSkill(context, _Base(self), self._limits, request).run()
 
     def _fill_pose(self, result: MoveBase.Result) -> None:
         try:
@@ -239,36 +233,6 @@ class _Base:
 
     def command(self, linear: float, angular: float) -> None:
         self._node.command(linear, angular)
-
-
-class _DriveRuntime:
-    """The skill's `Runtime` on the node's clock."""
-
-    def __init__(self, context: GoalContext, skill: DriveSkill | None = None) -> None:
-        self._context, self._skill = context, skill
-        self._last = ("", -1e9)
-
-    def now(self) -> float:
-        return self._context.now()
-
-    def tick(self) -> None:
-        self._context.sleep(TICK)
-
-    def check_cancelled(self) -> None:
-        self._context.check_cancelled()
-
-    def feedback(self, phase: str, progress: float) -> None:
-        now = self.now()
-        if phase == self._last[0] and now - self._last[1] < FEEDBACK_PERIOD:
-            return
-        self._last = (phase, now)
-        remaining = self._skill.remaining if self._skill else 0.0
-        self._context.publish_feedback(
-            MoveBase.Feedback(phase=phase, progress=progress, distance_remaining=remaining)
-        )
-
-    def shield(self, on: bool) -> None:
-        """Nothing of a drive must not be cancelled."""
 
 
 def planar(matrix: Array) -> Array:

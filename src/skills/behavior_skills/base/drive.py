@@ -121,7 +121,7 @@ class DriveSkill:
         start = self.base.pose()
         motion = BaseMotion(self._goal(start), self._limits())
         self.remaining = motion.remaining(start)
-        self.runtime.feedback("plan", 0.0)
+        self.runtime.feedback("plan", 0.0, distance_remaining=self.remaining)
         try:
             self._follow(motion, start)
         finally:
@@ -172,7 +172,8 @@ class DriveSkill:
         before = start
         while not motion.done(pose := self.base.pose()):
             self.remaining = motion.remaining(pose)
-            self.runtime.feedback("move", min(max(1.0 - self.remaining / whole, 0.0), 1.0))
+            progress = min(max(1.0 - self.remaining / whole, 0.0), 1.0)
+            self.runtime.feedback("move", progress, distance_remaining=self.remaining)
             now = self.runtime.now()
             if np.hypot(*(pose[:2] - before[:2])) + abs(wrapped(pose[2] - before[2])) > (
                 STUCK_PROGRESS

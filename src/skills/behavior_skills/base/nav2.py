@@ -32,7 +32,7 @@ class Nav2Base:
         return action is not None and action.ready()
 
     def run(self, context: GoalContext) -> None:
-        """Drive; raises `SkillFailure`, `GoalCancelled` or `ServerLost`."""
+        """Drive; raises `SkillFailure`, `Cancelled` or `ServerLost`."""
         goal, mode = context.goal, BaseMode(context.goal.mode)
         wanted = self._types[mode].Goal()
         if mode is BaseMode.POSE:

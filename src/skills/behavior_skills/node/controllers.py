@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import threading
+import math
 import time
 from collections.abc import Callable
 
@@ -12,7 +12,15 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from behavior_motion import RobotModel, Trajectory
-from behavior_ros import QOS_SENSOR, End, GoalOutcome, RemoteGoal, remote_actions
+from behavior_ros import (
+    QOS_SENSOR,
+    End,
+    GoalContext,
+    GoalOutcome,
+    RemoteGoal,
+    ServerLost,
+    remote_actions,
+)
 from behavior_skills.interfaces import Command, Done, Failure, JointState, SkillFailure
 from behavior_skills.node import conversion
 
@@ -23,26 +31,25 @@ Wall time: simulated time stands still when the simulation dies."""
 
 
 class RobotState:
-    """Newest joint state, and a condition to wait for the next one."""
+    """Newest joint state."""
 
     def __init__(self, node: Node, robot: RobotModel, topic: str = "/joint_states") -> None:
         self._robot = robot
         self._topic = topic
         self._state: JointState | None = None
         self._arrived = 0.0
-        self.sequence = 0
-        self.condition = threading.Condition()
-        """Notified at every joint state, and by whoever has news for a skill."""
+        self._sequence = 0
+        self._waiting: set[GoalContext] = set()
         node.create_subscription(JointStateMsg, topic, self._on_message, QOS_SENSOR)
 
     def _on_message(self, message: JointStateMsg) -> None:
         state = conversion.joint_state(message, self._robot)
         if state is None:
             return
-        with self.condition:
-            self._state, self._arrived = state, time.monotonic()
-            self.sequence += 1
-            self.condition.notify_all()
+        self._state, self._arrived = state, time.monotonic()
+        self._sequence += 1
+        for context in tuple(self._waiting):
+            context.wake()
 
     @property
     def silent(self) -> bool:
@@ -59,6 +66,30 @@ class RobotState:
                 "or the simulation again.",
             )
         return state
+
+    def await_next(self, context: GoalContext) -> None:
+        """Wait for the next joint state on behalf of a goal.
+
+        Raises:
+            Cancelled: the goal is to end.
+            SkillFailure: SERVER_LOST, none has arrived for `SILENCE`.
+        """
+        sequence = self._sequence
+        self._waiting.add(context)
+        try:
+            context.wait_until(lambda: self._sequence != sequence, math.inf, lost=self._silence)
+        except ServerLost as lost:
+            raise SkillFailure(Failure.SERVER_LOST, str(lost)) from None
+        finally:
+            self._waiting.discard(context)
+
+    def _silence(self) -> str | None:
+        if not self.silent:
+            return None
+        return (
+            f"No joint states of the robot arrived for {SILENCE:.0f} s. Start the robot's driver "
+            "or the simulation again."
+        )
 
 
 class _Command:

@@ -26,6 +26,7 @@ from behavior_ros import (
     OK,
     QOS_LATCHED,
     WARN,
+    Cancelled,
     DiagnosticsPublisher,
     GoalContext,
     ParameterError,
@@ -40,10 +41,9 @@ from behavior_ros import (
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import PlanningWorld, Speeds
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import Array, Cancelled, Failure, Hand, SkillFailure
+from behavior_skills.interfaces import Array, Failure, Hand, SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
-from behavior_skills.node.goal_runtime import GoalRuntime
 from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
@@ -164,13 +164,12 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             return conversion.fail(
                 skill.answer(), Failure.INVALID_REQUEST, "The arm is busy with another goal."
             )
-        feedback = skill.interface.Feedback if skill.is_action else dict
-        runtime = GoalRuntime(self, self._state, context, feedback)
+        context.pace = lambda: self._state.await_next(context)
         try:
-            with interruptible(runtime.check_cancelled):
+            with interruptible(context.check_cancelled):
                 check_goal(context.goal)
                 self._await_start(context)
-                result = skill.work(self._goal(runtime, context))
+                result = skill.work(self._goal(context))
         except SkillFailure as failure:
             result = conversion.fail(skill.answer(), failure.failure, str(failure))
         except MotionError as error:
@@ -178,7 +177,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 skill.answer(), Failure.INVALID_REQUEST, sentence(error.message)
             )
         except Cancelled:
-            phase = runtime.phase or "the beginning"
+            phase = context.phase or "the beginning"
             result = conversion.fail(
                 skill.answer(),
                 Failure.CANCELED,
@@ -190,12 +189,12 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._report(skill.interface.__name__, result)
         return result
 
-    def _goal(self, runtime: GoalRuntime, context: GoalContext) -> SkillGoal:
-        scene = SceneClient(self._scene, runtime, self)
+    def _goal(self, context: GoalContext) -> SkillGoal:
+        scene = SceneClient(self._scene, context, self)
         return SkillGoal(
             message=context.goal,
             context=SkillContext(
-                runtime=runtime,
+                runtime=context,
                 arm=self._arm,
                 gripper=self._gripper,
                 scene=scene,

@@ -8,7 +8,7 @@ from typing import Any
 from behavior_msgs.action import Wait
 from rclpy.node import Node
 
-from behavior_ros import GoalCancelled, GoalContext, WorkerActionServer, run
+from behavior_ros import Cancelled, GoalContext, WorkerActionServer, run
 from behavior_skills.goal_checks import check_goal, check_not_negative
 from behavior_skills.interfaces import SkillFailure
 from behavior_skills.node import conversion
@@ -43,7 +43,7 @@ class WaitNode(Node):  # type: ignore[misc] # rclpy has no type information
                 context.publish_feedback(Wait.Feedback(phase="wait", progress=progress))
                 context.sleep(min(left, FEEDBACK_PERIOD))
             result.message = "The time is over."
-        except GoalCancelled as cancelled:
+        except Cancelled as cancelled:
             result.code, result.message = Wait.Result.CANCELED, f"Cancelled: {cancelled}."
         result.waited = context.now() - begun
         return result
