@@ -33,10 +33,11 @@ from behavior_executor.missions import (
     MissionError,
     MissionRequest,
     State,
+    code_of,
 )
 from behavior_executor.statistics import Metric, TickStatistics
 from behavior_executor.tree_run import Activity, TreeRun
-from behavior_tree import BehaviorTreeError, LoadError, NodeExecutionError, NodeStatus
+from behavior_tree import BehaviorTreeError, Cause, LoadError, NodeExecutionError, NodeStatus
 from behavior_tree.shown_text import listed, reason_text
 
 
@@ -64,7 +65,7 @@ class Ticked(Protocol):
     def refusal(self, request: MissionRequest) -> str:
         """Why a mission, or a step of one, can never be carried out; empty: it may be."""
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         """Why the running mission failed, if this one knows better than the tree."""
 
 
@@ -402,8 +403,8 @@ class ExecutorCore:
             self._end_part(mission, run.activity().detail or "done")
         elif status is NodeStatus.FAILURE and self._lost_since is None:
             told = (manager.failure() for manager in self._managers)
-            code, text = next((why for why in told if why), (Code.TREE_FAILED, ""))
-            self._end(mission, code, text or run.failure_text())
+            why = next((why for why in told if why), None) or Cause.of(run.failure_text())
+            self._end(mission, code_of(why), why)
         elif status is NodeStatus.SKIPPED:
             self._end(mission, Code.TREE_FAILED, "every node of the tree was skipped")
         elif mission.elapsed(self._now()) > self.settings.mission_timeout:

@@ -25,7 +25,7 @@ from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_packages import PackageError, packages
 from behavior_ros.node_parts import node_parts
-from behavior_tree import BehaviorTreeFactory
+from behavior_tree import BehaviorTreeFactory, Cause
 
 Shared = TypeVar("Shared")
 
@@ -86,8 +86,11 @@ class BehaviorManager:
     def mission_ended(self, code: Code) -> None:
         """The mission, or a step of a sequence, has ended; its tree was halted."""
 
-    def failure(self) -> tuple[Code, str] | None:
-        """Why the running mission failed, if this manager knows better than the tree."""
+    def failure(self) -> Cause | None:
+        """Why the running mission failed, if this manager knows better than the tree.
+
+        :func:`behavior_executor.missions.failed` makes a cause with the code for clients.
+        """
         return None
 
     def describe(self, report: Report) -> None:

@@ -13,6 +13,7 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from behavior_motion.planar_pose import FramedPose
+from behavior_tree.cause import Cause, CauseKind
 from behavior_tree.shown_text import reason_text
 
 
@@ -81,6 +82,26 @@ class Code(IntEnum):
     REPLACED = 131
     TIMED_OUT = 132
     SHUTDOWN = 133
+
+
+_CODE_OF_KIND = {CauseKind.SERVER_LOST: Code.SERVER_LOST, CauseKind.TIMED_OUT: Code.TIMED_OUT}
+
+
+def failed(code: Code, reason: str) -> Cause:
+    """Why a mission fails, with the code that clients are told.
+
+    Args:
+        code: the code.
+        reason: in plain words; of a `Cause` the kind and the remedy are kept.
+    """
+    cause = Cause.of(reason)
+    return Cause(cause.kind, cause.sentence, remedy=cause.remedy, evidence=code.name)
+
+
+def code_of(cause: Cause) -> Code:
+    """The code that clients are told: that of `failed`, else what the cause's kind tells."""
+    otherwise = _CODE_OF_KIND.get(cause.kind, Code.TREE_FAILED)
+    return Code.__members__.get(cause.evidence, otherwise)
 
 
 FINAL_STATES = frozenset({State.FINISHED, State.FAILED, State.CANCELED})

@@ -10,7 +10,7 @@ from behavior_executor.mission_log import MissionLog
 from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.missions import Code, Mission, MissionRequest, Policy, State
 from behavior_executor.tree_run import TreeRun
-from behavior_tree import BehaviorTreeFactory, Blackboard, InputPort, NodeStatus, TreeNode
+from behavior_tree import BehaviorTreeFactory, Blackboard, Cause, InputPort, NodeStatus, TreeNode
 
 TREE = """<!-- {about} -->
 <root BTCPP_format="4" main_tree_to_execute="main">
@@ -37,7 +37,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.told: list[tuple] = []
-        self.why: tuple[Code, str] | None = None
+        self.why: Cause | None = None
 
     def pre_tick(self, now: float) -> None:
         pass
@@ -60,7 +60,7 @@ class Recorder:
     def mission_ended(self, code: Code) -> None:
         self.told.append(("ended", code))
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         return self.why
 
 

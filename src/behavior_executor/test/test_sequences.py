@@ -7,8 +7,18 @@ import pytest
 from core_bench import Bench
 
 from behavior_executor.feedback import progress_of
-from behavior_executor.missions import Code, Kind, Mission, MissionError, MissionRequest, State
+from behavior_executor.missions import (
+    Code,
+    Kind,
+    Mission,
+    MissionError,
+    MissionRequest,
+    State,
+    code_of,
+    failed,
+)
 from behavior_motion.planar_pose import FramedPose, Pose2D
+from behavior_tree import Cause, CauseKind
 
 GOAL = FramedPose("map", Pose2D(1.0, 2.0, 0.5))
 
@@ -118,8 +128,32 @@ def test_pause_and_cancel_in_the_middle(bench: Bench) -> None:
 
 
 def test_manager_knows_better_why_it_failed(bench: Bench) -> None:
-    bench.managers[0].why = (Code.NO_ROUTE, "the goal is walled in")
+    bench.managers[0].why = failed(Code.NO_ROUTE, "the goal is walled in")
     mission = sequence(bench, "fails")
     run_to_end(bench, mission)
     assert mission.code is Code.NO_ROUTE
     assert mission.text == "step 1 of 1 (fails): the goal is walled in"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (CauseKind.SERVER_LOST, Code.SERVER_LOST),
+        (CauseKind.TIMED_OUT, Code.TIMED_OUT),
+        (CauseKind.OTHER, Code.TREE_FAILED),
+    ],
+)
+def test_the_kind_of_a_managers_cause_is_its_code_where_it_gives_none(bench, kind, code) -> None:
+    bench.managers[0].why = Cause(kind, "the lift is away", remedy="call it")
+    mission = sequence(bench, "fails")
+    run_to_end(bench, mission)
+    assert mission.code is code
+    assert mission.text.endswith("the lift is away: call it")
+
+
+def test_a_code_for_clients_keeps_kind_and_remedy() -> None:
+    lost = Cause(CauseKind.SERVER_LOST, "the loader is gone", remedy="start it")
+    why = failed(Code.MAP_FAILED, lost.at("the map was not changed"))
+    assert why == "the map was not changed: the loader is gone: start it"
+    assert (why.kind, why.remedy) == (CauseKind.SERVER_LOST, "start it")
+    assert code_of(why) is Code.MAP_FAILED

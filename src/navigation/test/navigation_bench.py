@@ -31,7 +31,7 @@ from behavior_navigation.rules.planner_mode import PlannerRules
 from behavior_navigation.rules.polyline import Polyline
 from behavior_navigation.rules.route_exchange import RouteAnswer, RouteQuestion
 from behavior_navigation.rules.state import Level, MapPhase, NavigationState, PlannerMode
-from behavior_tree import BehaviorTreeFactory, Blackboard
+from behavior_tree import BehaviorTreeFactory, Blackboard, Cause
 
 TREES = Path(__file__).parents[3] / "trees" / "navigation"
 PERIOD = 0.1
@@ -417,7 +417,7 @@ class NavigationBench:
         self.change.mission_ended()
         self.planner.set_mode(PlannerMode.IDLE, "there is no mission")
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         return self.action.failure()
 
     def mission_changed(self, mission: Mission) -> None:

@@ -20,14 +20,14 @@ from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 from behavior_executor.conversion import pose_message
-from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_executor.missions import Code, Kind, MissionRequest, code_of
 from behavior_executor.report import Report
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.managers.action import ActionManager
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, ParameterError, to_time
 from behavior_ros.testing import until
-from behavior_tree import NodeStatus
+from behavior_tree import CauseKind, NodeStatus
 
 Action = Rig[ActionManager]
 pytestmark = pytest.mark.timeout(180)
@@ -171,9 +171,10 @@ def test_the_wait_at_its_limits(action: Action) -> None:
     assert action.ask("routeWaitExpired")
     assert action.run(action.waiting) is NodeStatus.FAILURE
     assert action.run(action.tree("<failAction/>")) is NodeStatus.FAILURE
-    code, text = action.manager.failure()
-    assert code is Code.NO_ROUTE
-    assert "20.1 s" in text
+    why = action.manager.failure()
+    assert code_of(why) is Code.NO_ROUTE
+    assert why.kind is CauseKind.TIMED_OUT
+    assert "20.1 s" in why
 
 
 def test_no_maneuver_in_a_pause_or_while_the_map_changes(action: Action) -> None:
@@ -235,9 +236,9 @@ def test_a_goal_in_a_frame_that_moves_and_is_lost(action: Action) -> None:
     assert action.ask("goalFrameIsKnown")
     action.wait(2.0)
     assert not action.ask("goalFrameIsKnown")
-    code, text = action.manager.failure()
-    assert code is Code.GOAL_FRAME_LOST
-    assert "'cart'" in text
+    why = action.manager.failure()
+    assert code_of(why) is Code.GOAL_FRAME_LOST
+    assert "'cart'" in why
 
 
 def test_regions_come_with_the_maneuver(action: Action) -> None:

@@ -10,7 +10,7 @@ from behavior_msgs.msg import LoadTileRequest
 from navigation_rig import Rig, rig
 from std_msgs.msg import Header
 
-from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_executor.missions import Code, Kind, MissionRequest, code_of
 from behavior_navigation.managers.map import MapManager
 from behavior_navigation.rules.state import MapPhase
 from behavior_ros import QOS_COMMAND, GoalContext, WorkerActionServer, seconds, to_time
@@ -122,9 +122,9 @@ def test_a_refusal_is_told_and_may_be_tried_again(maps: Map) -> None:
     maps.do(maps.manager.mission_started, MissionRequest("m0", Kind.NAVIGATE_TO_POSE))
     assert finish(maps, maps.tree(CHANGE)) is NodeStatus.FAILURE
     assert maps.state.map.phase is MapPhase.FAILED
-    code, text = maps.manager.failure()
-    assert code is Code.MAP_FAILED
-    assert "the disk is full" in text
+    why = maps.manager.failure()
+    assert code_of(why) is Code.MAP_FAILED
+    assert "the disk is full" in why
     assert "the disk is full" in maps.manager.problem()
     loader.code = LoadTile.Result.SUCCESS
     maps.do(maps.manager.mission_started, MissionRequest("m", Kind.NAVIGATE_TO_POSE))

@@ -25,7 +25,7 @@ from behavior_navigation.rules.calls import CallResult
 from behavior_navigation.rules.map_change import TileRequest
 from behavior_navigation.rules.polyline import Polyline
 from behavior_navigation.rules.regions import Region, RegionIndex
-from behavior_navigation.rules.route_exchange import Cause
+from behavior_navigation.rules.route_exchange import RouteCause
 from behavior_navigation.rules.state import ActionPhase, Level, MapPhase, PlannerMode
 from behavior_navigation.rules.tiles import Tile, TileRule
 from behavior_tree import NodeExecutionError, NodeStatus
@@ -42,7 +42,7 @@ def driving(bench: NavigationBench) -> bool:
     return bench.state.planner.mode is not IDLE
 
 
-def causes(bench: NavigationBench) -> list[Cause]:
+def causes(bench: NavigationBench) -> list[RouteCause]:
     return [question.cause for question in bench.world.questions]
 
 
@@ -59,7 +59,7 @@ def test_drives_to_the_goal_and_stops_there(bench: NavigationBench) -> None:
     assert bench.world.robot.distance(Pose2D(5.0, 2.0)) <= 0.25
     assert not driving(bench)
     assert (bench.action.executed, bench.action.completed) == (1, 1)
-    assert causes(bench) == [Cause.NEW_ACTION]
+    assert causes(bench) == [RouteCause.NEW_ACTION]
     assert bench.world.resets == 1
     assert mission.state is State.FINISHED
 
@@ -229,7 +229,7 @@ def test_a_route_planner_that_cannot_be_reset_is_no_reason_to_give_up(
 def test_a_route_within_the_threshold_is_taken(bench: NavigationBench) -> None:
     bench.world.route_delay = 19.9
     assert bench.finish(bench.go(3.0)) is Code.SUCCESS
-    assert causes(bench) == [Cause.NEW_ACTION] + 4 * [Cause.RETRY]
+    assert causes(bench) == [RouteCause.NEW_ACTION] + 4 * [RouteCause.RETRY]
 
 
 def test_without_a_route_the_action_fails_after_the_threshold(bench: NavigationBench) -> None:
@@ -271,14 +271,14 @@ def test_a_blocked_way_is_left_for_another_route(bench: NavigationBench) -> None
     bench.until(lambda: bench.world.robot.x > 1.0)
     bench.world.planning_fails = True
     bench.world.detour = 2.0
-    bench.until(lambda: Cause.REROUTE in causes(bench), 2.0)
+    bench.until(lambda: RouteCause.REROUTE in causes(bench), 2.0)
     assert bench.state.planner.mode is FALLBACK
     assert bench.world.questions[-1].avoid_edges == ("a-b",)
     bench.until(lambda: bench.state.action.route_length > 7.5, 2.0)
     bench.world.planning_fails = False
     assert bench.finish(mission) is Code.SUCCESS
     assert bench.state.action.reroutes == 1
-    assert causes(bench).count(Cause.REROUTE) == 1
+    assert causes(bench).count(RouteCause.REROUTE) == 1
 
 
 def test_only_the_edges_ahead_are_avoided(bench: NavigationBench) -> None:
@@ -288,7 +288,7 @@ def test_only_the_edges_ahead_are_avoided(bench: NavigationBench) -> None:
     bench.go(12.0)
     bench.until(lambda: bench.world.robot.x > 4.5)
     bench.world.planning_fails = True
-    bench.until(lambda: Cause.REROUTE in causes(bench), 2.0)
+    bench.until(lambda: RouteCause.REROUTE in causes(bench), 2.0)
     assert bench.world.questions[-1].avoid_edges == ("b-c",)
 
 
@@ -309,7 +309,7 @@ def test_other_routes_are_asked_for_in_moderation(bench: NavigationBench) -> Non
     bench.until(lambda: bench.world.robot.x > 1.0)
     bench.world.planning_fails = True
     bench.run(20.0)
-    assert 3 <= causes(bench).count(Cause.REROUTE) <= 5
+    assert 3 <= causes(bench).count(RouteCause.REROUTE) <= 5
 
 
 def test_a_way_that_clears_up_needs_no_other_route(bench: NavigationBench) -> None:
@@ -317,7 +317,7 @@ def test_a_way_that_clears_up_needs_no_other_route(bench: NavigationBench) -> No
     bench.until(lambda: bench.world.robot.x > 1.0)
     bench.world.route_delay = None
     bench.world.planning_fails = True
-    bench.until(lambda: Cause.REROUTE in causes(bench), 2.0)
+    bench.until(lambda: RouteCause.REROUTE in causes(bench), 2.0)
     bench.world.planning_fails = False
     assert bench.finish(mission) is Code.SUCCESS
 
@@ -344,7 +344,7 @@ def test_a_goal_that_moves_gets_a_new_route_while_the_robot_drives_on(
     bench.until(lambda: bench.world.robot.x > 1.0)
     bench.world.route_delay = 1.0
     bench.world.frames["cart"] = Pose2D(6.0, 3.0)
-    bench.until(lambda: Cause.GOAL_MOVED in causes(bench), 1.0)
+    bench.until(lambda: RouteCause.GOAL_MOVED in causes(bench), 1.0)
     x = bench.world.robot.x
     for _ in range(8):
         bench.tick()
@@ -352,7 +352,7 @@ def test_a_goal_that_moves_gets_a_new_route_while_the_robot_drives_on(
     assert bench.world.robot.x > x + 0.5 * SPEED
     assert bench.finish(mission) is Code.SUCCESS
     assert bench.world.robot.distance(Pose2D(6.0, 3.0)) <= 0.25
-    assert causes(bench) == [Cause.NEW_ACTION, Cause.GOAL_MOVED]
+    assert causes(bench) == [RouteCause.NEW_ACTION, RouteCause.GOAL_MOVED]
     assert bench.state.action.reroutes == 1
 
 
@@ -376,7 +376,7 @@ def test_a_goal_that_trembles_gets_no_new_route(bench: NavigationBench) -> None:
     while not mission.is_final:
         bench.world.frames["cart"] = Pose2D(5.0 + 0.15 * math.sin(30.0 * bench.world.time))
         bench.tick()
-    assert causes(bench) == [Cause.NEW_ACTION]
+    assert causes(bench) == [RouteCause.NEW_ACTION]
 
 
 def test_a_goal_whose_frame_is_lost_fails(bench: NavigationBench) -> None:
@@ -415,7 +415,7 @@ def test_a_goal_seen_from_the_robot_does_not_move_with_it(bench: NavigationBench
     mission = bench.go(3.0, frame="base_link")
     assert bench.finish(mission) is Code.SUCCESS
     assert bench.world.robot.distance(Pose2D(1.0, 4.0)) <= 0.25
-    assert causes(bench) == [Cause.NEW_ACTION]
+    assert causes(bench) == [RouteCause.NEW_ACTION]
 
 
 # -- gates -----------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ def test_a_localization_that_comes_back_by_itself_is_not_reset(bench: Navigation
     bench.world.localized = True
     assert bench.finish(mission) is Code.SUCCESS
     assert bench.world.localization_resets == 0
-    assert causes(bench) == [Cause.NEW_ACTION]
+    assert causes(bench) == [RouteCause.NEW_ACTION]
 
 
 def test_a_lost_localization_is_reset_once(bench: NavigationBench) -> None:
@@ -477,7 +477,7 @@ def test_pause_and_resume(bench: NavigationBench) -> None:
     assert bench.state.action.phase is ActionPhase.NAVIGATING
     bench.control(Kind.RESUME)
     assert bench.finish(mission) is Code.SUCCESS
-    assert causes(bench) == [Cause.NEW_ACTION]
+    assert causes(bench) == [RouteCause.NEW_ACTION]
     assert (bench.action.executed, bench.action.completed) == (1, 1)
 
 
@@ -587,7 +587,7 @@ def test_a_change_of_the_map_on_the_way(bench: NavigationBench) -> None:
     assert len(bench.world.republished) == 1
     assert bench.finish(mission) is Code.SUCCESS
     assert bench.world.phases_at_maneuvers == {MapPhase.IDLE}
-    assert causes(bench) == 2 * [Cause.NEW_ACTION]
+    assert causes(bench) == 2 * [RouteCause.NEW_ACTION]
 
 
 def test_the_map_changes_where_the_way_leaves_the_tile() -> None:
@@ -815,7 +815,7 @@ def test_semantic_drives_around_forbidden_regions() -> None:
     bench.action.regions = region(2)
     bench.world.edges = ("a-b",)
     mission = bench.go(8.0)
-    bench.until(lambda: Cause.REROUTE in causes(bench))
+    bench.until(lambda: RouteCause.REROUTE in causes(bench))
     assert not driving(bench)
     assert bench.world.questions[-1].avoid_edges == ("a-b",)
     bench.world.detour = 3.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from behavior_motion.planar_pose import Pose2D
 from behavior_navigation.rules.route_exchange import (
-    Cause,
     RouteAnswer,
+    RouteCause,
     RouteExchange,
     RouteQuestion,
     RouteRule,
@@ -31,7 +31,7 @@ class Desk:
     def _send(self, question: RouteQuestion) -> None:
         self.sent.append((self.now, question))
 
-    def ask(self, cause: Cause = Cause.NEW_ACTION, avoid: tuple[str, ...] = ()) -> None:
+    def ask(self, cause: RouteCause = RouteCause.NEW_ACTION, avoid: tuple[str, ...] = ()) -> None:
         self.exchange.ask(self.now, GOAL, cause, avoid)
 
     def at(self, now: float) -> None:
@@ -59,7 +59,7 @@ def test_the_question_is_repeated_until_then_and_any_answer_to_it_counts() -> No
     assert [round(time - 100.0, 1) for time, _ in desk.sent] == [0.0, 4.0, 8.0, 12.0, 16.0, 20.0]
     assert [question.id for _, question in desk.sent] == [7, 8, 9, 10, 11, 12]
     causes = [question.cause for _, question in desk.sent]
-    assert causes == [Cause.NEW_ACTION] + 5 * [Cause.RETRY]
+    assert causes == [RouteCause.NEW_ACTION] + 5 * [RouteCause.RETRY]
     assert all(question.goal == GOAL for _, question in desk.sent)
     assert desk.answer(8)  # a slow planner
     assert not desk.exchange.pending
@@ -80,7 +80,7 @@ def test_late_and_repeated_answers_are_ignored() -> None:
     assert desk.answer(7)
     assert not desk.answer(7)  # again
     desk.at(101.0)
-    desk.ask(Cause.GOAL_MOVED)
+    desk.ask(RouteCause.GOAL_MOVED)
     assert not desk.answer(7)  # the old question
     assert desk.answer(8)
 
@@ -123,7 +123,7 @@ def test_questions_are_limited_in_rate() -> None:
     desk = Desk()
     for i in range(100):
         desk.at(100.0 + 0.01 * i)
-        desk.ask(Cause.GOAL_MOVED)
+        desk.ask(RouteCause.GOAL_MOVED)
     assert len(desk.sent) == 2  # at once, and half a second later
     desk.at(101.5)
     assert len(desk.sent) == 3
@@ -164,7 +164,7 @@ def test_forgotten_questions_have_no_answer() -> None:
 
 EVENT = st.one_of(
     st.tuples(st.just("wait"), st.floats(0.01, 6.0)),
-    st.tuples(st.just("ask"), st.sampled_from(Cause)),
+    st.tuples(st.just("ask"), st.sampled_from(RouteCause)),
     st.tuples(st.just("answer"), st.integers(0, 30)),
     st.tuples(st.just("refuse"), st.integers(0, 30)),
 )

@@ -44,7 +44,7 @@ from behavior_ros import (
     declare,
     seconds,
 )
-from behavior_tree import BehaviorTreeFactory
+from behavior_tree import BehaviorTreeFactory, Cause
 
 SILENCE = 1.0
 """[s] A frame whose transform has not been published for so long is not known any more."""
@@ -162,7 +162,7 @@ class ActionManager(NavigationManager):
         """The action is over."""
         self.core.mission_ended(code)
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         """Why the action failed."""
         return self.core.failure()
 

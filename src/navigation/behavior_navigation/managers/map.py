@@ -136,11 +136,10 @@ class MapManager(NavigationManager):
         """A change in the middle of which the mission ended has failed."""
         self.change.mission_ended()
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         """Why the map was not changed."""
-        if self.state.map.phase is not MapPhase.FAILED or not self._navigates:
-            return None
-        return Code.MAP_FAILED, f"the map was not changed: {self.state.map.text}"
+        failed = self.state.map.phase is MapPhase.FAILED
+        return self.state.map.failure(self.state.map.text) if failed and self._navigates else None
 
     # -- what the rules need -----------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from behavior_executor.manager_node import input_parameters
-from behavior_executor.missions import Code, MissionRequest
+from behavior_executor.missions import Code, MissionRequest, failed
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_navigation.manager import NavigationManager
@@ -19,7 +19,7 @@ from behavior_navigation.rules.planner_core import PlannerCore
 from behavior_navigation.rules.planner_mode import Alarm, PlannerRules, Solver
 from behavior_navigation.rules.state import PlannerMode
 from behavior_ros import ERROR, QOS_LATCHED, STALE, ParameterSpec
-from behavior_tree import BehaviorTreeFactory
+from behavior_tree import BehaviorTreeFactory, Cause
 
 EVERY_CYCLE = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT
@@ -162,11 +162,10 @@ class PlannerManager(NavigationManager):
         """The planner idles."""
         self.core.idle("there is no mission")
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         """Too many failed cycles."""
-        if self.state.planner.failed:
-            return Code.PLANNER_FAILED, self.state.planner.why_failed
-        return None
+        planner = self.state.planner
+        return failed(Code.PLANNER_FAILED, planner.why_failed) if planner.failed else None
 
     # -- reports ---------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from behavior_executor.missions import Code, Kind, MissionRequest
+from behavior_executor.missions import Code, Kind, MissionRequest, failed
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_navigation.rules.calls import Call
 from behavior_navigation.rules.detours import Detours
@@ -34,8 +34,8 @@ from behavior_navigation.rules.maneuver import (
 from behavior_navigation.rules.polyline import Polyline
 from behavior_navigation.rules.regions import RegionIndex
 from behavior_navigation.rules.route_exchange import (
-    Cause,
     RouteAnswer,
+    RouteCause,
     RouteExchange,
     RouteQuestion,
     RouteRule,
@@ -49,18 +49,13 @@ from behavior_navigation.rules.state import (
     PlannerMode,
 )
 from behavior_navigation.rules.tiles import TileRule
+from behavior_tree.cause import Cause, CauseKind
 
 NAVIGATION_KINDS = frozenset({Kind.NAVIGATE_TO_POSE, Kind.FOLLOW_ROUTE, Kind.LOAD_MAP})
 """Kinds of missions that are actions of this state machine."""
 LARGEST = 1e6
 """[m] of a coordinate on a map; centimetres of greater ones are lost in sums."""
 _CANCELED = frozenset({Code.CANCELED_BY_CLIENT, Code.REPLACED, Code.SHUTDOWN})
-
-_CODES = {
-    ActionPhase.COMPLETED: Code.SUCCESS,
-    ActionPhase.FAILED: Code.TREE_FAILED,
-    ActionPhase.CANCELED: Code.CANCELED_BY_CLIENT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +257,7 @@ class ActionCore:
         self._check.reset()
         self.action.goal_reached = self._final_told = False
 
-    def request_route(self, cause: Cause) -> bool:
+    def request_route(self, cause: RouteCause) -> bool:
         """See to it that a route is under way; False: the goal's place is not known yet.
 
         A FOLLOW_ROUTE action brings its own route; then the planner is asked only for ways to it,
@@ -272,14 +267,14 @@ class ActionCore:
         goal, now = self.action.goal_in_map, self.state.now
         if goal is None:
             return False
-        if self._given is not None and cause is not Cause.REROUTE:
+        if self._given is not None and cause is not RouteCause.REROUTE:
             if not self._place_given(self._given):
                 return False
             if self._set_out(self._given):
                 return True
-        if self.exchange.pending and cause is not Cause.GOAL_MOVED:
+        if self.exchange.pending and cause is not RouteCause.GOAL_MOVED:
             return True
-        if cause is Cause.REROUTE and not self._detours.give_up_way(
+        if cause is RouteCause.REROUTE and not self._detours.give_up_way(
             now, self._place, self.rules.reroute_lookahead
         ):
             return True
@@ -304,7 +299,7 @@ class ActionCore:
         ]
         if not self._detours.avoid(touching):
             return False
-        self._ask(goal, Cause.REROUTE)
+        self._ask(goal, RouteCause.REROUTE)
         return True
 
     def reset_planner(self) -> Call | None:
@@ -365,43 +360,45 @@ class ActionCore:
         self.completed += 1
         left_out = self._given.left_out if self._given is not None else 0.0
         text = f"done, but for {left_out:.1f} m of the route that were blocked" if left_out else ""
-        self._end(ActionPhase.COMPLETED, Code.SUCCESS, text)
+        self._end(ActionPhase.COMPLETED, text)
         self.action.distance_remaining = 0.0
         return True
 
     def fail(self) -> str:
         """End the action without success; returns why."""
-        code, text = self.failure() or (Code.TREE_FAILED, "")
+        why = self.failure() or ""
         if self.action.active:
-            self._end(ActionPhase.FAILED, code, text)
-        return text
+            self._end(ActionPhase.FAILED, why)
+        return why
 
-    def failure(self) -> tuple[Code, str] | None:
+    def failure(self) -> Cause | None:
         """Why the action fails or failed, the nearest cause first; None: not for a known one."""
         state, action = self.state, self.action
         if self._request is None:
             return None
         if action.phase is ActionPhase.FAILED and action.text:
-            return action.code, action.text
+            return Cause.of(action.text)
         if state.map.phase is MapPhase.FAILED:
-            return Code.MAP_FAILED, f"the map was not changed: {state.map.text}"
+            return state.map.failure(state.map.text)
         if state.map.refused and (self._loads_map or self.tile_refused):
-            return Code.MAP_FAILED, f"the map was not changed: {state.map.refusal}"
+            return state.map.failure(state.map.refusal)
         if self._watch is not None and self._watch.lost and action.goal is not None:
-            return (
-                Code.GOAL_FRAME_LOST,
+            sentence = (
                 f"the frame '{action.goal.frame}' of the goal has not been known for "
-                f"{self.rules.frame.max_timeout:g} s: is it published on /tf?",
+                f"{self.rules.frame.max_timeout:g} s: is it published on /tf?"
             )
+            return failed(Code.GOAL_FRAME_LOST, sentence)
         if state.planner.failed:
-            return Code.PLANNER_FAILED, f"the path planner gave up: {state.planner.why_failed}"
+            why = Cause.of(state.planner.why_failed).at("the path planner gave up")
+            return failed(Code.PLANNER_FAILED, why)
         if not state.localization.good and not self._loads_map:
-            why = state.localization.reason
-            return Code.LOCALIZATION_LOST, f"the robot does not know where it is: {why}"
+            reason = state.localization.reason
+            return failed(Code.LOCALIZATION_LOST, f"the robot does not know where it is: {reason}")
         if self.route_expired:
             waited = state.now - self.exchange.asked
             refusal = self.exchange.refusal or "it did not answer; does it run?"
-            return Code.NO_ROUTE, f"no route within {waited:.1f} s: the route planner: {refusal}"
+            sentence = f"no route within {waited:.1f} s: the route planner: {refusal}"
+            return failed(Code.NO_ROUTE, Cause(CauseKind.TIMED_OUT, sentence))
         return None
 
     @property
@@ -480,15 +477,11 @@ class ActionCore:
 
     def _give_up(self, phase: ActionPhase) -> None:
         if self.action.active:
-            code, text = (self.failure() if phase is ActionPhase.FAILED else None) or (
-                _CODES[phase],
-                "",
-            )
-            self._end(phase, code, text)
+            self._end(phase, (self.failure() if phase is ActionPhase.FAILED else None) or "")
 
-    def _end(self, phase: ActionPhase, code: Code, text: str) -> None:
+    def _end(self, phase: ActionPhase, text: str) -> None:
         self.drop_route()
-        self.action.phase, self.action.code, self.action.text = phase, code, text
+        self.action.phase, self.action.text = phase, text
         self.action.goal_reached = phase is ActionPhase.COMPLETED
 
     def _ask_on(self, now: float) -> None:
@@ -500,7 +493,7 @@ class ActionCore:
             or not state.localization.good
             or not state.autonomy.may_drive
         )
-        optional = self.exchange.cause is Cause.REROUTE and self.route_available
+        optional = self.exchange.cause is RouteCause.REROUTE and self.route_available
         if hindered:
             self.exchange.restart(now)
         elif optional and self.route_expired and state.planner.mode is PlannerMode.NOMINAL:
@@ -604,9 +597,9 @@ class ActionCore:
         self._follow(follower)
         return True
 
-    def _ask(self, goal: Pose2D, cause: Cause) -> None:
+    def _ask(self, goal: Pose2D, cause: RouteCause) -> None:
         robot, given = self.state.localization.pose, self._given
-        if given is not None and cause is Cause.REROUTE and robot is not None:
+        if given is not None and cause is RouteCause.REROUTE and robot is not None:
             goal = given.led_past(robot, self.rules.reroute_lookahead)
         elif given is not None:
             goal = given.led_to()

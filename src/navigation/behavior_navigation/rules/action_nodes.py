@@ -8,7 +8,7 @@ from collections.abc import Callable
 from behavior_navigation.rules.action_core import ActionCore
 from behavior_navigation.rules.calls import CallNode
 from behavior_navigation.rules.regions import REGION_TYPES
-from behavior_navigation.rules.route_exchange import Cause
+from behavior_navigation.rules.route_exchange import RouteCause
 from behavior_navigation.rules.state import ActionPhase
 from behavior_tree import (
     BehaviorTreeFactory,
@@ -216,7 +216,8 @@ class FailAction(_ActionNode):
 
     def tick(self) -> NodeStatus:
         """End it; always FAILURE."""
-        self.set_failure_reason(self.core.fail() or "the action failed")
+        # In mere words: who waits for a lost server is the leaf that asked it.
+        self.set_failure_reason(str(self.core.fail()) or "the action failed")
         return NodeStatus.FAILURE
 
 
@@ -287,16 +288,15 @@ class RequestNewRouteOnBoard(StatefulActionNode):
             self.set_failure_reason("there is no action")
             return NodeStatus.FAILURE
         if core.goal_lost or (asked and core.route_expired):
-            why = core.failure()
-            self.set_failure_reason(why[1] if why else "route not available")
+            self.set_failure_reason(str(core.failure() or "route not available"))
             return NodeStatus.FAILURE
         return NodeStatus.RUNNING
 
-    def _cause(self) -> Cause:
+    def _cause(self) -> RouteCause:
         text = self.get_input("cause")
-        if text not in Cause.__members__:
-            raise ValueError(f"cause '{text}' is none of {', '.join(Cause.__members__)}")
-        return Cause[text]
+        if text not in RouteCause.__members__:
+            raise ValueError(f"cause '{text}' is none of {', '.join(RouteCause.__members__)}")
+        return RouteCause[text]
 
 
 def register_action_nodes(factory: BehaviorTreeFactory, core: ActionCore) -> None:

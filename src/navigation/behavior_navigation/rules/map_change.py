@@ -232,7 +232,7 @@ class MapChange:
             self._wanted, self.map.requested = None, ""
         return ""
 
-    def fail(self, text: str) -> None:
+    def fail(self, why: str) -> None:
         """Give the change up; a newer request stays."""
         if self.map.phase is MapPhase.FAILED:
             return
@@ -240,8 +240,9 @@ class MapChange:
             self.stop_loading()
         tile = self._current.tile_id if self._current is not None else self.map.requested
         if self.map.phase is not MapPhase.IDLE:
-            text = f"tile '{tile}', {self.map.phase.name.lower().replace('_', ' ')}: {text}"
-        self.map.phase, self.map.text = MapPhase.FAILED, text
+            phase = self.map.phase.name.lower().replace("_", " ")
+            why = Cause.of(why).at(f"tile '{tile}', {phase}")
+        self.map.phase, self.map.text = MapPhase.FAILED, why
         self.failures += 1
         if self._current is None:
             self._current = self._wanted

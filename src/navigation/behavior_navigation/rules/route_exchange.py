@@ -16,7 +16,7 @@ from enum import IntEnum
 from behavior_motion.planar_pose import Pose2D
 
 
-class Cause(IntEnum):
+class RouteCause(IntEnum):
     """Why a route is asked for (``RouteRequest.cause``)."""
 
     NEW_ACTION = 0
@@ -36,7 +36,7 @@ class RouteQuestion:
     id: int
     goal: Pose2D
     """In the frame of routes."""
-    cause: Cause
+    cause: RouteCause
     avoid_edges: tuple[str, ...] = ()
 
 
@@ -98,7 +98,7 @@ class RouteExchange:
         return self._question is not None
 
     @property
-    def cause(self) -> Cause | None:
+    def cause(self) -> RouteCause | None:
         """Of the open question."""
         return self._question.cause if self._question is not None else None
 
@@ -108,7 +108,7 @@ class RouteExchange:
         return self._asked
 
     def ask(
-        self, now: float, goal: Pose2D, cause: Cause, avoid_edges: tuple[str, ...] = ()
+        self, now: float, goal: Pose2D, cause: RouteCause, avoid_edges: tuple[str, ...] = ()
     ) -> None:
         """Ask for a route to a goal; an open question is forgotten."""
         self._first_id, self._asked, self._earliest = self._next_id, now, now
@@ -134,7 +134,7 @@ class RouteExchange:
             return
         number, self._next_id = self._next_id, self._next_id + 1
         self._last_sent, self.sent = now, self.sent + 1
-        cause = question.cause if is_new else Cause.RETRY
+        cause = question.cause if is_new else RouteCause.RETRY
         self._send(RouteQuestion(number, question.goal, cause, question.avoid_edges))
 
     def answer(self, answer: RouteAnswer) -> bool:

@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from behavior_executor.missions import Code
+from behavior_executor.missions import Code, failed
 from behavior_motion.planar_pose import FramedPose, Pose2D
+from behavior_tree.cause import Cause
 
 
 class Level(IntEnum):
@@ -123,9 +124,8 @@ class ActionState:
     reroutes: int = 0
     """Routes requested after the first one."""
     paused: bool = False
-    code: Code = Code.SUCCESS
-    """Why it failed."""
     text: str = ""
+    """Why it failed, a `Cause`; or what is to be said of its success."""
 
     @property
     def active(self) -> bool:
@@ -169,6 +169,10 @@ class MapState:
     def changing(self) -> bool:
         """Whether no maneuver may be published now."""
         return self.phase is not MapPhase.IDLE
+
+    def failure(self, why: str) -> Cause:
+        """What a mission fails with for want of a map."""
+        return failed(Code.MAP_FAILED, Cause.of(why).at("the map was not changed"))
 
 
 @dataclass(slots=True)
