@@ -54,6 +54,7 @@ from behavior_tree.xml.loader import (
     TreeDefinition,
     package_share,
 )
+from behavior_tree.xml.networks import network_warnings
 from behavior_tree.xml.recursion import recursion_problems
 from behavior_tree.xml.substitution import SubstitutionRule, matching_rule, rules_from_json
 from behavior_tree.xml.validator import Validator
@@ -357,9 +358,14 @@ class BehaviorTreeFactory:
         """What was read but hardly does what was meant, in all registered trees.
 
         Nodes that are never ticked, trees that are never used, trees that replace others of the
-        same file, a missing ``BTCPP_format``, files of version 3.
+        same file, atomic parts below nodes that know nothing of locks, a missing ``BTCPP_format``,
+        files of version 3.
         """
-        found = [*self._load_warnings, *lint(self._trees, self._manifests, self._main_tree)]
+        found = [
+            *self._load_warnings,
+            *lint(self._trees, self._manifests, self._main_tree),
+            *network_warnings(self._trees, self._manifests),
+        ]
         return sorted(found, key=_place)
 
     def create_tree(

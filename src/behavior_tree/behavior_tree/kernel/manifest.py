@@ -35,6 +35,8 @@ class TreeNodeManifest:
     script_ports: tuple[str, ...] = ()
     """Ports whose literals are scripts, so that they are checked at load."""
     builtin: bool = False
+    role: str = ""
+    """Part that nodes of this type play in a decider network; empty: none."""
 
     @staticmethod
     def of_class(
@@ -53,6 +55,7 @@ class TreeNodeManifest:
             max_children=high,
             script_ports=tuple(getattr(node_class, "script_ports", ())),
             builtin=builtin,
+            role=str(getattr(node_class, "role", "")),
         )
 
 

@@ -63,6 +63,7 @@ class Runtime:
         "_wall_clock",
         "at_work",
         "clock",
+        "locks",
         "on_wake_up",
         "quirks",
         "record",
@@ -87,6 +88,8 @@ class Runtime:
         """True while `at_work` is kept up to date."""
         self.at_work: tuple[int, TreeNode | None] = (0, None)
         """Thread that ticks, and the node it is in."""
+        self.locks: dict[TreeNode, bool] = {}
+        """Nodes that hold a lock, see `behavior_tree.nodes.decider.locks`."""
         self.ticks = 0
         """Ticks of the tree so far."""
         self.on_wake_up: Callable[[], None] | None = None

@@ -24,6 +24,7 @@ from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, node_path, resolve_type
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
+from behavior_tree.xml.networks import network_problems
 from behavior_tree.xml.recursion import duplicate_paths
 
 __all__ = ["Validator"]
@@ -75,6 +76,8 @@ class Validator:
             self._node(child, tree_id)
         if not (self.structure_only or self.quirks.names_unchecked):
             self._problems.extend(duplicate_paths(definition))
+        if not self.structure_only:
+            self._problems.extend(network_problems(definition, self.manifests))
         return self._problems
 
     # -- nodes ----------------------------------------------------------------------------------
