@@ -96,10 +96,10 @@ class _Networks:
     def check(self, node: _Node) -> None:
         """All about one node."""
         wanted = _PARENTS.get(node.role)
-        if wanted is not None and (node.above is None or node.above.role != wanted):
-            self.add(
-                node, f"a {node.role} stands outside of any {wanted}", f"put it into a {wanted}"
-            )
+        around = node.above.role if node.above is not None else ""
+        if wanted is not None and around != wanted and around not in _CHILDREN:
+            message = f"{_a(node.role)} stands outside of any {wanted}"
+            self.add(node, message, f"put it into <{wanted}>")
         if node.role in _CHILDREN:
             self._alternatives(node, _CHILDREN[node.role])
         on_none = node.element.get("on_none")
@@ -121,11 +121,12 @@ class _Networks:
             if child.role != wanted:
                 self.add(
                     child,
-                    f"a {node.role} has <{shorten(child.type_id)}> as a child",
+                    f"{_a(node.role)} has <{shorten(child.type_id)}> as a child",
                     f'put it into a <{wanted} name="...">',
                 )
             elif not name:
-                self.add(child, f"a {wanted} needs a name", f'write <{child.type_id} name="...">')
+                remedy = f'write <{child.type_id} name="...">'
+                self.add(child, f"{_a(wanted)} needs a name", remedy)
             elif name in seen:
                 message = f"'{shorten(node.name)}' has two of the name '{shorten(name)}'"
                 self.add(child, message, "give each another name", "name")
@@ -209,7 +210,7 @@ class _Networks:
         return (
             manifest.type is NodeType.CONDITION
             or node.type_id in _INSTANT
-            or node.type_id in _INSTANT_ROLES
+            or node.role in _INSTANT_ROLES
         )
 
     # -- locks ----------------------------------------------------------------------------------
@@ -366,6 +367,10 @@ def _cycle(after: Mapping[str, set[str]]) -> list[str]:
                 return [*chain[chain.index(to) :], to]
             chain.append(to)
     return []
+
+
+def _a(role: str) -> str:
+    return f"an {role}" if role.startswith("R") else f"a {role}"
 
 
 def _listed(names: list[str]) -> str:

@@ -119,6 +119,12 @@ class Session(TreeNode):
             self._leave()
         return status
 
+    def _execute_guarded(self) -> NodeStatus:
+        status = super()._execute_guarded()
+        if status is not RUNNING:
+            self._leave()  # a hook may have ended it in the midst of its session
+        return status
+
     def _begin(self) -> None:
         if self.status is not RUNNING:
             self.set_status(RUNNING)

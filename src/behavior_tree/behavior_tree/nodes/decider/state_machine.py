@@ -164,12 +164,12 @@ class StateMachine(ControlSession):
             self.end_child(index)
             successor = state.get_input("next") if status is SKIPPED else state.successor
             if not successor:
-                return self._done(status)
+                return self._finished(status)
             self._failed_child = None
-            self._running = self._index(successor)
+            self._running = self._place(successor)
         return RUNNING
 
-    def _done(self, status: NodeStatus) -> NodeStatus:
+    def _finished(self, status: NodeStatus) -> NodeStatus:
         self._running = None
         if status is not SUCCESS:
             return status
@@ -182,9 +182,9 @@ class StateMachine(ControlSession):
 
     def _first(self) -> int:
         name: str = self.get_input("initial")
-        return self._index(name) if name else 0
+        return self._place(name) if name else 0
 
-    def _index(self, name: str) -> int:
+    def _place(self, name: str) -> int:
         for index, child in enumerate(self.children):
             if child.name == name:
                 return index

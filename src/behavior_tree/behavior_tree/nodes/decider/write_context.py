@@ -18,6 +18,8 @@ class WriteContext(Instant):
     no sensor tells, such as "I have closed the gripper on it".
     """
 
+    role = "WriteContext"
+
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
         return ports_list(

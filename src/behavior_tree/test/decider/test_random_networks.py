@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A few of the random networks of ``benchmarks/fuzz_decider_networks.py``."""
+
+import pytest
+from random_networks import compare_decisions, live, lives_on
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_networks_decide_as_the_model_of_the_sweep(block):
+    for seed in range(block * 50, (block + 1) * 50):
+        compare_decisions(seed)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_whatever_happens_enters_equal_exits_and_the_path_is_one(block):
+    assert sum(live(seed) for seed in range(block * 40, (block + 1) * 40)) > 30
+
+
+def test_random_networks_go_on_after_a_restart():
+    assert sum(lives_on(seed) for seed in range(40)) > 30
