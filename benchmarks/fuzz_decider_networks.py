@@ -18,9 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1] / "src/behavior_tree/test"
-sys.path.insert(0, str(TESTS))
-sys.path.insert(0, str(TESTS / "decider"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/behavior_tree/test"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/behavior_tree/test/decider"))
 
 from random_networks import compare_decisions, live, lives_on
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make fuzz`: draws inputs nobody has tried, for as long as it is given.
 
-Random trees against BehaviorTree.CPP, mutated documents at the parsers, garbage at the Groot2
-server, and every property test with new examples. `make test` draws the same examples each time.
+Random trees against BehaviorTree.CPP, random decider networks against their model, mutated
+documents at the parsers, garbage at the Groot2 server, and every property test with new examples.
+`make test` draws the same examples each time.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ def programs(root: Path, *, seconds: float, seed: int) -> list[list[str]]:
     benchmarks = root / "benchmarks"
     conformance = [str(benchmarks / "tree_conformance.py"), f"--trees={TREES}", f"--seed={seed}"]
     parsers = [str(benchmarks / "fuzz_tree_parsers.py"), f"--seconds={seconds}", f"--seed={seed}"]
+    networks = [str(benchmarks / "fuzz_decider_networks.py"), f"--seconds={seconds}"]
     server = [str(benchmarks / "fuzz_groot2_server.py"), f"--seconds={seconds}", f"--seed={seed}"]
     return [
         *([*conformance, f"--kind={kind}"] for kind in ("trees", "entries", "scripts")),
         *([*parsers, f"--target={target}"] for target in ("xml", "script")),
+        [*networks, f"--seed={seed}"],
         server,
     ]
 

@@ -27,6 +27,7 @@ from behavior_tree import (
     Blackboard,
     write_tree_nodes_model_xml,
 )
+from behavior_tree.decider import register_decider_nodes
 
 
 class TreeShop:
@@ -113,6 +114,7 @@ class TreeShop:
 
     def _new_factory(self) -> BehaviorTreeFactory:
         factory = BehaviorTreeFactory(clock=self._clock)
+        register_decider_nodes(factory)
         for manager in self._managers:
             manager.register_nodes(factory)
         scene = next((each for each in self._managers if isinstance(each, SceneManager)), None)

@@ -26,6 +26,7 @@ from behavior_ros import register_ros_nodes
 from behavior_ros.testing import own_domain
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
 from behavior_tree.blackboard.conversion import type_name
+from behavior_tree.decider import register_decider_nodes
 
 ROOT = Path(__file__).parents[3]
 TREE_FILES = sorted((ROOT / "trees").rglob("*.xml"))
@@ -52,6 +53,7 @@ def real_factory() -> Iterator[BehaviorTreeFactory]:
     rclpy.init(args=MODULES)
     node = Node("loader")
     factory = BehaviorTreeFactory()
+    register_decider_nodes(factory)
     scene = SceneManager(node)
     for manager in (scene, *(load_manager_class(name)(node) for name in MANAGERS)):
         manager.register_nodes(factory)

@@ -11,6 +11,7 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.blackboard.conversion import Unsigned, type_name
 from behavior_tree.blackboard.ports import PortInfo, pointer_key, port_name_mistake
+from behavior_tree.decider import register_decider_nodes
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.manifest import TreeNodeManifest
@@ -55,6 +56,7 @@ def make_factory(
         BehaviorTreeError: a function or the rules cannot be loaded
     """
     factory = BehaviorTreeFactory()
+    register_decider_nodes(factory)
     for name in register:
         _call(name, factory)
     if extend is not None:

@@ -18,6 +18,7 @@ from behavior_tree.blackboard.ports import (
 )
 from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
 from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.nodes.decider import DECIDER_NODES
 from behavior_tree.quirks import Quirks
 from behavior_tree.script import compile_script
 from behavior_tree.shown_text import shorten
@@ -132,6 +133,8 @@ class Validator:
             remedy = f'it is a tree: write <SubTree ID="{type_id}"/>'
         elif type_id in self.node_models:
             remedy = "its <TreeNodesModel> only describes it: register it before loading the tree"
+        elif type_id in DECIDER_NODES:
+            remedy = "call behavior_tree.decider.register_decider_nodes(factory) before loading"
         else:
             near = self._nearest(type_id, self.manifests)
             remedy = near or "register it before loading the tree"
