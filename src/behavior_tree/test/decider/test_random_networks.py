@@ -5,16 +5,16 @@ import pytest
 from random_networks import compare_decisions, live, lives_on
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_random_networks_decide_as_the_model_of_the_sweep(block):
-    for seed in range(block * 50, (block + 1) * 50):
+    for seed in range(block * 40, (block + 1) * 40):
         compare_decisions(seed)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_whatever_happens_enters_equal_exits_and_the_path_is_one(block):
-    assert sum(live(seed) for seed in range(block * 40, (block + 1) * 40)) > 30
+    assert sum(live(seed) for seed in range(block * 30, (block + 1) * 30)) > 20
 
 
 def test_random_networks_go_on_after_a_restart():
-    assert sum(lives_on(seed) for seed in range(40)) > 30
+    assert sum(lives_on(seed) for seed in range(20)) > 15
