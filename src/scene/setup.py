@@ -10,7 +10,8 @@ setup(
     package_data={package_name: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/" + package_name]),
-        ("share/" + package_name, ["package.xml"]),
+        ("share/ament_index/resource_index/behavior_packages", ["resource/" + package_name]),
+        ("share/" + package_name, ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},
@@ -20,9 +21,10 @@ setup(
     description="Detection scene: detections become tracks, objects and frames",
     license="Apache-2.0",
     entry_points={
+        "behavior_packages": [f"{package_name} = {package_name}"],
         "console_scripts": [
             "detector_node = behavior_scene.detector.node:main",
             "scene_node = behavior_scene.node.scene_node:main",
-        ]
+        ],
     },
 )

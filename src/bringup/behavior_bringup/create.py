@@ -21,7 +21,7 @@ from behavior_bringup.offers import default_of
 from behavior_bringup.terminal import say, sentence
 from behavior_packages import MANIFEST, packages
 
-PARTS = ("tree", "leaf", "skill", "world", "robot")
+PARTS = ("tree", "leaf", "skill", "world", "robot", "planner", "detector")
 TEMPLATES = Path(__file__).parent / "templates"
 
 _MARK = re.compile(r"@(\w+)@")
@@ -36,13 +36,24 @@ _SEE = """\
         </Delay>
       </RetryUntilSuccessful>"""
 _REST = '      <@Stem@Rest name="rest" duration="0.5"/>'
-_PROCESSES = """\
-processes:
+_ARGUMENTS = {
+    "planner": "  planner: {default: @stem@_planner, help: which planner plans motions}\n",
+    "detector": "  detector: {default: @stem@_detector, help: which detector perceives}\n",
+}
+_PERCEPTION = """\
+  perception:
+    nodes:
+      detector:
+        parameters: {input: color}
+"""
+_SKILL = """\
   @package@:
     nodes:
       @package@_skill:
         node: @package@.skill_node:SkillNode
         parameters: {use_sim_time: true}
+"""
+_READY = """\
 ready:
   actions: [/mission/execute, /pick, /place, /move_arm, /screw, /gripper, /@package@/rest]
 """
@@ -63,7 +74,7 @@ def add_create(subparsers: Any) -> None:
         dest="parts",
         default="tree",
         metavar="PART,...",
-        help=f"what it shall bring: {', '.join(PARTS)} (tree); skill and robot bring a world",
+        help=f"what it shall bring: {', '.join(PARTS)} (tree); all but tree and leaf bring a world",
     )
     parser.set_defaults(run=_create)
 
@@ -105,7 +116,7 @@ def create(where: Path, package: str, parts: Sequence[str]) -> Path:
     if folder.exists():
         raise BringupError(f"{folder} is there already: choose another name, or move it away")
     chosen = set(parts)
-    if chosen & {"skill", "robot"}:
+    if chosen - {"tree", "leaf"}:
         chosen.add("world")
     names = _filled_names(package, chosen)
     try:
@@ -133,7 +144,11 @@ def _filled_names(package: str, parts: set[str]) -> dict[str, str]:
     if "world" in parts:
         base = packages().find("stacks", default_of("stacks", "a package that says so"))
         names["base"] = f"{base.package}/{base.name}"
-        names["robot"] = f"{stem}_robot" if "robot" in parts else _model_robot()
+        names["model"] = _model_robot()
+        names["robot"] = f"{stem}_robot" if "robot" in parts else names["model"]
+        names["arguments"] = "".join(
+            _filled(_ARGUMENTS[part], names) for part in ("planner", "detector") if part in parts
+        )
     names["mission"] = names["job"] if "tree" in parts else ""
     steps = [
         _SEE if "leaf" in parts else "",
@@ -141,7 +156,13 @@ def _filled_names(package: str, parts: set[str]) -> dict[str, str]:
         _REST if "skill" in parts else "",
     ]
     names["steps"] = _filled("\n".join(filter(None, steps)), names)
-    names["processes"] = _filled(_PROCESSES, names) if "skill" in parts else ""
+    processes = [
+        _filled(text, names)
+        for part, text in (("detector", _PERCEPTION), ("skill", _SKILL))
+        if part in parts
+    ]
+    ready = _filled(_READY, names) if "skill" in parts else ""
+    names["processes"] = "".join(["processes:\n" if processes else "", *processes, ready])
     return names
 
 
@@ -171,13 +192,17 @@ def _filled(text: str, names: dict[str, str]) -> str:
 
 
 def _manifest(parts: set[str], names: dict[str, str]) -> str:
-    package = names["package"]
+    package, stem = names["package"], names["stem"]
     offers: dict[str, dict[str, Any]] = {
         "tree": {"trees": ["trees"], "judges": {names["job"]: f"{package}.judge:MISSION"}},
         "leaf": {"tree_nodes": [f"{package}.tree_nodes:register"]},
         "skill": {"nodes": ["config/nodes.yaml"]},
         "world": {kind: [f"config/{kind}"] for kind in ("worlds", "scenes", "stacks")},
         "robot": {"robots": ["config/robots"]},
+        "planner": {"planners": {f"{stem}_planner": f"{package}.planner:{names['Stem']}Planner"}},
+        "detector": {
+            "detectors": {f"{stem}_detector": f"{package}.detector:{names['Stem']}Detector"}
+        },
     }
     chosen = {key: value for part in PARTS if part in parts for key, value in offers[part].items()}
     head = "# What this package offers to the behavior suite.\n"

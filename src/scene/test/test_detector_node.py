@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from array import array
+from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -27,9 +30,16 @@ from vision_msgs.msg import (  # noqa: E402
     ObjectHypothesisWithPose,
 )
 
-from behavior_ros import create_static_transform_broadcaster, matrix_to_transform, to_time  # noqa: E402
+from behavior_packages import Packages, read_manifest  # noqa: E402
+from behavior_ros import (  # noqa: E402
+    ParameterError,
+    create_static_transform_broadcaster,
+    matrix_to_transform,
+    to_time,
+)
 from behavior_ros.testing import own_domain  # noqa: E402
-from behavior_scene.detector import CameraModel, ImageError  # noqa: E402
+from behavior_scene.detector import CameraModel, Finder, ImageError, Region  # noqa: E402
+from behavior_scene.detector import detectors as detectors_module  # noqa: E402
 from behavior_scene.detector.node import DetectorNode  # noqa: E402
 from behavior_scene.library import Shape  # noqa: E402
 
@@ -91,12 +101,23 @@ def calibration(header):
     return CameraInfo(header=header, width=CAMERA.width, height=CAMERA.height, k=k)
 
 
+class Blue(Finder):
+    """Looks at pictures itself, and cannot stand red ones."""
+
+    def find(self, frame):
+        if (frame.color[..., 0] > 200).any():
+            raise RuntimeError("red")
+        labels = (frame.color[..., 2] > 200).astype(np.uint16)
+        return super().find(replace(frame, labels=labels, regions=[Region(1, "cube", 0.9)]))
+
+
 class Rig:
     """The detector and a node that plays camera and scene."""
 
     KINDS = {
         "depth": Image,
         "mask": Image,
+        "color": Image,
         "points": PointCloud2,
         "detections": Detection2DArray,
         "camera_info": CameraInfo,
@@ -215,6 +236,53 @@ def assert_cube(message, tolerance=0.005):
     assert (at.x, at.y, at.z) == pytest.approx(TRUTH[:3, 3], abs=tolerance)
     assert detection.bbox.size.x == pytest.approx(0.06)
     assert 0.0 < result.pose.covariance[0] < 1e-4
+
+
+@pytest.fixture
+def blue(tmp_path, monkeypatch):
+    """A package offers a detector `blue`."""
+    manifest = tmp_path / "behavior.yaml"
+    manifest.write_text("detectors: {blue: 'blue_package:Blue', regions: 'blue_package:Finder'}")
+    module = ModuleType("blue_package")
+    module.Blue, module.Finder = Blue, Finder
+    monkeypatch.setitem(sys.modules, "blue_package", module)
+    found = Packages([read_manifest("blue_package", manifest)])
+    monkeypatch.setattr(detectors_module, "packages", lambda: found)
+
+
+@pytest.mark.parametrize("encoding", ["rgb8", "bgra8"])
+def test_a_detector_of_a_package_looks_at_the_picture(make, blue, encoding):
+    """It is told where what it raises arose, and goes on."""
+    rig = make("depth", "color", "camera_info", detector="blue", input="color")
+
+    def picture(channel):
+        color = np.full((CAMERA.height, CAMERA.width, 3), 90, np.uint8)
+        color[PICTURE.labels == 1, channel] = 250
+        if encoding == "bgra8":
+            opaque = np.full((*color.shape[:2], 1), 255, np.uint8)
+            color = np.concatenate([color[..., ::-1], opaque], axis=-1)
+        return lambda header: image(np.ascontiguousarray(color), encoding, header)
+
+    red, own = picture(0), picture(2)
+    rig.send_good(color=red(Header(stamp=rig.next_stamp(), frame_id=FRAME)))
+    rig.until(lambda: rig.health.get("detector_failed") == "1")
+    assert "RuntimeError('red')" in rig.health["detector_failed: what it means"]
+    rig.send_good(color=own(Header(stamp=rig.next_stamp(), frame_id=FRAME)))
+    assert_cube(rig.next())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("green", "no detector 'green'"), ("regions", "set the parameter input")]
+)
+def test_a_detector_that_cannot_look_is_refused(blue, name, words):
+    overrides = [Parameter("detector", value=name), Parameter("input", value="color")]
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=own_domain())
+    try:
+        with pytest.raises(ParameterError, match=words):
+            DetectorNode(context=context, parameter_overrides=overrides)
+    finally:
+        rclpy.shutdown(context=context)
 
 
 def test_masks_and_depth(make):

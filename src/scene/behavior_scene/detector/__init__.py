@@ -7,9 +7,17 @@ Everything exported here is free of ROS; `behavior_scene.detector.node` is the n
 
 from behavior_scene.detector.boxes import Box, labels_of_boxes, suppressed
 from behavior_scene.detector.camera_model import CameraModel, CameraModelError
+from behavior_scene.detector.detectors import Detector, create_detector
 from behavior_scene.detector.estimate import Estimate
 from behavior_scene.detector.finder import Finder, Frame, Region, Rejection
-from behavior_scene.detector.images import ImageDefect, ImageError, RawImage, depth_of, labels_of
+from behavior_scene.detector.images import (
+    ImageDefect,
+    ImageError,
+    RawImage,
+    color_of,
+    depth_of,
+    labels_of,
+)
 from behavior_scene.detector.pairing import TimePairing
 from behavior_scene.detector.points import CloudPoints, DepthPoints, PointImage, depth_from_points
 from behavior_scene.detector.settings import (
@@ -28,6 +36,7 @@ __all__ = [
     "ClassSettings",
     "CloudPoints",
     "DepthPoints",
+    "Detector",
     "DetectorSettings",
     "Estimate",
     "Finder",
@@ -40,6 +49,8 @@ __all__ = [
     "Rejection",
     "SettingsError",
     "TimePairing",
+    "color_of",
+    "create_detector",
     "depth_from_points",
     "depth_of",
     "labels_of",

@@ -19,7 +19,7 @@ from behavior_scene.detector.points import PointImage
 from behavior_scene.detector.settings import DetectorSettings
 
 
-class Rejection(enum.Enum):
+class Rejection(enum.StrEnum):
     """Why something in an image is not reported; the value is the key on the diagnostics."""
 
     IGNORED = "ignored_class"
@@ -47,6 +47,7 @@ class Frame:
     labels: NDArray[np.uint16]
     """(h, w); 0: nothing."""
     regions: Sequence[Region]
+    """What an image detector found; none where the picture itself is given."""
     camera: CameraModel
     probability: NDArray[np.float32] | None = None
     """(h, w) that a pixel belongs to its label; None: not told."""
@@ -55,6 +56,8 @@ class Frame:
     camera's own, in which nothing is known of up."""
     with_ground: bool = False
     """Whether the labels may include the ground that objects stand on, as those of boxes do."""
+    color: NDArray[np.uint8] | None = None
+    """(h, w, 3) red, green and blue, where the detector looks at the picture itself."""
 
 
 class Finder:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from sensor_msgs.msg import PointCloud2
 from vision_msgs.msg import Detection2DArray
 
@@ -15,7 +16,7 @@ from behavior_scene.detector import messages
 from behavior_scene.detector.boxes import Box, labels_of_boxes, suppressed
 from behavior_scene.detector.camera_model import CameraModel
 from behavior_scene.detector.finder import Frame, Region
-from behavior_scene.detector.images import ImageDefect, ImageError, depth_of, labels_of
+from behavior_scene.detector.images import ImageDefect, ImageError, color_of, depth_of, labels_of
 from behavior_scene.detector.points import DepthPoints, PointImage
 from behavior_scene.detector.settings import DetectorSettings
 
@@ -46,13 +47,20 @@ class FrameBuilder:
         """Detections in images that say nothing usable."""
 
     def frame(self, parts: Mapping[str, Any], reference_T_camera: Array | None) -> Frame:
-        """The frame of the messages `depth` (an image or a cloud), `mask` and `detections`.
+        """The frame of `depth` (an image or a cloud), and `mask`, `detections` or `color`.
 
         Raises:
             ImageError: one of them cannot be used.
         """
         camera = self._checked_camera(parts)
         points = _points(parts["depth"], camera)
+        if "color" in parts:
+            color = color_of(messages.raw_image(parts["color"]))
+            _same_size("color", color.shape[:2], camera)
+            nothing = np.zeros(color.shape[:2], np.uint16)
+            return Frame(
+                points, nothing, (), camera, reference_T_camera=reference_T_camera, color=color
+            )
         if "mask" not in parts:
             return self._frame_of_boxes(parts["detections"], camera, points, reference_T_camera)
         labels, probability = labels_of(messages.raw_image(parts["mask"]))

@@ -54,6 +54,15 @@ _DEPTH: dict[str, Any] = {
     "mono16": np.dtype(np.uint16),
     "64FC1": np.dtype(np.float64),
 }
+_COLORS = {
+    "rgb8": (0, 1, 2),
+    "bgr8": (2, 1, 0),
+    "rgba8": (0, 1, 2),
+    "bgra8": (2, 1, 0),
+    "mono8": (0, 0, 0),
+}
+"""Channels of red, green and blue."""
+_CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4, "mono8": 1}
 _LABELS = {"16UC1": 1, "mono16": 1, "16UC2": 2, "8UC1": 1, "mono8": 1}
 
 
@@ -74,6 +83,19 @@ def depth_of(image: RawImage) -> NDArray[np.floating[Any]]:
             ImageDefect.NO_DEPTH, "no pixel has a depth; see that the camera sees something"
         )
     return depth
+
+
+def color_of(image: RawImage) -> NDArray[np.uint8]:
+    """Red, green and blue (h, w, 3) of a picture.
+
+    Raises:
+        ImageError: other encoding or wrong size.
+    """
+    channels = _CHANNELS.get(image.encoding, 0)
+    dtype = np.dtype(np.uint8) if channels else None
+    pixels = _pixels(image, dtype, channels, "a picture", list(_COLORS))
+    color: NDArray[np.uint8] = pixels[..., list(_COLORS[image.encoding])]
+    return color
 
 
 def labels_of(image: RawImage) -> tuple[NDArray[np.uint16], NDArray[np.float32] | None]:

@@ -9,7 +9,11 @@ What it listens to (each of one camera; CAMERA is the parameter `camera`):
 - `CAMERA/detections` (vision_msgs/Detection2DArray) of any detector of objects in images;
 - with `input` masks also `CAMERA/mask` (mono16, 16UC1, mono8, or 16UC2 with probabilities), in
   which each object's pixels have the number that its detection bears as `id`. Where `labels` tells
-  the class of each number, detections are not needed.
+  the class of each number, detections are not needed;
+- with `input` color `CAMERA/color` (rgb8, bgr8, rgba8, bgra8 or mono8) instead of detections, for
+  detectors that look at the picture themselves.
+
+The parameter `detector` says which one looks: the suite's, or one that a package offers.
 
 It publishes vision_msgs/Detection3DArray on `output_topic`. Several detectors are several nodes.
 The node never stops on bad input: what cannot be used is counted on `/diagnostics` and explained.
@@ -33,10 +37,12 @@ from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from std_msgs.msg import Header
 from vision_msgs.msg import Detection2DArray, Detection3DArray
 
+from behavior_packages import fault_place
 from behavior_ros import (
     OK,
     WARN,
     DiagnosticsPublisher,
+    ParameterError,
     ParameterSpec,
     TransformError,
     create_transform_buffer,
@@ -46,6 +52,7 @@ from behavior_ros import (
 )
 from behavior_scene.detections import Array
 from behavior_scene.detector import messages
+from behavior_scene.detector.detectors import REGIONS, Detector, create_detector
 from behavior_scene.detector.finder import Finder
 from behavior_scene.detector.frame_builder import USELESS, FrameBuilder
 from behavior_scene.detector.images import ImageDefect, ImageError
@@ -59,6 +66,9 @@ from behavior_scene.detector.settings import (
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
 
 PARAMETERS = [
+    ParameterSpec(
+        "detector", REGIONS, "Which one looks: one that a package offers.", read_only=True
+    ),
     ParameterSpec("enabled", True, "Whether the detector works; while not, it listens to nothing."),
     ParameterSpec(
         "classes",
@@ -72,8 +82,9 @@ PARAMETERS = [
     ParameterSpec(
         "input",
         "masks",
-        "What tells which pixels are an object's: masks, or the boxes of the detections.",
-        choices=("masks", "boxes"),
+        "What tells which pixels are an object's: masks, the boxes of the detections, or the "
+        "detector itself, by the color of the picture.",
+        choices=("masks", "boxes", "color"),
         read_only=True,
     ),
     ParameterSpec(
@@ -87,6 +98,7 @@ PARAMETERS = [
     ParameterSpec("depth_topic", "", "Instead of CAMERA/depth.", read_only=True),
     ParameterSpec("points_topic", "", "Instead of CAMERA/points.", read_only=True),
     ParameterSpec("mask_topic", "", "Instead of CAMERA/mask.", read_only=True),
+    ParameterSpec("color_topic", "", "Instead of CAMERA/color.", read_only=True),
     ParameterSpec("detections_topic", "", "Instead of CAMERA/detections.", read_only=True),
     ParameterSpec("camera_info_topic", "", "Instead of CAMERA/camera_info.", read_only=True),
     ParameterSpec("output_topic", "/detections", "Of what is found.", read_only=True),
@@ -144,9 +156,9 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._values = declare_all(self, PARAMETERS)
         self._library = self._load_library(self._values["library"])
         self._labels = parse_labels(self._values["labels"])
-        self._finder = Finder(self._settings(self._values["classes"]))
+        self._detector = self._make_detector()
         self._builder = FrameBuilder(
-            self._labels, self._topic("camera_info"), lambda: self._finder.settings
+            self._labels, self._topic("camera_info"), lambda: self._detector.settings
         )
         self._transforms = create_transform_buffer(self)
         self._publisher = self.create_publisher(
@@ -177,14 +189,28 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.get_logger().error(f"{error} Going on without it: no shape is known.")
             return ObjectLibrary()
 
+    def _make_detector(self) -> Detector:
+        name = self._values["detector"]
+        try:
+            detector = create_detector(name, self._settings(self._values["classes"]))
+        except ValueError as error:
+            raise ParameterError(f"parameter detector: {error}") from error
+        if self._values["input"] == "color" and type(detector) is Finder:
+            raise ParameterError(
+                f"parameter detector: {name} needs what an image detector found: set the parameter "
+                "input to masks or boxes, or take a detector that looks at the picture"
+            )
+        return detector
+
     def _settings(self, text: str) -> DetectorSettings:
         return parse_settings(text, self._library)
 
     def _new_pairing(self) -> TimePairing:
         channels = ["depth"]
-        if self._values["input"] == "masks":
-            channels.append("mask")
-        if self._values["input"] == "boxes" or not self._labels:
+        kind = self._values["input"]
+        if kind != "boxes":
+            channels.append("mask" if kind == "masks" else "color")
+        if kind == "boxes" or (kind == "masks" and not self._labels):
             channels.append("detections")
         return TimePairing(channels, tolerance=self._values["tolerance"], capacity=_CAPACITY)
 
@@ -204,7 +230,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         reliability = ReliabilityPolicy[self._values["reliability"].upper()]
         quality = QoSProfile(depth=5, reliability=reliability)
         points = (PointCloud2, "points") if self._values["use_cloud"] else (Image, "depth")
-        wanted = {"depth": points, "mask": (Image, "mask")}
+        wanted = {"depth": points, "mask": (Image, "mask"), "color": (Image, "color")}
         wanted["detections"] = (Detection2DArray, "detections")
         for channel in self._pairing.channels:
             kind, name = wanted[channel]
@@ -230,7 +256,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         for parameter in parameters:
             self._values[parameter.name] = parameter.value
             if parameter.name == "classes":
-                self._finder.settings = self._settings(parameter.value)
+                self._detector.settings = self._settings(parameter.value)
             elif parameter.name in ("enabled", "tolerance"):
                 self._enable(self._values["enabled"])
 
@@ -268,6 +294,8 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
                 self._look(oldest, self._known(pose, oldest.header))
             except ImageError as error:
                 self._count(error.defect.value, str(error))
+            except Exception as error:  # a package's detector may raise anything
+                self._count("detector_failed", f"{fault_place(error)}{error!r}")
         if self._waiting and self._retry is None:
             self._retry = self.create_timer(_RETRY, self._on_retry)
 
@@ -306,7 +334,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
         start = time.perf_counter()
         frame = self._values["frame"]
         seen = self._builder.frame(waiting.parts, pose if frame else None)
-        found = self._finder.find(seen)
+        found = self._detector.find(seen)
         header = Header(stamp=waiting.header.stamp, frame_id=frame or waiting.header.frame_id)
         self._publisher.publish(messages.detections_message(header, found))
         self._frames += 1
@@ -329,7 +357,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
             level, message = WARN, f"not used: {', '.join(defects)}"
         else:
             level, message = OK, "detecting" if self._frames else "no images yet"
-        rejected = {why.value: count for why, count in self._finder.rejected.items()}
+        rejected = {str(why): count for why, count in self._detector.rejected.items()}
         self._examples["unusable_2d_detection"] = USELESS
         explained = {
             f"{defect}: what it means": text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorial docs/first_mission.md, word for word: its files written, its commands run."""
+"""Reads a page of the documentation as a person does: writes its files, types its commands."""
 
 from __future__ import annotations
 
@@ -8,20 +8,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-from behavior_ros.testing import own_domain
-
 REPOSITORY = Path(__file__).resolve().parents[3]
-PAGE = REPOSITORY / "docs" / "first_mission.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"^`([^`\s]+)`:\s*\Z", re.MULTILINE)
 EXIT_CODE = re.compile(r"#\s*exit code (\d+)\s*$")
-
-pytestmark = [
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(not PAGE.exists(), reason="the package is tested without its repository"),
-]
 
 
 @dataclass(frozen=True)
@@ -94,6 +84,13 @@ class Reader:
             lines.append(printed)
         raise AssertionError(f"the shell ended in: {line}")
 
+    def write(self, file: File) -> None:
+        """Write a file of the page; one that a command has written is what the page shows."""
+        path = self.folder / file.name
+        if path.exists():
+            assert path.read_text(encoding="utf-8") == file.text, f"{file.name} is shown otherwise"
+        path.write_text(file.text, encoding="utf-8")
+
     def close(self) -> None:
         """Leave nothing behind."""
         if self.shell.poll() is None:
@@ -102,14 +99,19 @@ class Reader:
         self.shell.wait(timeout=30)
 
 
-def test_the_tutorial_works_word_for_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
-    reader = Reader(tmp_path)
+def follow(page: Path, folder: Path) -> None:
+    """Do what a page says, and check what it promises.
+
+    Args:
+        page: of the documentation.
+        folder: an empty one to do it in.
+    """
+    reader = Reader(folder)
     printed = ""
     try:
-        for step in steps(PAGE.read_text(encoding="utf-8")):
+        for step in steps(page.read_text(encoding="utf-8")):
             if isinstance(step, File):
-                (tmp_path / step.name).write_text(step.text, encoding="utf-8")
+                reader.write(step)
             elif isinstance(step, Said):
                 for line in step.lines:
                     assert line in printed, printed
