@@ -258,12 +258,29 @@ def ambiguity(kind: str, name: str, offers: list[tuple[str, str]]) -> str:
 
 
 def packages() -> Packages:
-    """The packages of this environment; looked for once."""
-    return _packages(os.environ.get("AMENT_PREFIX_PATH", ""))
+    """The packages of this environment: looked for once, read again when their manifests change."""
+    located = _located(os.environ.get("AMENT_PREFIX_PATH", ""))
+    return Packages([_newest(name, file) for name, file in located])
+
+
+def _newest(name: str, file: Path) -> Package:
+    try:
+        stat = file.stat()
+    except OSError:
+        return read_manifest(name, file)
+    package = _read(name, file, (stat.st_mtime_ns, stat.st_size))
+    # What was wrong may have been mended elsewhere: a folder that was missing.
+    return read_manifest(name, file) if package.problems else package
+
+
+@lru_cache(maxsize=256)
+def _read(name: str, file: Path, stamp: tuple[int, int]) -> Package:
+    return read_manifest(name, file)
 
 
 @lru_cache(maxsize=8)
-def _packages(prefixes: str) -> Packages:
+def _located(prefixes: str) -> tuple[tuple[str, Path], ...]:
+    """Packages and their manifests, by name."""
     manifests: dict[str, Path] = {}
     for prefix in filter(None, prefixes.split(os.pathsep)):
         index = Path(prefix) / "share" / "ament_index" / "resource_index" / INDEX
@@ -273,7 +290,7 @@ def _packages(prefixes: str) -> Packages:
         if point.name not in manifests:
             manifests[point.name] = _manifest_of_module(point.name, point.value)
     # Links lead to the checkout, where files that were added are found without an installation.
-    return Packages([read_manifest(n, manifests[n].resolve()) for n in sorted(manifests)])
+    return tuple((name, manifests[name].resolve()) for name in sorted(manifests))
 
 
 def _manifest_of_module(name: str, module: str) -> Path:

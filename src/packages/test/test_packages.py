@@ -59,6 +59,20 @@ def test_files_that_are_added_are_found_at_once(
     assert offers.names("trees") == ["first", "second"]
 
 
+def test_a_manifest_that_is_edited_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = install(tmp_path, "a_package", "trees: [trees]", "trees/first.xml")
+    assert found(monkeypatch, tmp_path).names("worlds") == []
+    (share / "behavior.yaml").write_text("trees: [trees]\nworlds: [w]\n")
+    assert "there is no folder" in found(monkeypatch, tmp_path).problems[0]
+    (share / "w").mkdir()
+    (share / "w" / "kitchen.yaml").write_text("")
+    offers = found(monkeypatch, tmp_path)
+    assert offers.problems == []
+    assert offers.names("worlds") == ["kitchen"]
+
+
 def test_an_overlay_shadows_the_package_of_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
