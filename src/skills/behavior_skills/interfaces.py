@@ -175,6 +175,9 @@ class Runtime(Protocol):
             SkillFailure: SERVER_LOST, no joint states arrive.
         """
 
+    def sleep(self, duration: float) -> None:
+        """Let a time of the node's clock pass [s]; raises `Cancelled` as soon as `tick` would."""
+
     def check_cancelled(self) -> None:
         """Raise `Cancelled` where `tick` would, without waiting: for use within computations."""
 

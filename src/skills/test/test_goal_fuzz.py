@@ -35,7 +35,6 @@ from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
-from behavior_skills.node.wait_node import WaitNode  # noqa: E402
 
 PYTHON = re.compile(
     r"\w+Error\b|\w+Exception\b|Traceback|NoneType|object at 0x|array\(|\bself\b|numpy|fault in"
@@ -93,8 +92,8 @@ def servers(context):
     """The actions' servers by name; joints, scene and controllers answer without any ROS."""
     robot = Parameter("robot", value=str(ROBOT_FILE))
     skills = SkillsNode(context=context, parameter_overrides=[robot])
-    nodes = skills, BaseNode(context=context), WaitNode(context=context)
-    _, base, wait = nodes
+    nodes = skills, BaseNode(context=context)
+    _, base = nodes
     state = skills._state
     state._state = JointState(np.array(HOME), np.zeros(7), 0.08)
     patch = pytest.MonkeyPatch()
@@ -107,7 +106,7 @@ def servers(context):
     clock = Clock()
     patch.setattr(GoalContext, "tick", lambda context: clock.tick())
     patch.setattr(GoalContext, "now", lambda context: clock.now())
-    yield {**skills._servers, "base": base._server, "wait": wait._server}
+    yield {**skills._servers, "base": base._server}
     patch.undo()
     for node in nodes:
         node.destroy_node()

@@ -23,7 +23,7 @@ from behavior_ros import QOS_LATCHED  # noqa: E402
 EDGE = 0.0515
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
 PROCESSES = {
-    "simulation": ["behavior_sim.node:SimulationNode:=speed=4.0:=seed=1"],
+    "simulation": ["behavior_sim.node:SimulationNode:=world=block_stacking:=speed=4.0:=seed=1"],
     "skills": [
         f"behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true:=robot={ROBOT_FILE}",
         "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS node that waits: action /wait, on the node's clock, any number of goals at a time."""
+"""Waiting: action /wait, on the node's clock, any number of goals at a time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,39 @@ from rclpy.node import Node
 
 from behavior_ros import Cancelled, GoalContext, WorkerActionServer, run
 from behavior_skills.goal_checks import check_goal, check_not_negative
-from behavior_skills.interfaces import SkillFailure
+from behavior_skills.interfaces import Runtime, SkillFailure
 from behavior_skills.node import conversion
+from behavior_skills.node.skill_server import SkillGoal, SkillServer
 
 FEEDBACK_PERIOD = 0.5
 """[s]"""
 
 
+def wait(runtime: Runtime, duration: float) -> Wait.Result:
+    """Let a time of the node's clock pass [s]; a cancelled goal tells how long it has waited."""
+    begun, result = runtime.now(), Wait.Result()
+    try:
+        while (left := begun + duration - runtime.now()) > 0.0:
+            runtime.feedback("wait", max(0.0, 1.0 - left / duration))
+            runtime.sleep(min(left, FEEDBACK_PERIOD))
+        result.message = "The time is over."
+    except Cancelled as cancelled:
+        result.code, result.message = Wait.Result.CANCELED, f"Cancelled: {cancelled}."
+    result.waited = runtime.now() - begun
+    return result
+
+
+def _skill(goal: SkillGoal) -> Wait.Result:
+    check_not_negative(goal.message, "duration")
+    return wait(goal.context.runtime, goal.message.duration)
+
+
+WAIT = SkillServer(interface=Wait, work=_skill)
+"""For the table of skills."""
+
+
 class WaitNode(Node):  # type: ignore[misc] # rclpy has no type information
-    """Serves /wait."""
+    """Serves /wait on robots whose skills node does not: those without an arm."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(kwargs.pop("node_name", "wait"), **kwargs)
@@ -30,23 +54,12 @@ class WaitNode(Node):  # type: ignore[misc] # rclpy has no type information
         super().destroy_node()
 
     def _wait(self, context: GoalContext) -> Wait.Result:
-        duration, begun = context.goal.duration, context.now()
-        result = Wait.Result()
         try:
             check_goal(context.goal)
             check_not_negative(context.goal, "duration")
         except SkillFailure as failure:
-            return conversion.fail(result, failure.failure, str(failure))
-        try:
-            while (left := begun + duration - context.now()) > 0.0:
-                progress = max(0.0, 1.0 - left / duration)
-                context.publish_feedback(Wait.Feedback(phase="wait", progress=progress))
-                context.sleep(min(left, FEEDBACK_PERIOD))
-            result.message = "The time is over."
-        except Cancelled as cancelled:
-            result.code, result.message = Wait.Result.CANCELED, f"Cancelled: {cancelled}."
-        result.waited = context.now() - begun
-        return result
+            return conversion.fail(Wait.Result(), failure.failure, str(failure))
+        return wait(context, context.goal.duration)
 
 
 def main(args: list[str] | None = None) -> int:
