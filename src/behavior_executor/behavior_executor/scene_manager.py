@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from behavior_msgs.msg import SceneObjectArray
 from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 
 from behavior_executor import scene_nodes
 from behavior_executor.conversion import snapshot_from
@@ -62,17 +63,21 @@ class SceneManager(BehaviorManager):
         )
         self.rng = random.Random(values["scene.seed"])
         self.now = 0.0
-        self.snapshot: SceneSnapshot | None = None
+        self._data: bytes | None = None
+        """Newest message, where it was not read yet."""
         self._newest: SceneSnapshot | None = None
+        self._is_fresh = False
         self._pose_tree: str = values["scene.pose_tree"]
         self._frames: TransformBuffer | None = None
-        self._cache: MessageCache[SceneObjectArray] = MessageCache(
+        self._frame_poses: dict[str, Matrix | None] = {}
+        self._cache: MessageCache[bytes] = MessageCache(
             node,
             SceneObjectArray,
             "/scene/objects",
             max_age=values["scene.max_age"],
             qos=QOS_LATCHED,
-            callback=lambda message: self.wake_tree(),
+            callback=lambda data: self.wake_tree(),
+            raw=True,
         )
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
@@ -94,10 +99,19 @@ class SceneManager(BehaviorManager):
     def pre_tick(self, now: float) -> None:
         """Take the snapshot of this tick."""
         self.now = now
-        message = self._cache.consume_new()
-        if message is not None:
-            self._newest = snapshot_from(message)
-        self.snapshot = self._newest if self._cache.fresh() else None
+        self._data = self._cache.consume_new() or self._data
+        self._is_fresh = self._cache.fresh()
+        self._frame_poses.clear()
+
+    @property
+    def snapshot(self) -> SceneSnapshot | None:
+        """The scene of this tick; None: there is none. It is read when a tree asks for it."""
+        if not self._is_fresh:
+            return None
+        if self._data is not None:
+            self._newest = snapshot_from(deserialize_message(self._data, SceneObjectArray))
+            self._data = None
+        return self._newest
 
     def receive_frames(self) -> None:
         """Listen to transforms from now on; they cost a callback each, so not before."""
@@ -107,18 +121,21 @@ class SceneManager(BehaviorManager):
     def frame_pose(self, name: str) -> Matrix | None:
         """Where a frame is that is no object, 4x4 in the frame of the scene [m]; None: unknown.
 
-        Within one tick the answer stays the same: transforms are received between ticks.
+        Within one tick the answer stays the same.
         """
-        if self.snapshot is None:
+        snapshot = self.snapshot
+        if snapshot is None:
             return None
-        if name == self.snapshot.frame:
+        if name == snapshot.frame:
             return np.eye(4)
-        self.receive_frames()
-        assert self._frames is not None
-        try:
-            return self._frames.lookup_matrix(self.snapshot.frame, name)
-        except TransformError:
-            return None
+        if name not in self._frame_poses:
+            self.receive_frames()
+            assert self._frames is not None
+            try:
+                self._frame_poses[name] = self._frames.lookup_matrix(snapshot.frame, name)
+            except TransformError:
+                self._frame_poses[name] = None
+        return self._frame_poses[name]
 
     def metrics(self) -> list[Metric]:
         """Messages so far, and the age of the newest one."""

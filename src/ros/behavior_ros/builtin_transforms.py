@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
@@ -13,6 +14,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 from tf2_msgs.msg import TFMessage
 
+from behavior_ros.background import create_background_subscription
 from behavior_ros.conversions import matrix_to_transform, to_nanoseconds
 from behavior_ros.qos import QOS_LATCHED, QOS_STATIC_TRANSFORMS, QOS_TRANSFORMS
 from behavior_ros.rotations import Matrix
@@ -23,6 +25,8 @@ from behavior_ros.transform_wire import read_transforms
 class BuiltinTransformBuffer:
     """A :class:`TransformTree` fed by ``/tf`` and ``/tf_static``.
 
+    They are received in the background: between two lookups of a callback newer ones may arrive.
+
     Args:
         node: receives the transforms
         cache_time: [s] for which samples of moving transforms are kept
@@ -32,11 +36,15 @@ class BuiltinTransformBuffer:
     def __init__(self, node: Node, cache_time: float = 10.0, *, topic: str = "/tf") -> None:
         self.tree = TransformTree(cache_time)
         self._logger = node.get_logger()
-        self._moving = node.create_subscription(
-            TFMessage, topic, self._receive, QOS_TRANSFORMS, raw=True
+        create_background_subscription(
+            node, TFMessage, topic, partial(self._take, static=False), QOS_TRANSFORMS
         )
-        self._static = node.create_subscription(
-            TFMessage, f"{topic}_static", self._receive_static, QOS_STATIC_TRANSFORMS, raw=True
+        create_background_subscription(
+            node,
+            TFMessage,
+            f"{topic}_static",
+            partial(self._take, static=True),
+            QOS_STATIC_TRANSFORMS,
         )
         # As in tf2: after a jump back in time (the simulation was restarted) old samples only harm.
         threshold = JumpThreshold(
@@ -45,20 +53,6 @@ class BuiltinTransformBuffer:
         self._jump = node.get_clock().create_jump_callback(
             threshold, post_callback=lambda jump: self.tree.clear()
         )
-
-    def _receive(self, data: bytes) -> None:
-        """Take in a message and all others that wait.
-
-        rclpy hands out one message of a topic per wait. In a process that is busy they would wait
-        ever longer, and the newest transform would be an old one.
-        """
-        self._take(data, static=False)
-        with self._moving.handle:
-            while (taken := self._moving.handle.take_message(TFMessage, True)) is not None:
-                self._take(taken[0], static=False)
-
-    def _receive_static(self, data: bytes) -> None:
-        self._take(data, static=True)
 
     def _take(self, data: bytes, *, static: bool) -> None:
         """Take in transforms; those that make no sense are logged and left out."""

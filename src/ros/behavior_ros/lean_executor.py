@@ -8,7 +8,8 @@ called as they are, and only other threads need to wake a wait. What is taken fr
 and how, is left to rclpy.
 
 The conditions of publishers and subscriptions (rclpy's event handlers, which log offers that do not
-fit) are half of all entities and hardly ever met: they are looked at once a second.
+fit) are half of all entities and hardly ever met: they are looked at once a second. Subscriptions
+of :mod:`behavior_ros.background` end no wait here.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from rclpy.node import Node
 from rclpy.task import Future, Task
 from rclpy.waitable import NumberOfEntities
 
+from behavior_ros.background import BackgroundReader, is_background
+
 _EVENTS = 1.0
 """[s] wall time between two looks at event handlers."""
 
@@ -47,6 +50,7 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         self._changed = True
         """Whether an entity has come or gone since `_waiting` was made."""
         self._waiting = _Waiting((), self.context)
+        self._background: BackgroundReader | None = None
         self._ready: deque[Callable[[], None]] = deque()
         self._suspended: list[Callable[[], None]] = []
         """Resume the callbacks that wait for something."""
@@ -91,6 +95,7 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         """Stop, and let go of all entities."""
         done = bool(super().shutdown(timeout_sec))
         self._waiting.close()
+        self._read_in_background([])
         return done
 
     def spin_once(self, timeout_sec: float | TimeoutObject | None = None) -> None:
@@ -157,7 +162,11 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         if self._changed:
             self._changed = False
             self._waiting.close()
-            self._waiting = _Waiting(self.get_nodes(), self.context)
+            nodes = self.get_nodes()
+            self._waiting = _Waiting(nodes, self.context)
+            self._read_in_background(
+                [each for node in nodes for each in node.subscriptions if is_background(each)]
+            )
         found = self._waiting.wait(
             seconds, (self._guard, self._sigint_gc), check_groups=bool(self._suspended)
         )
@@ -175,6 +184,25 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
         for kind, entity in found:
             take = takers[kind]
             self._ready.append(partial(self._call, entity, take))
+
+    def _read_in_background(self, subscriptions: list[Any]) -> None:
+        """Have a thread receive these subscriptions, and no others any more."""
+        reader = self._background
+        if subscriptions == ([] if reader is None else reader.subscriptions):
+            return
+        if reader is not None:
+            reader.close()
+        self._background = (
+            BackgroundReader(subscriptions, self.context, self._fail) if subscriptions else None
+        )
+
+    def _fail(self, error: BaseException) -> None:
+        """Have an error of another thread raised by whoever spins."""
+
+        def fail() -> None:
+            raise error
+
+        self.create_task(fail)
 
     def _call(self, entity: Any, take: Callable[[Any], Any]) -> None:
         """Take what is there for an entity, and call its callback."""
@@ -236,8 +264,11 @@ class _Waiting:
         self._held.enter_context(context.handle)
         self._entities: dict[str, list[tuple[Any, Any]]] = {
             kind: self._hold([each for node in nodes for each in getattr(node, f"{kind}s")])
-            for kind in ("timer", "subscription", "guard", "client", "service")
+            for kind in ("timer", "guard", "client", "service")
         }
+        self._entities["subscription"] = self._hold(
+            [each for node in nodes for each in node.subscriptions if not is_background(each)]
+        )
         waitables = [each for node in nodes for each in node.waitables]
         self._waitables = self._enter([w for w in waitables if not isinstance(w, EventHandler)])
         self._events = self._enter([w for w in waitables if isinstance(w, EventHandler)])

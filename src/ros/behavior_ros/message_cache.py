@@ -43,6 +43,7 @@ class MessageCache(Generic[M]):
         qos: quality of service; sensor data by default
         callback: called with every message after it was stored; not with those left out
         age_since: what age counts from
+        raw: keep messages serialized, for those of which few are looked at
 
     When the clock jumps backwards, as when a simulation starts anew, the message is forgotten.
 
@@ -53,13 +54,14 @@ class MessageCache(Generic[M]):
     def __init__(
         self,
         node: Node,
-        message_type: type[M],
+        message_type: type[Any],
         topic: str,
         *,
         max_age: float = float("inf"),
         qos: QoSProfile | int = QOS_SENSOR,
         callback: Callable[[M], None] | None = None,
         age_since: AgeSince = AgeSince.ARRIVAL,
+        raw: bool = False,
     ) -> None:
         if not max_age > 0:
             raise ValueError(f"max_age of {topic} is {max_age} s: give a positive number")
@@ -79,7 +81,9 @@ class MessageCache(Generic[M]):
             self._jump = self._clock.create_jump_callback(
                 threshold, post_callback=lambda jump: self.clear()
             )
-        self._subscription = node.create_subscription(message_type, topic, self._receive, qos)
+        self._subscription = node.create_subscription(
+            message_type, topic, self._receive, qos, raw=raw
+        )
 
     def _receive(self, message: Any) -> None:
         stamp = seconds(message.header.stamp) if self._stamped else None

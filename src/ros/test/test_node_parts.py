@@ -11,7 +11,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PointStamped, TransformStamped
 from rclpy.context import Context
 from rclpy.duration import Duration
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
@@ -37,6 +36,7 @@ from behavior_ros import (
     to_time,
 )
 from behavior_ros.builtin_transforms import BuiltinTransformBuffer
+from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.qos import QOS_TRANSFORMS
 from behavior_ros.testing import until
 
@@ -274,7 +274,7 @@ def test_a_busy_process_does_not_fall_behind():
     """Everything that waits is taken in at once, though rclpy hands out one message per wait."""
     context = Context()
     rclpy.init(context=context)
-    executor = SingleThreadedExecutor(context=context)
+    executor = LeanExecutor(context=context)
     listener, sender = (Node(name, context=context) for name in ("busy", "sender"))
     executor.add_node(listener)
     buffer = BuiltinTransformBuffer(listener)

@@ -21,6 +21,8 @@ from behavior_ros import (
     ServerLost,
     remote_actions,
 )
+from behavior_ros.background import create_background_subscription
+from behavior_ros.joint_state_wire import read_joint_state
 from behavior_skills.interfaces import Command, Done, Failure, JointState, SkillFailure
 from behavior_skills.node import conversion
 
@@ -40,10 +42,10 @@ class RobotState:
         self._arrived = 0.0
         self._sequence = 0
         self._waiting: set[GoalContext] = set()
-        node.create_subscription(JointStateMsg, topic, self._on_message, QOS_SENSOR)
+        create_background_subscription(node, JointStateMsg, topic, self._on_message, QOS_SENSOR)
 
-    def _on_message(self, message: JointStateMsg) -> None:
-        state = conversion.joint_state(message, self._robot)
+    def _on_message(self, data: bytes) -> None:
+        state = conversion.joint_state(read_joint_state(data), self._robot)
         if state is None:
             return
         self._state, self._arrived = state, time.monotonic()

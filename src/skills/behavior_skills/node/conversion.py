@@ -16,7 +16,6 @@ from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import SampleGrasp
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
-from sensor_msgs.msg import JointState as JointStateMsg
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -25,6 +24,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from behavior_motion import RobotModel, Trajectory, check_interrupted
 from behavior_motion.object_state import ObjectState
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
+from behavior_ros.joint_state_wire import WireJointState
 from behavior_skills.arm.gripper import GripperRequest
 from behavior_skills.arm.look import LookRequest
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest
@@ -72,7 +72,7 @@ _FALLBACKS = {
 """Codes to use where an action has none of its own for a failure."""
 
 
-def joint_state(message: JointStateMsg, robot: RobotModel) -> JointState | None:
+def joint_state(message: WireJointState, robot: RobotModel) -> JointState | None:
     """The robot's part of a joint state message; None when a joint is missing or not finite."""
     index = {name: i for i, name in enumerate(message.name)}
     try:
@@ -80,16 +80,14 @@ def joint_state(message: JointStateMsg, robot: RobotModel) -> JointState | None:
         fingers = [index[name] for name in robot.gripper.joint_names]
     except KeyError:
         return None
-    position = np.asarray(message.position, dtype=np.float64)
+    position, velocity, effort = message.position, message.velocity, message.effort
     if len(position) < len(index):
         return None
-    velocity = np.asarray(message.velocity, dtype=np.float64)
     qd = velocity[arm] if len(velocity) == len(position) else np.zeros(len(arm))
     q = position[arm]
     width = robot.gripper.width(position[fingers])
     if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd)) and math.isfinite(width)):
         return None
-    effort = np.asarray(message.effort, dtype=np.float64)
     tells = len(effort) == len(position) and bool(np.all(np.isfinite(effort)))
     return JointState(q, qd, width, effort[arm] if tells else None)
 

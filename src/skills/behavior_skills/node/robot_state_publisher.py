@@ -13,6 +13,7 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 
@@ -24,8 +25,9 @@ from behavior_ros import (
     declare_all,
     matrix_to_transform,
     run,
-    seconds,
 )
+from behavior_ros.background import create_background_subscription
+from behavior_ros.joint_state_wire import read_joint_state
 from behavior_skills.node.conversion import joint_state
 from behavior_skills.node.robot_file import ROBOT, robot_of
 
@@ -58,22 +60,22 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         if values["publish_description"]:
             self._description = self.create_publisher(String, "/robot_description", QOS_LATCHED)
             self._description.publish(String(data=self._robot.urdf))
-        self.create_subscription(
-            JointState, "/joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
+        create_background_subscription(
+            self, JointState, "/joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
         )
 
-    def _on_joints(self, message: JointState) -> None:
-        stamp = seconds(message.header.stamp)
-        if 0.0 <= stamp - self._published < 0.99 * self._period:
+    def _on_joints(self, data: bytes) -> None:
+        message = read_joint_state(data)
+        if 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period:
             return
         state = joint_state(message, self._robot)
         if state is None:
             return
-        self._published = stamp
+        self._published = 1e-9 * message.stamp
         poses = self._robot.link_poses(state.q, state.width)
         parents = np.array([poses[parent] for parent in self._parents.values()])
         children = np.array([poses[child] for child in self._parents])
-        stamp = message.header.stamp
+        stamp = Time(nanoseconds=message.stamp).to_msg()
         for transform, parent_T_child in zip(
             self._transforms, np.linalg.solve(parents, children), strict=True
         ):

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subscriptions of the background are received beside callbacks, by a thread of the executor."""
+
+import threading
+
+import pytest
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import Int32
+
+from behavior_ros.background import create_background_subscription
+from behavior_ros.lean_executor import LeanExecutor
+from behavior_ros.testing import Spinner, until
+
+
+@pytest.fixture
+def executor():
+    executor = LeanExecutor()
+    yield executor
+    executor.shutdown(timeout_sec=0.0)
+
+
+@pytest.fixture
+def node(executor):
+    node = Node("lean")
+    executor.add_node(node)
+    yield node
+    executor.shutdown(timeout_sec=0.0)
+    node.destroy_node()
+
+
+@pytest.fixture
+def publisher(node):
+    return node.create_publisher(Int32, "numbers", 10)
+
+
+def subscribe(node, callback):
+    return create_background_subscription(node, Int32, "numbers", callback, 10)
+
+
+def readers():
+    return [thread for thread in threading.enumerate() if thread.name == "background_reader"]
+
+
+def test_messages_come_although_nobody_spins(executor, node, publisher):
+    heard, threads = [], []
+
+    def hear(data):
+        heard.append(deserialize_message(data, Int32).data)
+        threads.append(threading.current_thread())
+
+    subscribe(node, hear)
+    executor.spin_once(timeout_sec=0.0)  # has the thread started
+    until(publisher.get_subscription_count)
+    for number in range(3):
+        publisher.publish(Int32(data=number))
+    until(lambda: len(heard) == 3)
+    assert heard == [0, 1, 2]
+    assert set(threads) == set(readers())
+    executor.shutdown(timeout_sec=0.0)
+    assert not readers()
+
+
+def test_they_end_no_wait_of_the_executor(executor, node, publisher):
+    heard, others = [], []
+    subscribe(node, heard.append)
+    node.create_subscription(Int32, "others", others.append, 10)
+    other = node.create_publisher(Int32, "others", 10)
+    executor.spin_once(timeout_sec=0.0)
+    until(lambda: publisher.get_subscription_count() and other.get_subscription_count())
+    publisher.publish(Int32())
+    until(lambda: heard)
+    other.publish(Int32())
+    until(lambda: executor.spin_once(timeout_sec=1.0) or others)
+    assert (len(heard), len(others)) == (1, 1)
+
+
+def test_a_subscription_that_is_destroyed_is_gone(executor, node, publisher):
+    first, second = (subscribe(node, lambda data: None) for _ in range(2))
+    executor.spin_once(timeout_sec=0.0)
+    until(lambda: publisher.get_subscription_count() == 2)
+    for left, subscription in ((1, first), (0, second)):
+        node.destroy_subscription(subscription)
+        executor.spin_once(timeout_sec=0.0)
+        until(lambda left=left: publisher.get_subscription_count() == left)
+        assert len(readers()) == left
+
+
+def test_what_a_callback_raises_is_raised_where_the_executor_spins(executor, node, publisher):
+    def fail(data):
+        raise KeyError("broken")
+
+    subscribe(node, fail)
+    executor.spin_once(timeout_sec=0.0)
+    until(publisher.get_subscription_count)
+    publisher.publish(Int32())
+    with pytest.raises(KeyError, match="broken"):
+        until(lambda: executor.spin_once(timeout_sec=1.0))
+
+
+def test_other_executors_receive_them_themselves():
+    spinner, heard = Spinner(SingleThreadedExecutor()), []
+    spinner.start()
+    try:
+        node = spinner.node("ordinary")
+        spinner.do(subscribe, node, heard.append)
+        publisher = node.create_publisher(Int32, "numbers", 10)
+        until(publisher.get_subscription_count)
+        publisher.publish(Int32())
+        until(lambda: heard)
+        assert not readers()
+    finally:
+        spinner.stop()
