@@ -156,6 +156,11 @@ class ExecutorCore:
         """What the running tree does now; empty when none runs."""
         return self._run.activity() if self._run is not None else Activity()
 
+    @property
+    def has_missions(self) -> bool:
+        """Whether one runs, is paused or waits."""
+        return self.queue.running is not None or self.queue.waiting_count > 0
+
     def find(self, action_id: str) -> Mission | None:
         """The mission of this identifier that runs, waits or is held."""
         return self.queue.find(action_id) or self.held.get(action_id)

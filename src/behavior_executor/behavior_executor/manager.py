@@ -42,6 +42,9 @@ class BehaviorManager:
     wake_tree: Callable[[], None] = staticmethod(lambda: None)
     """Has the tree ticked at once; call it, in any thread, where trees shall see news without
     delay. Set by the executor."""
+    ticks_idle = True
+    """Whether this one does something in ticks while there is no mission: where all managers say
+    no, such ticks are rare."""
 
     def __init__(self, node: Node) -> None:
         """Declare parameters and subscribe.

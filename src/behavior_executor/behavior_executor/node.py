@@ -77,6 +77,8 @@ from behavior_ros.tick_timer import TickTimer
 from behavior_tree import BehaviorTreeError
 from behavior_tree.shown_text import reason_text, visible
 
+IDLE_PERIOD = 0.5
+"""[s] node time between two ticks while there is no mission and no manager has use for them."""
 STANDSTILL = 2.0
 """[s] wall time without a tick after which the node's clock counts as standing still."""
 REPORTED_AT_ONCE = 20
@@ -131,7 +133,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._last_goal = -math.inf
         self._active = self._closing = False
         self._ticker: TickTimer | None = None
-        self._reporting: list[Timer] = []
+        self._progress_timer: Timer | None = None
+        self._health_timer: Timer | None = None
+        self._health_checked = -math.inf
+        """Node time of the last look at how the executor is [s]."""
         self._failure: Exception | None = None
         self._diagnostics = DiagnosticsPublisher(self, "executor")
         self._diagnostics.set(OK, "not active")
@@ -162,14 +167,12 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._ticker = TickTimer(
             self,
             self.core.tick,
-            period=self.core.settings.tick_period,
+            period=self._tick_period,
             distance=self._values["tick_distance"],
             due=self.core.next_due,
         )
-        self._reporting = [
-            self.create_timer(0.1, self._report, clock=steady),
-            self.create_timer(1.0, self._report_health, clock=steady),
-        ]
+        self._progress_timer = self.create_timer(0.1, self._report, clock=steady)
+        self._health_timer = self.create_timer(1.0, self._report_health, clock=steady)
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -250,8 +253,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._active = False
         assert self._ticker is not None
         self._ticker.destroy()
-        for timer in self._reporting:
-            self.destroy_timer(timer)
+        self.destroy_timer(self._progress_timer)
+        self.destroy_timer(self._health_timer)
+        self._progress_timer = None
         self.core.shut_down()
         self._log.flush()
         self._diagnostics.set(OK, "not active")
@@ -330,6 +334,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     def mission_changed(self, mission: Mission) -> None:
         """Publish the change, and end the goal of a mission that has ended, once it is on disk."""
         self.wake_tree()
+        if self._progress_timer is not None and self._progress_timer.is_canceled():
+            self._progress_timer.reset()
         progress = self._progress(mission)  # as it is now, with the tree still at hand
         self._log.when_kept(mission, lambda: self._announce(mission, progress))
 
@@ -354,6 +360,12 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         """
         if self._ticker is not None:
             self._ticker.wake()
+
+    def _tick_period(self) -> float:
+        """[s] of node time to the next tick, if nothing happens before."""
+        period = self.core.settings.tick_period
+        idle = not self.core.has_missions and not any(each.ticks_idle for each in self.managers)
+        return max(period, IDLE_PERIOD) if idle else period
 
     def _wake_running_tree(self) -> None:
         """The same, but where no mission runs, news that managers have may wait for the period."""
@@ -505,6 +517,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     def _report(self) -> None:
         """Keep clients informed while nothing happens, be the node's clock standing still."""
         self.core.settle()
+        if self._progress_timer is not None and not self.core.has_missions:
+            self._progress_timer.cancel()  # until there is one again
         running = self.core.queue.running
         if running is not None:
             self._tell(running)
@@ -543,7 +557,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         running = self.core.queue.running
         what = f"runs '{running.request.title}'" if running is not None else "no mission"
         silent = time.monotonic() - self.core.last_tick
-        if silent > max(STANDSTILL, 3.0 * self.core.settings.tick_period):
+        before, self._health_checked = self._health_checked, self._now()
+        if silent > max(STANDSTILL, 3.0 * self._tick_period()) and self._health_checked == before:
             return ERROR, f"{what}; no tick: /clock stands still, does the simulation run?"
         problems = [text for manager in self.managers if (text := manager.problem())]
         problems += [self._log.problem] if self._log.problem else []

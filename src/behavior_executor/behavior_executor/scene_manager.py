@@ -35,6 +35,7 @@ class SceneManager(BehaviorManager):
     """Keeps the newest message of ``/scene/objects`` and gives each tick one snapshot of it."""
 
     name = "scene"
+    ticks_idle = False
 
     def __init__(self, node: Node) -> None:
         """Declare parameters and subscribe."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tree is ticked by events: through executor and server, whatever period and clock say."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from behavior_executor.manager import BehaviorManager
 from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.node import BehaviorExecutor
 from behavior_ros import WorkerActionServer
@@ -167,3 +169,44 @@ def test_news_of_managers_wake_a_tree_that_runs(chain: Chain) -> None:
     before = chain.ticks
     chain.node._wake_running_tree()
     chain.spin_until(lambda: chain.ticks == before + 1)
+
+
+class Watchful(BehaviorManager):
+    """A manager that looks at something in every tick."""
+
+
+@pytest.mark.parametrize("managers", [[], [Watchful]])
+def test_ticks_without_a_mission_are_rare_unless_a_manager_has_use_for_them(
+    ros: None, tmp_path: Path, managers: list[type[BehaviorManager]]
+) -> None:
+    (tmp_path / "rests.xml").write_text(TREE.format("rests", "<Sleep msec='3600000'/>"))
+    names = ["scene", *(f"{__name__}:{each.__name__}" for each in managers)]
+    values = {"tree_directories": [str(tmp_path)], "nodes_file": "", "managers": names}
+    node = BehaviorExecutor(
+        parameter_overrides=[
+            Parameter(key, value=value) for key, value in {**values, "tick_rate": 50.0}.items()
+        ]
+    )
+    executor = LeanExecutor()
+    executor.add_node(node)
+    ticks: list[float] = []
+    tick = node.core.tick
+    node._ticker._tick = lambda: ticks.append(time.monotonic()) or tick()
+
+    def spin_until(predicate: Callable[[], bool]) -> None:
+        end = time.monotonic() + LONGEST
+        while not predicate():
+            executor.spin_once(timeout_sec=0.1)
+            assert time.monotonic() < end
+
+    try:
+        spin_until(lambda: len(ticks) >= 3)
+        assert (ticks[2] - ticks[1] > 0.4) != bool(managers)
+        node.core.submit(MissionRequest("rests", name="rests"))
+        spin_until(lambda: node.core.queue.running is not None)
+        count = len(ticks)
+        spin_until(lambda: len(ticks) >= count + 10)
+        assert min(b - a for a, b in itertools.pairwise(ticks[count:])) < 0.4
+    finally:
+        executor.shutdown(timeout_sec=0.0)
+        node.destroy_node()

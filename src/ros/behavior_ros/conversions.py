@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration as DurationMsg
 from builtin_interfaces.msg import Time as TimeMsg
-from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
+from geometry_msgs.msg import Pose, Transform
 
 from behavior_ros.rotations import Matrix, quaternion_to_rotation, rotation_to_quaternion
 
@@ -30,9 +30,11 @@ def _matrix(position: Any, orientation: Any) -> Matrix:
     return matrix
 
 
-def _quaternion(matrix: Matrix) -> Quaternion:
-    x, y, z, w = rotation_to_quaternion(matrix[:3, :3])
-    return Quaternion(x=x, y=y, z=z, w=w)
+def _fill(position: Any, orientation: Any, matrix: Matrix) -> None:
+    position.x, position.y, position.z = matrix[:3, 3].tolist()
+    orientation.x, orientation.y, orientation.z, orientation.w = rotation_to_quaternion(
+        matrix[:3, :3]
+    )
 
 
 def pose_to_matrix(pose: Pose) -> Matrix:
@@ -42,8 +44,15 @@ def pose_to_matrix(pose: Pose) -> Matrix:
 
 def matrix_to_pose(matrix: Matrix) -> Pose:
     """Return the pose of ``frame_T_body``."""
-    x, y, z = (float(value) for value in matrix[:3, 3])
-    return Pose(position=Point(x=x, y=y, z=z), orientation=_quaternion(matrix))
+    # Messages make all their parts anew, also those that are given to them: so they are filled.
+    pose = Pose()
+    fill_pose(pose, matrix)
+    return pose
+
+
+def fill_pose(pose: Pose, matrix: Matrix) -> None:
+    """Make a pose message that of ``frame_T_body``."""
+    _fill(pose.position, pose.orientation, matrix)
 
 
 def transform_to_matrix(transform: Transform) -> Matrix:
@@ -53,8 +62,14 @@ def transform_to_matrix(transform: Transform) -> Matrix:
 
 def matrix_to_transform(matrix: Matrix) -> Transform:
     """Return the transform message of ``parent_T_child``."""
-    x, y, z = (float(value) for value in matrix[:3, 3])
-    return Transform(translation=Vector3(x=x, y=y, z=z), rotation=_quaternion(matrix))
+    transform = Transform()
+    fill_transform(transform, matrix)
+    return transform
+
+
+def fill_transform(transform: Transform, matrix: Matrix) -> None:
+    """Make a transform message that of ``parent_T_child``."""
+    _fill(transform.translation, transform.rotation, matrix)
 
 
 def seconds(stamp: TimeMsg | DurationMsg | Any) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from rclpy.clock import Clock, ClockType, JumpThreshold
@@ -12,6 +13,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from behavior_ros.background import create_background_subscription
 from behavior_ros.conversions import seconds
 from behavior_ros.newest_entry import JUMP_BACK, NewestEntry
 from behavior_ros.qos import QOS_SENSOR
@@ -43,7 +45,8 @@ class MessageCache(Generic[M]):
         qos: quality of service; sensor data by default
         callback: called with every message after it was stored; not with those left out
         age_since: what age counts from
-        raw: keep messages serialized, for those of which few are looked at
+        raw: keep messages serialized, for those of which few are looked at; they are received in
+            the background, and so is `callback` called
 
     When the clock jumps backwards, as when a simulation starts anew, the message is forgotten.
 
@@ -81,9 +84,10 @@ class MessageCache(Generic[M]):
             self._jump = self._clock.create_jump_callback(
                 threshold, post_callback=lambda jump: self.clear()
             )
-        self._subscription = node.create_subscription(
-            message_type, topic, self._receive, qos, raw=raw
+        subscribe = (
+            partial(create_background_subscription, node) if raw else node.create_subscription
         )
+        self._subscription = subscribe(message_type, topic, self._receive, qos)
 
     def _receive(self, message: Any) -> None:
         stamp = seconds(message.header.stamp) if self._stamped else None

@@ -25,7 +25,7 @@ class TickTimer:
     Args:
         node: its clock counts the period
         tick: called; a true result asks for another call soon
-        period: [s] node time that lies at most between two calls
+        period: [s] node time that lies at most between two calls; asked after each of them
         distance: [s] wall time that lies at least between the end of a call and one for an event
         due: node time [s] at which the next call is due although nothing happens; None: at no time
         wall: monotonic wall time [s]
@@ -36,14 +36,15 @@ class TickTimer:
         node: Node,
         tick: Callable[[], bool],
         *,
-        period: float,
+        period: Callable[[], float],
         distance: float,
         due: Callable[[], float | None] = lambda: None,
         wall: Callable[[], float] = time.monotonic,
     ) -> None:
         self._node = node
         self._tick = tick
-        self._period = round(1e9 * period)
+        self._ask_period = period
+        self._period = round(1e9 * period())
         self._distance = distance
         self._due = due
         self._wall = wall
@@ -53,7 +54,7 @@ class TickTimer:
         """Thread that is in a call."""
         self._wanted = self._early = self._destroyed = False
         self._woken = node.create_guard_condition(self._on_event)
-        self._timer = node.create_timer(period, self._on_time)
+        self._timer = node.create_timer(period(), self._on_time)
         self._soon = node.create_timer(
             distance, self._on_event, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -116,12 +117,13 @@ class TickTimer:
     def _plan(self, *, on_time: bool) -> None:
         """Set the timer for the next call; one that came on time leaves the beat as it is."""
         due = self._due()
+        before, self._period = self._period, round(1e9 * self._ask_period())
         left = self._period
         if due is not None:
             left = min(left, round(1e9 * due) - self._node.get_clock().now().nanoseconds)
         if left <= 0:
             self.wake()
-        elif left < self._period or not on_time:
+        elif left < self._period or self._period != before or not on_time:
             self._set_timer(left)
 
     def _set_timer(self, nanoseconds: int) -> None:

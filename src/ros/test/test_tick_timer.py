@@ -36,11 +36,12 @@ class World:
         self.node_time = self.wall = 0.0
         self.timers, self.triggers = [], 0
         self.ticks, self.again, self.due = [], [], None
+        self.period = PERIOD
         self.in_tick = lambda: None
         self.timer = TickTimer(
             self,
             self.tick,
-            period=PERIOD,
+            period=lambda: self.period,
             distance=DISTANCE,
             due=lambda: self.due,
             wall=lambda: self.wall,
@@ -101,6 +102,15 @@ def world():
 def test_without_events_the_period_is_kept_to_the_nanosecond(world):
     world.go(0.5)
     assert [now for now, _ in world.ticks] == pytest.approx([0.05 * n for n in range(1, 11)])
+
+
+def test_the_period_is_asked_for_after_each_tick(world):
+    world.period = 0.2
+    world.go(0.5)
+    world.period = 0.05
+    world.timer.wake()
+    world.go(0.1)
+    assert [now for now, _ in world.ticks] == pytest.approx([0.05, 0.25, 0.45, 0.501, 0.551])
 
 
 def test_an_event_is_answered_at_once_and_the_period_is_the_longest_wait(world):

@@ -10,13 +10,13 @@ from behavior_msgs.msg import SceneObject as SceneObjectMsg
 from behavior_msgs.msg import SceneObjectArray, SceneTrack, SceneTrackArray, Sighting
 from geometry_msgs.msg import TransformStamped, Vector3
 from shape_msgs.msg import SolidPrimitive
-from std_msgs.msg import ColorRGBA, Header
+from std_msgs.msg import Header
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_motion.object_state import ObjectState
-from behavior_ros import matrix_to_pose, matrix_to_transform, seconds, to_time
+from behavior_ros import matrix_to_pose, seconds, to_time
+from behavior_ros.conversions import fill_pose, fill_transform
 from behavior_scene.detections import Array, Defect, Detection, checked_detections
-from behavior_scene.library import Shape
 from behavior_scene.memory.store import Sighted
 from behavior_scene.objects.snapshot import SceneObject, Snapshot
 from behavior_scene.tracking.tracker import Tracker
@@ -137,33 +137,21 @@ def tracks_message(tracker: Tracker, now: float, frame: str) -> SceneTrackArray:
     )
 
 
-def shape_message(shape: Shape) -> SolidPrimitive:
-    """Shape as shape_msgs/SolidPrimitive [m]; of a mere frame: no type, no dimensions."""
-    if shape.kind == "none":
-        return SolidPrimitive()
-    return SolidPrimitive(type=_PRIMITIVES[shape.kind], dimensions=list(shape.size))
-
-
 def object_message(thing: SceneObject) -> SceneObjectMsg:
     """One object as a message."""
-    red, green, blue, alpha = thing.color
-    message = SceneObjectMsg(
-        name=thing.name,
-        class_id=thing.class_id,
-        state=int(thing.state),
-        pose=matrix_to_pose(thing.world_T_object),
-        pose_covariance=list(thing.covariance),
-        shape=shape_message(thing.shape),
-        color=ColorRGBA(r=red, g=green, b=blue, a=alpha),
-        confidence=thing.confidence,
-        last_seen=to_time(thing.last_seen),
-        attached_link=thing.attached_link,
-        kind=thing.kind,
-        sources=list(thing.sources),
-        text=thing.text,
-    )
-    x, y, z = thing.velocity
-    message.velocity.linear = Vector3(x=x, y=y, z=z)
+    message = SceneObjectMsg()
+    message.name, message.class_id, message.state = thing.name, thing.class_id, int(thing.state)
+    fill_pose(message.pose, thing.world_T_object)
+    message.pose_covariance = list(thing.covariance)
+    if thing.shape.kind != "none":  # of a mere frame: no type, no dimensions
+        message.shape.type = _PRIMITIVES[thing.shape.kind]
+        message.shape.dimensions = list(thing.shape.size)
+    color, velocity = message.color, message.velocity.linear
+    color.r, color.g, color.b, color.a = thing.color
+    velocity.x, velocity.y, velocity.z = thing.velocity
+    message.confidence, message.last_seen = thing.confidence, to_time(thing.last_seen)
+    message.attached_link, message.kind = thing.attached_link, thing.kind
+    message.sources, message.text = list(thing.sources), thing.text
     return message
 
 
@@ -192,12 +180,12 @@ def snapshot_message(snapshot: Snapshot, frame: str) -> SceneObjectArray:
 def object_transforms(snapshot: Snapshot, frame: str) -> list[TransformStamped]:
     """Frames of all objects that are not lost, as children of `frame`."""
     stamp = to_time(snapshot.stamp)
-    return [
-        TransformStamped(
-            header=Header(stamp=stamp, frame_id=frame),
-            child_frame_id=thing.name,
-            transform=matrix_to_transform(thing.world_T_object),
-        )
-        for thing in snapshot.objects.values()
-        if thing.state is not ObjectState.LOST
-    ]
+    messages = []
+    for thing in snapshot.objects.values():
+        if thing.state is not ObjectState.LOST:
+            message = TransformStamped()
+            message.header.stamp, message.header.frame_id = stamp, frame
+            message.child_frame_id = thing.name
+            fill_transform(message.transform, thing.world_T_object)
+            messages.append(message)
+    return messages

@@ -23,10 +23,10 @@ from behavior_ros import (
     ParameterSpec,
     create_transform_broadcaster,
     declare_all,
-    matrix_to_transform,
     run,
 )
 from behavior_ros.background import create_background_subscription
+from behavior_ros.conversions import fill_transform
 from behavior_ros.joint_state_wire import read_joint_state
 from behavior_skills.node.conversion import joint_state
 from behavior_skills.node.robot_file import ROBOT, robot_of
@@ -80,7 +80,7 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
             self._transforms, np.linalg.solve(parents, children), strict=True
         ):
             transform.header.stamp = stamp
-            transform.transform = matrix_to_transform(parent_T_child)
+            fill_transform(transform.transform, parent_T_child)
         self._broadcaster.send(self._transforms)
 
 

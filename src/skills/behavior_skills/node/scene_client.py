@@ -17,8 +17,10 @@ from typing import Any
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import AttachObject, QueryScene
 from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 
 from behavior_ros import QOS_LATCHED
+from behavior_ros.background import create_background_subscription
 from behavior_skills.arm.execution import wait_for
 from behavior_skills.interfaces import (
     Array,
@@ -60,9 +62,12 @@ class SceneTopic:
         self._names: set[str] = set()
         self.attacher = node.create_client(AttachObject, "/scene/attach")
         self.query = node.create_client(QueryScene, "/scene/query")
-        node.create_subscription(SceneObjectArray, "/scene/objects", self._on_message, QOS_LATCHED)
+        create_background_subscription(
+            node, SceneObjectArray, "/scene/objects", self._on_message, QOS_LATCHED
+        )
 
-    def _on_message(self, message: SceneObjectArray) -> None:
+    def _on_message(self, data: bytes) -> None:
+        message = deserialize_message(data, SceneObjectArray)
         self._message, self._arrived = message, (self._now(), time.monotonic())
         self._names.update(thing.name for thing in message.objects)
 
