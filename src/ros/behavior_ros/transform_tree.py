@@ -154,26 +154,18 @@ class TransformTree:
             TransformError: empty or equal names, numbers that are no transform, too old a sample
         """
         parent, child = _name(parent), _name(child)
-        what = f"{parent} -> {child} at {stamp / _SECOND:.3f} s"
-        if parent == child:
-            raise TransformError(f"{what}: a frame cannot be its own parent")
-        norm = math.sqrt(sum(value * value for value in rotation))
-        if not all(math.isfinite(value) for value in position) or not math.isfinite(norm):
-            raise TransformError(f"{what}: {position}, {rotation} are not finite numbers")
-        if abs(norm - 1.0) > 1e-2:
-            raise TransformError(f"{what}: quaternion {rotation} has length {norm:.4g}, not 1")
-        x, y, z, w = (value / norm for value in rotation)
-        sample = _Sample((position[0], position[1], position[2]), (x, y, z, w))
-        with self._lock:
-            link = self._links.get(child)
-            if link is None or link.parent != parent or link.static != static:
-                link = _Link(parent, static)
-            try:
+        try:
+            sample = _sample(parent, child, position, rotation)
+            with self._lock:
+                link = self._links.get(child)
+                if link is None or link.parent != parent or link.static != static:
+                    link = _Link(parent, static)
                 link.put(stamp, sample, self._cache)
-            except TransformError as error:
-                raise TransformError(f"{what}: {error}") from None
-            self._links[child] = link
-            self._frames.update((parent, child))
+                self._links[child] = link
+                self._frames.update((parent, child))
+        except TransformError as error:
+            what = f"{parent} -> {child} at {stamp / _SECOND:.3f} s"
+            raise TransformError(f"{what}: {error}") from None
 
     def clear(self) -> None:
         """Forget the moving frames; the static ones stay."""
@@ -277,6 +269,23 @@ class TransformTree:
         for frame in frames:
             composed = self._links[frame].at(stamp).then(composed)
         return composed
+
+
+def _sample(parent: str, child: str, position: Vector, rotation: Quaternion) -> _Sample:
+    """What was told of a frame, with a quaternion of length 1.
+
+    Raises:
+        TransformError: equal names, or numbers that are no transform
+    """
+    if parent == child:
+        raise TransformError("a frame cannot be its own parent")
+    norm = math.sqrt(sum([value * value for value in rotation]))
+    if not (math.isfinite(norm) and all(map(math.isfinite, position))):
+        raise TransformError(f"{position}, {rotation} are not finite numbers")
+    if abs(norm - 1.0) > 1e-2:
+        raise TransformError(f"quaternion {rotation} has length {norm:.4g}, not 1")
+    x, y, z, w = rotation
+    return _Sample(position, (x / norm, y / norm, z / norm, w / norm))
 
 
 def _name(frame: str) -> str:

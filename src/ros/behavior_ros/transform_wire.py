@@ -17,6 +17,11 @@ from typing import NamedTuple
 from behavior_ros.rotations import Quaternion, Vector
 
 _HEADER = 4
+_LITTLE, _BIG = (
+    tuple(struct.Struct(f"{order}{fields}").unpack_from for fields in ("iII", "I", "7d"))
+    for order in "<>"
+)
+"""Read a time and the length of what follows, a length, position and rotation."""
 
 
 class WireTransform(NamedTuple):
@@ -41,10 +46,7 @@ def read_transforms(data: bytes) -> Iterator[WireTransform]:
     if data[:2] not in (b"\0\0", b"\0\1"):
         raise ValueError("these bytes are not in plain CDR")
     try:
-        order = "<" if data[1] else ">"
-        stamp_of = struct.Struct(f"{order}iII").unpack_from
-        length_of = struct.Struct(f"{order}I").unpack_from
-        numbers_of = struct.Struct(f"{order}7d").unpack_from
+        stamp_of, length_of, numbers_of = _LITTLE if data[1] else _BIG
         (count,) = length_of(data, _HEADER)
         at = 8
         for _ in range(count):

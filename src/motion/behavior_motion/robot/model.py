@@ -57,7 +57,9 @@ class GripperConfig:
     def width(self, joint_positions: ArrayLike) -> float:
         """Opening width [m] from positions of ``joint_names``."""
         positions = as_vector("joint_positions", joint_positions, len(self.joint_names))
-        return float(np.mean(positions / np.array(self.joint_scale))) if len(positions) else 0.0
+        # In Python's own numbers: it is asked of every joint state, and numpy takes longer.
+        widths = [p / s for p, s in zip(positions.tolist(), self.joint_scale, strict=True)]
+        return sum(widths) / len(widths) if widths else 0.0
 
 
 NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, 1.0, "", (), MappingProxyType({}))

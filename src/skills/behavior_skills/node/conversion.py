@@ -86,9 +86,9 @@ def joint_state(message: WireJointState, robot: RobotModel) -> JointState | None
     qd = velocity[arm] if len(velocity) == len(position) else np.zeros(len(arm))
     q = position[arm]
     width = robot.gripper.width(position[fingers])
-    if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd)) and math.isfinite(width)):
+    if not (np.isfinite(q).all() and np.isfinite(qd).all() and math.isfinite(width)):
         return None
-    tells = len(effort) == len(position) and bool(np.all(np.isfinite(effort)))
+    tells = len(effort) == len(position) and np.isfinite(effort).all()
     return JointState(q, qd, width, effort[arm] if tells else None)
 
 

@@ -7,6 +7,7 @@ same frames and the same latched `/robot_description`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from behavior_motion import RobotModel
 from behavior_ros import (
     QOS_LATCHED,
     ParameterSpec,
+    create_static_transform_broadcaster,
     create_transform_broadcaster,
     declare_all,
     run,
@@ -28,6 +30,7 @@ from behavior_ros import (
 from behavior_ros.background import create_background_subscription
 from behavior_ros.conversions import fill_transform
 from behavior_ros.joint_state_wire import read_joint_state
+from behavior_ros.rotations import Matrix
 from behavior_skills.node.conversion import joint_state
 from behavior_skills.node.robot_file import ROBOT, robot_of
 
@@ -43,20 +46,21 @@ PARAMETERS = [
 
 
 class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type information
-    """Publishes the robot's frames on /tf."""
+    """Publishes the robot's frames on /tf, those that are fixed to another on /tf_static."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(kwargs.pop("node_name", "robot_state_publisher"), **kwargs)
         values = declare_all(self, PARAMETERS)
         self._robot = robot_of(values["robot"])
-        self._parents = parent_frames(self._robot)
-        self._transforms = [
-            TransformStamped(header=Header(frame_id=parent), child_frame_id=child)
-            for child, parent in self._parents.items()
-        ]
+        fixed, self._parents = parent_frames(self._robot)
+        self._transforms = _messages(self._parents)
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._broadcaster = create_transform_broadcaster(self)
+        resting = _messages(fixed)
+        _fill(resting, fixed, self._robot.link_poses(np.zeros(len(self._robot.joint_names))))
+        self._static_broadcaster = create_static_transform_broadcaster(self)
+        self._static_broadcaster.send(resting)
         if values["publish_description"]:
             self._description = self.create_publisher(String, "/robot_description", QOS_LATCHED)
             self._description.publish(String(data=self._robot.urdf))
@@ -73,22 +77,39 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
             return
         self._published = 1e-9 * message.stamp
         poses = self._robot.link_poses(state.q, state.width)
-        parents = np.array([poses[parent] for parent in self._parents.values()])
-        children = np.array([poses[child] for child in self._parents])
+        _fill(self._transforms, self._parents, poses)
         stamp = Time(nanoseconds=message.stamp).to_msg()
-        for transform, parent_T_child in zip(
-            self._transforms, np.linalg.solve(parents, children), strict=True
-        ):
+        for transform in self._transforms:
             transform.header.stamp = stamp
-            fill_transform(transform.transform, parent_T_child)
         self._broadcaster.send(self._transforms)
 
 
-def parent_frames(robot: RobotModel) -> dict[str, str]:
-    """Parent link of every link and frame but the base."""
+def _messages(parents: Mapping[str, str]) -> list[TransformStamped]:
+    return [
+        TransformStamped(header=Header(frame_id=parent), child_frame_id=child)
+        for child, parent in parents.items()
+    ]
+
+
+def _fill(
+    messages: Sequence[TransformStamped], parents: Mapping[str, str], poses: Mapping[str, Matrix]
+) -> None:
+    if not messages:
+        return
+    above = np.array([poses[parent] for parent in parents.values()])
+    below = np.array([poses[child] for child in parents])
+    for message, parent_T_child in zip(messages, np.linalg.solve(above, below), strict=True):
+        fill_transform(message.transform, parent_T_child)
+
+
+def parent_frames(robot: RobotModel) -> tuple[dict[str, str], dict[str, str]]:
+    """Parent link of every link and frame but the base: of those that never move against it, and
+    of the others.
+    """
     frames = robot.pin_model.frames
     names = set(robot.frame_names)
-    parents = {}
+    fixed: dict[str, str] = {}
+    moving: dict[str, str] = {}
     for frame in frames:
         if frame.name not in names or frame.name == robot.base_frame:
             continue
@@ -96,8 +117,9 @@ def parent_frames(robot: RobotModel) -> dict[str, str]:
         while above.name not in names and above.name != "universe":
             above = frames[above.parentFrame]
         if above.name in names:
+            parents = fixed if frame.parentJoint == above.parentJoint else moving
             parents[frame.name] = above.name
-    return parents
+    return fixed, moving
 
 
 def main(args: list[str] | None = None) -> int:
