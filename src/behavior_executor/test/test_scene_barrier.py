@@ -100,24 +100,24 @@ class Bench:
 def bench(spinner):
     made = Bench(spinner, MODEL)
     made.stub.show(6, 0.1)
-    until(lambda: made.sees(6), 20.0)
+    until(lambda: made.sees(6))
     return made
 
 
 def test_tree_waits_behind_a_scene_action_for_the_scene_of_after(bench):
-    until(bench.action_ended, 20.0)
+    until(bench.action_ended)
     assert [bench.tick() for _ in range(5)] == [NodeStatus.RUNNING] * 5
     assert bench.blackboard.get("x", None) is None
     bench.stub.show(7, 0.2)
-    until(lambda: bench.sees(7), 20.0)
+    until(lambda: bench.sees(7))
     assert bench.tick() is NodeStatus.SUCCESS
     assert bench.blackboard.get("x") == 0.2
 
 
 def test_scene_of_an_older_revision_does_not_let_it_pass(bench):
-    until(bench.action_ended, 20.0)
+    until(bench.action_ended)
     bench.stub.show(6, 0.15)
-    until(lambda: bench.manager.snapshot.objects["cup"].x != 0.1 or bench.tick() is None, 20.0)
+    until(lambda: bench.manager.snapshot.objects["cup"].x != 0.1 or bench.tick() is None)
     assert bench.tick() is NodeStatus.RUNNING
 
 
@@ -125,22 +125,22 @@ def test_without_the_barrier_the_race_is_lost(spinner):
     """The bench shows the defect: it is the barrier that mends it."""
     bench = Bench(spinner, {key: value for key, value in MODEL.items() if key != "barrier"})
     bench.stub.show(6, 0.1)
-    until(lambda: bench.sees(6), 20.0)
-    until(lambda: bench.tick() is NodeStatus.SUCCESS, 20.0)
+    until(lambda: bench.sees(6))
+    until(lambda: bench.tick() is NodeStatus.SUCCESS)
     assert bench.blackboard.get("x") == 0.1
 
 
 def test_leaf_that_is_halted_behind_the_barrier_starts_anew(bench):
-    until(bench.action_ended, 20.0)
+    until(bench.action_ended)
     bench.spinner.do(bench.tree.halt_tree)
     bench.blackboard.set("revision", 0)
-    until(bench.action_ended, 20.0)
+    until(bench.action_ended)
     assert bench.stub.answered == 2
 
 
 def test_scene_that_never_shows_it_is_a_failure_that_says_so(spinner):
     bench = Bench(spinner, {**MODEL, "server_timeout": 0.5})
     bench.stub.show(6, 0.1)
-    until(lambda: bench.sees(6), 20.0)
-    until(lambda: bench.tick() is NodeStatus.FAILURE, 20.0)
+    until(lambda: bench.sees(6))
+    until(lambda: bench.tick() is NodeStatus.FAILURE)
     assert "succeeded, but the scene does not show it" in bench.tree.failure_reason().text

@@ -83,7 +83,7 @@ def tree_of(body, factory=None):
     return (factory or BehaviorTreeFactory()).create_tree_from_text(text)
 
 
-def until(predicate, timeout=10.0) -> None:
+def until(predicate, timeout=60.0) -> None:
     deadline = time.monotonic() + timeout
     while not predicate():
         assert time.monotonic() < deadline
@@ -173,7 +173,7 @@ def test_neither_the_thread_nor_the_recorder_outlives_the_tree() -> None:
     del tree
     gc.collect()
     assert gone() is None
-    thread.join(timeout=5.0)
+    thread.join(timeout=60.0)
     assert not thread.is_alive()
 
 

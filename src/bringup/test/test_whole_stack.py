@@ -89,10 +89,10 @@ def test_an_interrupted_demonstration_leaves_nothing(runtime: Path, tmp_path: Pa
         eventually(lambda: "Pick" in log.read_text(encoding="utf-8"), "the mission runs")
         assert stack_processes(runtime)
         demo.send_signal(signal.SIGINT)
-        assert demo.wait(timeout=30) == 130
+        assert demo.wait(timeout=90) == 130
     finally:
         demo.kill()
-        demo.wait(timeout=10)
+        demo.wait(timeout=60)
     assert "interrupted" in log.read_text(encoding="utf-8")
     assert stack_processes(runtime) == []
 

@@ -308,7 +308,7 @@ def test_pause_stops_the_arm_and_resume_goes_on(slow_stack: Stack) -> None:
     until(lambda: stack.observer.states("p")[-1] is State.PAUSED, what="pause")
     stack.skills.duration = 0.1
     stack.publish("", "", type=int(Kind.RESUME))
-    last = until(lambda: stack.observer.ended("p"), 30.0)
+    last = until(lambda: stack.observer.ended("p"))
     assert last.state == State.FINISHED
 
 
@@ -367,12 +367,12 @@ def test_killed_skills_end_the_mission_in_time(
 ) -> None:
     _, observer = lonely
     processes.append(SkillsProcess(duration=30.0))
-    until(lambda: observer.count_publishers("/pick/_action/status") > 0, 60.0)
+    until(lambda: observer.count_publishers("/pick/_action/status") > 0)
     observer.missions.publish(MissionAction(name="pick_one", action_id="m"))
     until(lambda: (m := observer.last("m")) and m.phase == "reach", 60.0, "pick")
     killed = time.monotonic()
     processes[-1].kill(number)
-    last = until(lambda: observer.ended("m"), 10.0)
+    last = until(lambda: observer.ended("m"))
     took = time.monotonic() - killed
     print(f"mission ended {took:.2f} s after signal {number}: {last.text}")
     if number == signal.SIGKILL:
@@ -384,7 +384,7 @@ def test_killed_skills_end_the_mission_in_time(
     # A killed process haunts the graph until its lease ends, one that was told to stop does not.
     ghosts = 1 if number == signal.SIGKILL else 0
     processes.append(SkillsProcess(duration=0.1))
-    until(lambda: observer.count_publishers("/pick/_action/status") > ghosts, 25.0)
+    until(lambda: observer.count_publishers("/pick/_action/status") > ghosts)
     observer.missions.publish(MissionAction(name="pick_one", action_id="n"))
     assert until(lambda: observer.ended("n"), 60.0).code == Code.SUCCESS
 
@@ -397,11 +397,11 @@ def test_skills_that_come_back_go_on(
     spinner.start(executor, observer)
     processes.append(SkillsProcess(duration=30.0))
     until(lambda: observer.missions.get_subscription_count() > 0)
-    until(lambda: observer.count_publishers("/pick/_action/status") > 0, 60.0)
+    until(lambda: observer.count_publishers("/pick/_action/status") > 0)
     observer.missions.publish(MissionAction(name="pick_one", action_id="m"))
     until(lambda: (m := observer.last("m")) and m.phase == "reach", 60.0, "pick")
     processes[-1].kill()
     processes.append(SkillsProcess(duration=0.1))
-    last = until(lambda: observer.ended("m"), 30.0)
+    last = until(lambda: observer.ended("m"))
     assert last.code == Code.SUCCESS
     assert any("waiting for a server" in m.text for m in observer.feedback)

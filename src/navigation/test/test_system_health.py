@@ -208,7 +208,7 @@ def test_a_reset_by_a_pose_to_start_from() -> None:
     with rig(SystemHealthManager, *parameters) as health:
         poses = health.world.hear(PoseWithCovarianceStamped, "/initialpose", QOS_COMMAND)
         tell(health, 100.0, x=4.0)
-        until(lambda: health.manager.manager_node.count_subscribers("/initialpose"), 20.0)
+        until(lambda: health.manager.manager_node.count_subscribers("/initialpose"))
         tree = health.tree("<resetLocalization/>")
         assert health.run(tree) is NodeStatus.RUNNING
         until(lambda: poses, 20.0, "pose")

@@ -80,7 +80,7 @@ class Spinner:
         self._add(made)
         return made
 
-    def do(self, function: Callable[..., Any], *args: Any, timeout: float = 20.0) -> Any:
+    def do(self, function: Callable[..., Any], *args: Any, timeout: float = 90.0) -> Any:
         """Call a function in the executor's thread and return what it returns, or raise that."""
         done = threading.Event()
         value: Any = None
@@ -122,7 +122,7 @@ class Spinner:
         assert self.error is None, f"a callback raised {self.error!r}"
 
 
-def until(predicate: Callable[[], Any], timeout: float = 30.0, what: str = "condition") -> Any:
+def until(predicate: Callable[[], Any], timeout: float = 90.0, what: str = "condition") -> Any:
     """Wait until a predicate holds, and fail after the timeout [s]; returns its value."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:

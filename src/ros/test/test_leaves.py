@@ -125,7 +125,7 @@ class Tree:
     def halt(self, leaf):
         self.spinner.do(leaf.halt_node)
 
-    def run(self, leaf, timeout=20.0):
+    def run(self, leaf, timeout=60.0):
         """Tick until the end, return status and reason."""
         deadline = time.monotonic() + timeout
         while (status := self.tick(leaf)) is RUNNING:
@@ -434,7 +434,7 @@ class TestActionLeaf:
     def test_killed_process(self, tree, start):
         process = start("--node", "hosted_nodes:Serving")
         leaf = tree.make("KilledPick")  # its ghost haunts the graph for 20 s
-        until(leaf.action.ready, timeout=15.0)
+        until(leaf.action.ready, timeout=60.0)
         assert tree.tick(leaf) is RUNNING
         process.wait_for("working")
         process.process.kill()

@@ -78,7 +78,7 @@ class Machine:
 
     def _ip(self, *words: str) -> str:
         command = ["nsenter", "--target", str(self.process.pid), "--net", "ip", *words]
-        done = subprocess.run(command, check=True, timeout=20, capture_output=True, text=True)
+        done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
         return done.stdout
 
     def go(self) -> None:
@@ -97,7 +97,7 @@ class Machine:
 
     def end(self) -> None:
         self.process.kill()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 PAIR = "ip link add name eth0 type veth peer name eth1"
@@ -110,7 +110,7 @@ def namespaces_refused() -> str:
             ["unshare", "--net", "--mount", "sh", "-c", PAIR],
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=False,
         )
     except FileNotFoundError as error:

@@ -27,7 +27,7 @@ from behavior_ros import (
 )
 from behavior_ros.testing import until
 
-TIMEOUT = 5.0
+TIMEOUT = 60.0
 
 
 def ready(client):

@@ -43,7 +43,7 @@ from behavior_scene.detector import detectors as detectors_module  # noqa: E402
 from behavior_scene.detector.node import DetectorNode  # noqa: E402
 from behavior_scene.library import Shape  # noqa: E402
 
-WAIT = 20.0
+WAIT = 90.0
 FRAME = "eye_optical_frame"
 CUBE = Shape("box", (0.06, 0.06, 0.06))
 TRUTH = pose(0.1, 0.0, 0.03, 0.3)

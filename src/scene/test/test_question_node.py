@@ -68,7 +68,7 @@ class Rig:
             if status.name.endswith("points"):
                 self.diagnostics = {item.key: item.value for item in status.values}
 
-    def until(self, condition, timeout=20.0):
+    def until(self, condition, timeout=90.0):
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, "not within the time"

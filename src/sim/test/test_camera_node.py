@@ -25,7 +25,7 @@ from behavior_sim.config import WorldConfig
 from behavior_sim.model import coordinate_names
 from behavior_sim.world import World
 
-WAIT = 20.0
+WAIT = 90.0
 KINDS = {
     "color": Image,
     "depth": Image,

@@ -30,7 +30,7 @@ from behavior_ros.testing import own_domain
 from behavior_sim.node import SimulationNode
 from behavior_sim.recording import Recording
 
-WAIT = 20.0
+WAIT = 90.0
 START = {"world": "block_stacking", "speed": 0.0, "seed": 3}
 HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
 JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
@@ -281,9 +281,9 @@ def test_tolerances_of_the_goal(bench: Bench) -> None:
 def test_start_stamp_in_the_future(bench: Bench) -> None:
     now = seconds(bench.newest("/clock").clock)
     goal = trajectory([0.1, *HOME[1:]], 1.0)
-    goal.trajectory.header.stamp = to_time(now + 30.0)
+    goal.trajectory.header.stamp = to_time(now + 3.0)
     bench.result(bench.send(bench.arm, goal))
-    assert seconds(bench.newest("/clock").clock) >= now + 31.0
+    assert seconds(bench.newest("/clock").clock) >= now + 3.9  # messages of the clock may still be on their way
 
 
 def test_gripper(bench: Bench) -> None:

@@ -39,9 +39,9 @@ class RosRig:
 
     def await_servers(self):
         for client in self.clients.values():
-            self.until(client.server_is_ready, 60.0)
+            self.until(client.server_is_ready, 120.0)
 
-    def until(self, condition, timeout=30.0):
+    def until(self, condition, timeout=90.0):
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, "not within the time"
@@ -55,7 +55,7 @@ class RosRig:
         self.until(sent.done)
         return sent.result()
 
-    def result(self, handle, timeout=60.0):
+    def result(self, handle, timeout=120.0):
         future = handle.get_result_async()
         self.until(future.done, timeout)
         return future.result().result
@@ -71,7 +71,7 @@ class RosRig:
             process.send_signal(signal.SIGINT)
         for process in self.processes.values():
             try:
-                process.wait(10.0)
+                process.wait(60.0)
             except subprocess.TimeoutExpired:
                 process.kill()
         self.executor.shutdown(timeout_sec=1.0)
