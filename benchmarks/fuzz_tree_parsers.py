@@ -38,6 +38,7 @@ from behavior_tree import (
 )
 from behavior_tree.blackboard.conversion import Unsigned
 from behavior_tree.cli.stand_ins import make_factory
+from behavior_tree.decider import register_decider_nodes
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8
 from behavior_tree.script import compile_script
@@ -83,6 +84,7 @@ SCRIPT_WORDS = (
     *('"text"', "'", '"', "0x", "0xff", "1.5", "1.", ".5", "1e9", "1e999", str(2**63 - 1)),
     *(str(2**63), "a", "b", "s", "t_1", "@a", "@", "RED", "%", "\x00", "ä", "\n", "\t"),
 )
+CHILD_ROLES = {"Decider": "Case", "RLDS": "Rd", "StateMachine": "State"}
 FITTING = {int: "2", Unsigned: "1", float: "0.5", bool: "true", str: "t", NodeStatus: "SUCCESS"}
 VALUES = (
     "{a}",
@@ -150,9 +152,12 @@ def mutated(text: str, others: list[str], words: Sequence[str], draw: random.Ran
     return text
 
 
-def grown(draw: random.Random) -> str:
-    """A document of a few trees that are mostly correct."""
-    manifests = list(BehaviorTreeFactory().manifests().values())
+def grown(draw: random.Random, *, networks: bool = False) -> str:
+    """A document of a few trees that are mostly correct; ``networks``: with decider networks."""
+    factory = BehaviorTreeFactory()
+    if networks:
+        register_decider_nodes(factory)
+    manifests = list(factory.manifests().values())
     left = draw.choice((3, 10, 40))
 
     def attributes(manifest: TreeNodeManifest) -> str:
@@ -170,18 +175,24 @@ def grown(draw: random.Random) -> str:
             text += f" {draw.choice(CONDITION_ATTRIBUTES)}={quoteattr(draw.choice(SCRIPTS))}"
         return text
 
-    def node(tree: int, depth: int) -> str:
+    def node(tree: int, depth: int, role: str = "") -> str:
         nonlocal left
         left -= 1
-        if tree and draw.random() < 0.1:
+        if not role and tree and draw.random() < 0.1:
             return f'<SubTree ID="T{draw.randrange(tree)}" x="{draw.choice(VALUES)}"/>'
-        fitting = [each for each in manifests if not each.min_children or (left > 0 and depth < 8)]
-        manifest = draw.choice(fitting)
+        may_grow = left > 0 and depth < 8
+        fitting = [each for each in manifests if role or may_grow or not each.min_children]
+        alternatives = CHILD_ROLES.values()
+        manifest = draw.choice(
+            [each for each in fitting if (each.role if each.role in alternatives else "") == role]
+        )
         tag = manifest.registration_id
         count = 0 if manifest.max_children == 0 else max(manifest.min_children, draw.randrange(4))
         count = min(count, manifest.max_children or count)
-        below = "".join(node(tree, depth + 1) for _ in range(count))
-        return f"<{tag}{attributes(manifest)}>{below}</{tag}>"
+        wanted = CHILD_ROLES.get(manifest.role, "")
+        below = "".join(node(tree, depth + 1, wanted) for _ in range(count))
+        name = f' name="n{left}"' if role else ""
+        return f"<{tag}{name}{attributes(manifest)}>{below}</{tag}>"
 
     trees = "".join(
         f'<BehaviorTree ID="T{index}">{node(index, 0)}</BehaviorTree>'
@@ -200,7 +211,11 @@ class XmlTarget:
 
     def draw(self, random_: random.Random) -> str:
         """An input."""
-        text = grown(random_) if random_.random() < 0.5 else random_.choice(self.seeds)
+        text = (
+            grown(random_, networks=random_.random() < 0.5)
+            if random_.random() < 0.5
+            else random_.choice(self.seeds)
+        )
         if random_.random() < 0.1:
             return text
         return mutated(text, self.seeds, WORDS, random_)

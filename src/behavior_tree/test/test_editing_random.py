@@ -24,6 +24,7 @@ from behavior_tree import (
     ports_list,
     write_tree_to_xml,
 )
+from behavior_tree.decider import register_decider_nodes
 
 IDLE, RUNNING, SUCCESS = NodeStatus.IDLE, NodeStatus.RUNNING, NodeStatus.SUCCESS
 RESULTS = ("SUCCESS", "FAILURE", "RUNNING", "SKIPPED", "RUNNING", "SUCCESS", "FAILURE")
@@ -57,6 +58,19 @@ FRAGMENTS = st.sampled_from(
         "<RunOnce><Leaf/></RunOnce>",
         "<SubTree ID='Sub' c='{v}'/>",
         "<SubTree ID='Inner' _autoremap='true'/>",
+        "<Decider name='d{n}'><Case name='k' if='v &lt; 2'><Leaf/></Case>"
+        "<Case name='l'><Leaf/></Case></Decider>",
+        "<Decider name='d{n}' on_done='idle' on_none='FAILURE'>"
+        "<Case name='k' if='c == 1'><Leaf/></Case></Decider>",
+        "<RLDS name='d{n}' goal='c &gt; 3'><Rd name='k'><Leaf/></Rd><Rd name='l' runnable='v == 1' "
+        "enterable='c == 1' max_failures='2'><Leaf/></Rd></RLDS>",
+        "<Case name='d{n}'><Leaf/></Case>",
+        "<Rd name='d{n}' runnable='v == 2'><Leaf/></Rd>",
+        "<Atomic name='d{n}'><Leaf/></Atomic>",
+        "<RunFor msec='30'><Leaf/></RunFor>",
+        "<Monitors><Script code='c := c + 1'/><Leaf/></Monitors>",
+        "<StateMachine name='d{n}'><State name='k' next='l'><Leaf/></State><State name='l'><Leaf/>"
+        "<Transition to='k' if='v == 2'/></State></StateMachine>",
         "<Leaf unknown='1'/>",  # all from here on are wrong
         "<Inverter/>",
         "<Leaf count='many'/>",
@@ -107,6 +121,7 @@ class Editing(RuleBasedStateMachine):
 
     def make_factory(self, log, calls):
         factory = BehaviorTreeFactory(lambda: self.now)
+        register_decider_nodes(factory)
         factory.register_node_type(Leaf, "Leaf", log, calls)
         factory.register_simple_action("Text", lambda node: SUCCESS, [InputPort("text", list)])
         return factory
@@ -136,6 +151,7 @@ class Editing(RuleBasedStateMachine):
 
     def named(self, fragment):
         """The fragment with fresh names."""
+        fragment = fragment.replace("{n}", str(len(self.past) + self.names))
         while "<Leaf" in fragment.replace("<Leaf name", ""):
             self.names += 1
             fragment = fragment.replace("<Leaf ", f"<Leaf name='n{self.names}'  ", 1)
