@@ -67,7 +67,8 @@ class Network:
         """The part with unique type names, and ``compat`` where there is such a port."""
         type_id, attributes = part.type_id, dict(part.attributes)
         if part.node_class is not None:
-            type_id = self._type_id(part.type_id, part.node_class)
+            wanted = self.name + type_id if part.of_functions else type_id
+            type_id = self._type_id(wanted, part.node_class)
         kind = part.node_class or DECIDER_NODES.get(type_id)
         if compat is not None and kind is not None and "compat" in kind.provided_ports():
             attributes.setdefault("compat", compat)
@@ -79,7 +80,7 @@ class Network:
         if mistake:
             raise LogicError(mistake)
         number, type_id = 1, wanted
-        while type_id in DECIDER_NODES or self._classes.get(type_id, node_class) is not node_class:
+        while self._classes.get(type_id, node_class) is not node_class:
             number += 1
             type_id = f"{wanted}{number}"
         self._classes[type_id] = node_class

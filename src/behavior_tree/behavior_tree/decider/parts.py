@@ -53,6 +53,8 @@ class Part:
     children: tuple[Part, ...] = ()
     node_class: type[TreeNode] | None = None
     """Its code, if that is the network's own."""
+    of_functions: bool = False
+    """True if the code was made of functions, so that its type is named after the network too."""
 
 
 def node(
@@ -218,7 +220,8 @@ def _with(part: Part, base: type[TreeNode], **methods: Any) -> Part:
     label = "".join(c for c in part.attributes.get("name", "").title() if c.isalnum())
     type_id = f"{part.type_id}{label}" if part.type_id in ("Case", "Rd") else label or part.type_id
     methods["__doc__"] = f"{part.type_id} '{part.attributes.get('name', '')}' of a Python network."
-    return replace(part, type_id=type_id, node_class=type(type_id, (base,), methods))
+    made = type(type_id, (base,), methods)
+    return replace(part, type_id=type_id, node_class=made, of_functions=True)
 
 
 def _of_context(function: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -60,7 +60,7 @@ def test_the_first_error_counts_and_what_the_exits_raise_is_logged(caplog):
     ):
         tree.tick_exactly_once()
     assert "exit C" in script.take()
-    assert "was left because of an error" in caplog.text
+    assert "is left because of an error; then: Exception in node 'C'" in caplog.text
 
 
 def test_an_enter_that_raises_is_left_again():

@@ -105,18 +105,18 @@ def test_its_xml_names_every_part_and_describes_its_types():
             """<root BTCPP_format="4" main_tree_to_execute="Table">
     <BehaviorTree ID="Table">
         <Monitors>
-            <Look name="look"/>
+            <TableLook name="look"/>
             <Dispatch>
                 <Case name="pick">
                     <RLDS name="picking">
                         <Rd name="reach">
                             <Reach/>
                         </Rd>
-                        <RdGrasp name="grasp">
+                        <TableRdGrasp name="grasp">
                             <Atomic>
-                                <Grasp name="Grasp"/>
+                                <TableGrasp name="Grasp"/>
                             </Atomic>
-                        </RdGrasp>
+                        </TableRdGrasp>
                     </RLDS>
                 </Case>
                 <Case name="place">
@@ -194,8 +194,8 @@ def test_two_types_of_one_name_are_told_apart():
     seen = []
     root = sequence(first, second)
     xml = Network("Net", root, context=seen).xml()
-    assert "<Go " in xml
-    assert "<Go2 " in xml
+    assert "<NetGo " in xml
+    assert "<NetGo2 " in xml
 
 
 def test_a_network_has_a_name_of_its_own():
@@ -205,7 +205,9 @@ def test_a_network_has_a_name_of_its_own():
         Network("Net", wait(1)).register(factory)
     with pytest.raises(LogicError, match="forbidden character"):
         Network("a net", wait(1))
-    Network("One", node(Reach)).register(factory)
+    for name in ("One", "Two"):  # functions have no name to share
+        Network(name, action("go", lambda context: None)).register(factory)
+    Network("Reaching", node(Reach)).register(factory)
     with pytest.raises(NodeTypeTakenError, match=r"\[Reach\]"):
         Network("Other", node(Reach)).register(factory)
 

@@ -156,8 +156,8 @@ class Session(TreeNode):
         """End the session because of an error, which is told; what the exits raise is logged."""
         try:
             self._leave()
-        except Exception:
-            _LOG.exception("'%s' was left because of an error", self.full_path())
+        except Exception as error:
+            _LOG.error("'%s' is left because of an error; then: %s", self.full_path(), error)
         self.reset_status()
 
     def drop(self) -> None:
