@@ -3,10 +3,13 @@
 
 from glob import glob
 from os.path import dirname
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 PACKAGE = "behavior_jobs"
+# colcon runs this in the build folder too, where links to files that are gone may lie.
+SOURCE = Path(__file__).resolve().parent
 
 setup(
     name=PACKAGE,
@@ -20,7 +23,7 @@ setup(
         *(
             (f"share/{PACKAGE}/{dirname(file)}", [file])
             for pattern in ("config/**/*.*", "trees/**/*.xml")
-            for file in glob(pattern, recursive=True)
+            for file in glob(pattern, root_dir=SOURCE, recursive=True)
         ),
     ],
     install_requires=["setuptools"],
