@@ -88,6 +88,10 @@ class NodeManager(BehaviorManager):
         problem = self.problem()
         return (WARN, problem) if problem else (OK, "works")
 
+    def wake(self, *_: object) -> None:
+        """Have a running tree see news at once; of use as a callback for any of them."""
+        self.wake_tree()
+
     def input(
         self,
         name: str,
@@ -96,8 +100,19 @@ class NodeManager(BehaviorManager):
         age_since: AgeSince = AgeSince.STAMP,
         qos: Any = QOS_SENSOR,
         callback: Callable[[Any], None] | None = None,
+        wakes: bool = True,
     ) -> MessageCache[Any]:
-        """A cache for an input that was declared by :func:`input_parameters`."""
+        """A cache for an input that was declared by :func:`input_parameters`.
+
+        Args:
+            name: of the input.
+            message_type: of its topic.
+            age_since: what the age of a message counts from.
+            qos: quality of service.
+            callback: called with every message.
+            wakes: every message has a running tree ticked at once; not for what comes in each cycle
+                of a controller.
+        """
         cache: MessageCache[Any] = MessageCache(
             self.manager_node,
             message_type,
@@ -107,6 +122,8 @@ class NodeManager(BehaviorManager):
             callback=callback,
             age_since=age_since,
         )
+        if wakes:
+            cache.add_callback(self.wake)
         self.inputs[name] = cache
         return cache
 

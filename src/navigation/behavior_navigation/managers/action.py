@@ -205,7 +205,7 @@ class ActionManager(NavigationManager):
         """Have the route planner forget everything; None: there is nothing to reset."""
         if self._reset is None:
             return None
-        return ServiceCall(self._reset, Trigger.Request(), read_success)
+        return ServiceCall(self._reset, Trigger.Request(), read_success, self.wake)
 
     # -- reports -----------------------------------------------------------------------------------
 

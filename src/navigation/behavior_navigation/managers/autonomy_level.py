@@ -150,6 +150,8 @@ class AutonomyLevelManager(NavigationManager):
         state.heartbeat_age = deadman.age(now)
         self.halts += state.effective is Level.HALTED and before is not Level.HALTED
         known = (state.selected, state.effective, state.deadman_enabled, state.deadman_alive)
+        if known != self._published:
+            self.wake_tree()
         if known != self._published or now - self._published_at >= REPEAT_PERIOD:
             self._published, self._published_at = known, now
             self._publish()

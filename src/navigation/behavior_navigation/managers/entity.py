@@ -128,10 +128,10 @@ class EntityManager(NavigationManager):
             enabler = self.values["tx_enabler"] or enabler
         driver: EntityDriver
         if values[f"{key}.interface"] == "lifecycle":
-            driver = LifecycleDriver(own, enabler)
+            driver = LifecycleDriver(own, enabler, self.wake)
             self._looks.append(driver)
         elif values[f"{key}.interface"] == "set_bool":
-            driver = SetBoolDriver(own, enabler)
+            driver = SetBoolDriver(own, enabler, self.wake)
         else:
             driver = AbsentDriver()
         return Entity(name, driver)
@@ -144,9 +144,10 @@ class EntityManager(NavigationManager):
 class LifecycleDriver:
     """A lifecycle node: enabled is active. Being switched begins with a look at its state."""
 
-    def __init__(self, node: Node, name: str) -> None:
-        """Make the clients of the lifecycle node of this name."""
+    def __init__(self, node: Node, name: str, wake: Callable[[Any], None]) -> None:
+        """Make the clients of the lifecycle node of this name; `wake` is called at its answers."""
         self._name = name
+        self._wake = wake
         self._change = node.create_client(ChangeState, f"{name}/change_state")
         self._get = node.create_client(GetState, f"{name}/get_state")
         self._state: int | None = None
@@ -176,7 +177,7 @@ class LifecycleDriver:
             self._state = int(response.current_state.id)
             return use(self._state, response.current_state.label)
 
-        return ServiceCall(self._get, GetState.Request(), read)
+        return ServiceCall(self._get, GetState.Request(), read, self._wake)
 
     def change(self, enabled: bool) -> ServiceCall:
         """Go through the transition."""
@@ -193,7 +194,7 @@ class LifecycleDriver:
                 return CallResult(True)
             return CallResult(False, f"{self._name} refused the transition")
 
-        return ServiceCall(self._change, request, read)
+        return ServiceCall(self._change, request, read, self._wake)
 
 
 class _LifecycleCall:
@@ -234,13 +235,14 @@ class _LifecycleCall:
 class SetBoolDriver:
     """A plain service. It tells no state: what counts is what it took last."""
 
-    def __init__(self, node: Node, service: str) -> None:
-        """Make the client."""
+    def __init__(self, node: Node, service: str, wake: Callable[[Any], None]) -> None:
+        """Make the client; `wake` is called at each answer."""
+        self._wake = wake
         self._client = node.create_client(SetBool, service)
 
     def set(self, enabled: bool) -> Call:
         """Call the service; a second time does no harm."""
-        return ServiceCall(self._client, SetBool.Request(data=enabled), read_success)
+        return ServiceCall(self._client, SetBool.Request(data=enabled), read_success, self._wake)
 
     def known(self) -> bool | None:
         """Nothing but what it answered."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from rclpy.node import Node
@@ -41,18 +41,25 @@ class LocalizationReset(Protocol):
 class ServiceReset:
     """By a service: ``std_srvs/Trigger``, or ``std_srvs/Empty`` as AMCL's reinitialisation."""
 
-    def __init__(self, node: Node, service_type: type[Trigger] | type[Empty], name: str) -> None:
-        """Make the client."""
+    def __init__(
+        self,
+        node: Node,
+        service_type: type[Trigger] | type[Empty],
+        name: str,
+        wake: Callable[[Any], None],
+    ) -> None:
+        """Make the client; `wake` is called when the server has answered."""
         self._type = service_type
         self._client = node.create_client(service_type, name)
         self._name = name
+        self._wake = wake
         self._call: ServiceCall | None = None
 
     def begin(self) -> None:
         """Ask as soon as the server is there."""
         self.abandon()
         read = read_success if self._type is Trigger else lambda response: CallResult(True)
-        self._call = ServiceCall(self._client, self._type.Request(), read)
+        self._call = ServiceCall(self._client, self._type.Request(), read, self._wake)
 
     def answer(self) -> CallResult | None:
         """What the server said."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction
@@ -68,7 +68,7 @@ class LocoManipulationManager(NavigationManager):
         )
         action.header.stamp = self.stamp()
         goal = ExecuteMission.Goal(mission=action)
-        return RemoteBehavior(self._action, goal, self.values["server_timeout"])
+        return RemoteBehavior(self._action, goal, self.values["server_timeout"], self.wake)
 
     def metrics(self) -> list[Metric]:
         """Behaviors started."""
@@ -78,11 +78,22 @@ class LocoManipulationManager(NavigationManager):
 class RemoteBehavior:
     """One mission of another executor; sent once it is there and no earlier one is closing."""
 
-    def __init__(self, action: RemoteAction, goal: ExecuteMission.Goal, patience: float) -> None:
-        """Send it, or wait with that for `patience` [s] of wall time."""
+    def __init__(
+        self,
+        action: RemoteAction,
+        goal: ExecuteMission.Goal,
+        patience: float,
+        wake: Callable[..., None],
+    ) -> None:
+        """Send it, or wait with that for `patience` [s] of wall time; `wake` is called at news."""
         self.progress = BehaviorProgress()
+        self._wake = wake
         self._goal = action.send(
-            goal, server_timeout=patience, patient=True, on_feedback=self._take_feedback
+            goal,
+            server_timeout=patience,
+            patient=True,
+            on_feedback=self._take_feedback,
+            on_end=wake,
         )
 
     def poll(self) -> CallResult | None:
@@ -105,3 +116,4 @@ class RemoteBehavior:
     def _take_feedback(self, message: ExecuteMission.Feedback) -> None:
         told = message.feedback
         self.progress = BehaviorProgress(told.progress, told.detail or told.phase)
+        self._wake()

@@ -200,7 +200,12 @@ class MapManager(NavigationManager):
     def _send(self) -> None:
         """Have it sent once there is a server and no earlier goal is closing."""
         timeout = self.values["server_timeout"]
-        self._sent = self._loader.send(self._goal, server_timeout=timeout, patient=True)
+        self._sent = self._loader.send(
+            self._goal,
+            server_timeout=timeout,
+            patient=True,
+            on_end=self.wake,
+        )
 
 
 def _answer(number: int, outcome: GoalOutcome) -> LoadAnswer:

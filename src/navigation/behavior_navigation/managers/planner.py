@@ -120,11 +120,21 @@ class PlannerManager(NavigationManager):
         super().__init__(node, PARAMETERS)
         self.malformed = 0
         """Messages with values that do not exist."""
+        self._told: list[object] = [None, None]
+        """What planner and trajectory told in their last cycles."""
         self._health = self.input(
-            "path_planner_health", PathPlannerHealth, qos=EVERY_CYCLE, callback=self._on_health
+            "path_planner_health",
+            PathPlannerHealth,
+            qos=EVERY_CYCLE,
+            callback=self._on_health,
+            wakes=False,
         )
         self._trajectory = self.input(
-            "trajectory", TrajectoryStatus, qos=EVERY_CYCLE, callback=self._on_trajectory
+            "trajectory",
+            TrajectoryStatus,
+            qos=EVERY_CYCLE,
+            callback=self._on_trajectory,
+            wakes=False,
         )
         self._publisher = self.manager_node.create_publisher(
             PlannerOperationMode, self.values["tx_planner_operation_mode"], QOS_LATCHED
@@ -201,12 +211,20 @@ class PlannerManager(NavigationManager):
             return
         failed = message.status == PathPlannerHealth.FAILURE
         self.core.take_health(failed, message.reroute_recommended, PlannerMode(message.mode_used))
+        self._note(0, (failed, message.reroute_recommended, message.mode_used))
 
     def _on_trajectory(self, message: TrajectoryStatus) -> None:
         if message.status not in {int(solver) for solver in Solver}:
             self.malformed += 1
             return
         self.core.memory.take_trajectory(Solver(message.status))
+        self._note(1, message.status)
+
+    def _note(self, which: int, told: object) -> None:
+        """Have a running tree see at once what is another than in the cycle before."""
+        if self._told[which] != told:
+            self._told[which] = told
+            self.wake_tree()
 
     def _publish(self) -> None:
         planner = self.state.planner

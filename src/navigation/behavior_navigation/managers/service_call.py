@@ -12,17 +12,25 @@ from behavior_navigation.rules.calls import CallResult
 class ServiceCall:
     """One call."""
 
-    def __init__(self, client: Any, request: Any, read: Callable[[Any], CallResult]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        request: Any,
+        read: Callable[[Any], CallResult],
+        wake: Callable[[Any], None],
+    ) -> None:
         """Send the request, now or as soon as there is a server.
 
         Args:
             client: of the service; used in the executor's thread only.
             request: message.
             read: what the response means.
+            wake: called when it is answered.
         """
         self._client = client
         self._request = request
         self._read = read
+        self._wake = wake
         self._future: Any = None
         self._send()
 
@@ -42,6 +50,7 @@ class ServiceCall:
     def _send(self) -> None:
         if self._client.service_is_ready():
             self._future = self._client.call_async(self._request)
+            self._future.add_done_callback(self._wake)
 
 
 def read_success(response: Any) -> CallResult:

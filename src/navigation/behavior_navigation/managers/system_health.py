@@ -70,9 +70,7 @@ class SystemHealthManager(NavigationManager):
         super().__init__(node, PARAMETERS)
         self._host = node
         self.watch = LocalizationWatch(self.state.localization)
-        self._localizer = LocalizationInput(
-            self.manager_node, self.values, lambda estimate: self.watch.take(estimate, self._now())
-        )
+        self._localizer = LocalizationInput(self.manager_node, self.values, self._take)
         self._cache = self.inputs["localization_result"] = self._localizer.cache
         self._transforms = pose_tree(node, self.values["pose_tree"])
         self._odometry_problem = ""
@@ -125,6 +123,12 @@ class SystemHealthManager(NavigationManager):
         """What is wrong with localization or odometry."""
         return self.state.localization.reason or self._odometry_problem
 
+    def _take(self, estimate: Estimate) -> None:
+        before = self.watch.newest is None, self.state.localization.good
+        self.watch.take(estimate, self._now())
+        if (self.watch.newest is None, self.state.localization.good) != before:
+            self.wake_tree()
+
     def _make_reset(self) -> LocalizationReset:
         topic, adapter = self.values["tx_reset_localization"], self.values["reset_adapter"]
         if adapter == "initialpose":
@@ -132,7 +136,7 @@ class SystemHealthManager(NavigationManager):
                 self.manager_node, topic, self._last_pose, lambda: self.watch.newest is not None
             )
         service_type = Trigger if adapter == "trigger" else Empty
-        return ServiceReset(self.manager_node, service_type, topic)
+        return ServiceReset(self.manager_node, service_type, topic, self.wake)
 
     def _last_pose(self) -> FramedPose:
         localization = self.state.localization
