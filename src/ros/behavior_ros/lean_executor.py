@@ -355,7 +355,9 @@ class _Waiting:
         for waitable in waitables:
             waitable.add_to_wait_set(wait_set)
         wait_set.wait(round(seconds * 1e9))
-        found = [("waitable", w) for w in waitables if w.is_ready(wait_set)]
+        found = []
+        own = {guard.handle.pointer for guard in guards}
+        in_waitables = events
         for kind in ("timer", "subscription", "guard_condition", "client", "service"):
             for pointer in wait_set.get_ready_entities(kind):
                 entity = self._by_pointer.get(pointer)
@@ -363,4 +365,8 @@ class _Waiting:
                     found.append((kind, entity))
                     if kind == "guard_condition":
                         entity._executor_triggered = True
+                elif pointer not in own:
+                    in_waitables = True
+        if in_waitables:  # they need not be asked otherwise
+            found[:0] = [("waitable", w) for w in waitables if w.is_ready(wait_set)]
         return found

@@ -9,11 +9,14 @@ import pytest
 pytest.importorskip("behavior_msgs.msg")
 pytest.importorskip("vision_msgs.msg")
 
+from rclpy.serialization import serialize_message
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import seconds, to_time
 from behavior_scene import Defect, Detection, ObjectLibrary, Tracker
-from behavior_scene.node.conversion import detections_from, tracks_message
+from behavior_scene.node import conversion
+from behavior_scene.node.conversion import tracks_message
+from behavior_scene.node.detection_wire import read_detections
 
 
 def entry(name="cup", at=(0.0, 0.0, 0.0), score=0.9, size=(0.1, 0.2, 0.3), frame=""):
@@ -26,6 +29,11 @@ def entry(name="cup", at=(0.0, 0.0, 0.0), score=0.9, size=(0.1, 0.2, 0.3), frame
     made.bbox.size.x, made.bbox.size.y, made.bbox.size.z = size
     made.results.append(hypothesis)
     return made
+
+
+def detections_from(message, frame_pose, **options):
+    read = read_detections(serialize_message(message))
+    return conversion.detections_from(read, frame_pose, **options)
 
 
 def image(*entries, stamp=1.0, frame="camera"):

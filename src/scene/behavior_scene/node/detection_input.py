@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from rclpy.serialization import deserialize_message
 from vision_msgs.msg import Detection3DArray
 
-from behavior_ros import QOS_SENSOR, ParameterSpec, declare_all, seconds
+from behavior_ros import QOS_SENSOR, ParameterSpec, declare_all
 from behavior_scene.detections import Defect
 from behavior_scene.node import conversion
+from behavior_scene.node.detection_wire import read_detections
 from behavior_scene.node.host import SceneHost
 
 MOST_BYTES = 2**20
@@ -42,18 +42,18 @@ class DetectionInput:
             scene.intake.count(Defect.TOO_MANY, text)
             return
         try:
-            message = deserialize_message(data, Detection3DArray)
-        except RuntimeError:
+            image = read_detections(data)
+        except ValueError:
             scene.intake.count(Defect.NO_CLASS, f"a message on {topic} that cannot be read")
             return
         used = scene.update(
             conversion.detections_from(
-                message,
+                image,
                 self._host.detector_pose,
                 detector=topic,
                 limit=scene.parameters.maximum_detections,
             ),
-            seconds(message.header.stamp),
+            image.stamp / 1e9,
             self._host.now(),
             topic,
         )
