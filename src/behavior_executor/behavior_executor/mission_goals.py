@@ -24,7 +24,7 @@ from behavior_executor.missions import (
     MissionRequest,
     State,
 )
-from behavior_ros import BurstActionServer, GoalEnd
+from behavior_ros import BurstActionServer
 from behavior_tree.shown_text import visible
 
 
@@ -92,13 +92,10 @@ class MissionGoals:
         if handle is None:
             return
         del self._missions[bytes(handle.goal_id.uuid)]
-        end = GoalEnd.SUCCEED if mission.state is State.FINISHED else GoalEnd.ABORT
-        if mission.state is State.CANCELED and handle.is_cancel_requested:
-            end = GoalEnd.CANCELED
         result = ExecuteMission.Result(
             code=int(mission.code), message=mission.text, duration=duration
         )
-        self._server.finish(handle, end, result)
+        self._server.finish(handle, result, succeeded=mission.state is State.FINISHED)
 
     def _on_goal(self, goal: ExecuteMission.Goal) -> GoalResponse:
         return GoalResponse.REJECT if self._closing else GoalResponse.ACCEPT
@@ -116,13 +113,13 @@ class MissionGoals:
             text = f"mission '{visible(message.name)}' refused: {error}"
             self._node.get_logger().warning(text)
             result = ExecuteMission.Result(code=int(error.code), message=str(error))
-            self._server.finish(handle, GoalEnd.ABORT, result)
+            self._server.finish(handle, result)
 
     def _control(self, handle: Any, request: MissionRequest) -> None:
         mission = self._submit(request)
         text = f"mission '{mission.action_id}' is {mission.state.name}"
         result = ExecuteMission.Result(message=text)
-        self._when_kept(mission, lambda: self._server.finish(handle, GoalEnd.SUCCEED, result))
+        self._when_kept(mission, lambda: self._server.finish(handle, result))
 
     def _run(self, handle: Any, request: MissionRequest) -> None:
         # First, so that the client is told of what happens while it is taken.

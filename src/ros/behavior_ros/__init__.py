@@ -2,7 +2,7 @@
 """Thin layer on rclpy: everything the suite's nodes have in common."""
 
 from behavior_ros.burst_action_client import burst_action_client
-from behavior_ros.burst_action_server import BurstActionServer, GoalEnd
+from behavior_ros.burst_action_server import BurstActionServer
 from behavior_ros.companions import register_companion, with_companions
 from behavior_ros.conversions import (
     matrix_to_pose,
@@ -53,7 +53,6 @@ __all__ = [
     "DiagnosticsPublisher",
     "End",
     "GoalContext",
-    "GoalEnd",
     "GoalOutcome",
     "MessageCache",
     "NewestEntry",

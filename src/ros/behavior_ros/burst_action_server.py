@@ -15,8 +15,10 @@ rclpy's own loses requests and grows slow, for four reasons that are mended here
 from __future__ import annotations
 
 import time
+import traceback
 from collections import OrderedDict
-from enum import Enum
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from action_msgs.msg import GoalStatus
@@ -27,6 +29,8 @@ from rclpy.task import Future
 
 from behavior_ros.qos import QOS_REQUESTS
 
+CODE_FIELDS = ("code", "error_code")
+"""Members of results that are 0 after success."""
 LISTED = 0.1
 """[s] node time for which the status topic lists a goal that has ended."""
 RESULT_KEPT = 900.0
@@ -35,24 +39,18 @@ MOST_RESULTS = 5_000
 """Results that are kept; of more the oldest are forgotten."""
 
 
-class GoalEnd(Enum):
-    """How a server ends a goal."""
-
-    SUCCEED = GoalEvent.SUCCEED
-    ABORT = GoalEvent.ABORT
-    CANCELED = GoalEvent.CANCELED
-
-
 class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type information
-    """Serve an action; every accepted goal has to be ended by `finish`.
+    """Serve an action; `finish` is where every goal ends.
 
     Args:
         node: the node
         action_type: type of the action
         name: of the action
+        work: a coroutine that works on an accepted goal's handle and returns the result message.
+            Without one a handle_accepted_callback has to take goals over, and to end them
         result_kept: [s] wall time for which results can be asked for
         callbacks: goal_callback, handle_accepted_callback, cancel_callback as of rclpy's server;
-            the second one takes the goal over and must not block
+            none may block
     """
 
     def __init__(
@@ -61,9 +59,12 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         action_type: Any,
         name: str,
         *,
+        work: Callable[[ServerGoalHandle], Awaitable[Any]] | None = None,
         result_kept: float = RESULT_KEPT,
         **callbacks: Any,
     ) -> None:
+        if work is not None:
+            callbacks["handle_accepted_callback"] = partial(self._have_worked_on, work)
         self._result_kept = result_kept
         self._ended: OrderedDict[bytes, tuple[float, Any]] = OrderedDict()
         super().__init__(
@@ -84,19 +85,40 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         if handle.status == GoalStatus.STATUS_ACCEPTED:
             handle._update_state(GoalEvent.EXECUTE)
 
-    def finish(self, handle: ServerGoalHandle, end: GoalEnd, result: Any) -> None:
-        """End a goal, and answer those who wait for its result.
+    def finish(
+        self, handle: ServerGoalHandle, result: Any, *, succeeded: bool | None = None
+    ) -> None:
+        """End a goal, and answer those who wait for its result; in the executor's thread.
+
+        A goal without success ends cancelled if its client has asked for that, else aborted.
 
         Args:
             handle: of the goal
-            end: which end it takes; CANCELED only if the client asked for that
             result: message
+            succeeded: None: what the result's code says
         """
+        if succeeded is None:
+            succeeded = result_code(result) == 0
+        otherwise = GoalEvent.CANCELED if handle.is_cancel_requested else GoalEvent.ABORT
         self.begin(handle)
-        handle._update_state(end.value)
+        handle._update_state(GoalEvent.SUCCEED if succeeded else otherwise)
         response = self.action_type.Impl.GetResultService.Response()
         response.status, response.result = handle.status, result
         self._result_futures[bytes(handle.goal_id.uuid)].set_result(response)
+
+    def _have_worked_on(
+        self, work: Callable[[ServerGoalHandle], Awaitable[Any]], handle: ServerGoalHandle
+    ) -> None:
+        async def until_the_end() -> None:
+            try:
+                result, succeeded = await work(handle), None
+            except Exception:
+                self._logger.error(traceback.format_exc())
+                result, succeeded = self.action_type.Result(), False
+            self.finish(handle, result, succeeded=succeeded)
+
+        self.begin(handle)
+        self._node.executor.create_task(until_the_end)
 
     def add_future(self, future: Future) -> None:
         """Leave the executor out: a result is sent by whoever has it, `finish`."""
@@ -126,6 +148,11 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
             self._handle.send_result_response(header, kept[1])
         except RCLError:
             self._logger.warning("a result could not be sent: its client may have gone away")
+
+
+def result_code(result: Any) -> int:
+    """Return a result's code, 0 where its type has none."""
+    return next((int(getattr(result, name)) for name in CODE_FIELDS if hasattr(result, name)), 0)
 
 
 def _never_executed(handle: ServerGoalHandle) -> Any:

@@ -45,18 +45,13 @@ def closables(nodes: Iterable[Node]) -> list[Closable]:
 
 
 def destroy_node(node: Node) -> None:
-    """Destroy a node, and its action servers and clients, which rclpy's own method forgets."""
-    node.destroy_node()
-    destroy_actions(node)
-
-
-def destroy_actions(node: Node) -> None:
-    """Destroy a node's action servers and clients.
+    """Destroy a node, and its action servers and clients, which rclpy's own method forgets.
 
     What is left of them keeps the node's participant until Python's collector comes by, at any
     moment: also when another participant is being discovered, for which Fast DDS then waits in
     vain, with the interpreter locked.
     """
+    node.destroy_node()
     for waitable in list(node.waitables):
         if isinstance(waitable, ActionServer | ActionClient):
             waitable.destroy()

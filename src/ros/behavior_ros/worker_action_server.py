@@ -18,13 +18,12 @@ from rclpy.action import CancelResponse, GoalResponse
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
-from behavior_ros.burst_action_server import BurstActionServer, GoalEnd
+from behavior_ros.burst_action_server import CODE_FIELDS, BurstActionServer, result_code
 from behavior_ros.closing import register_closable, unregister_closable
 from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
 from behavior_tree.cause import Cancelled
 from behavior_tree.shown_text import reason_text
 
-_CODE_FIELDS = ("code", "error_code")
 _MESSAGE_FIELDS = ("message", "error_string")
 _FAILED = 1
 """Code where the interface has no constant for the cause."""
@@ -162,8 +161,7 @@ class WorkerActionServer:
     def _finish(self, handle: Any, succeeded: bool, result: Any) -> None:
         # Where the executor is gone before, destroy() still joins the thread.
         del self._goals[bytes(handle.goal_id.uuid)]
-        end = GoalEnd.CANCELED if handle.is_cancel_requested else GoalEnd.ABORT
-        self._server.finish(handle, GoalEnd.SUCCEED if succeeded else end, result)
+        self._server.finish(handle, result, succeeded=succeeded)
 
     def _end_of(self, context: GoalContext) -> tuple[bool, Any]:
         """Return whether the goal succeeded, and its result."""
@@ -183,7 +181,7 @@ class WorkerActionServer:
             text = f"{self._name}: its server returned {result!r} instead of a result message"
             self._logger.error(text)
             return self._failure("EXECUTION_FAILED", text)
-        return _code(result) == 0, result
+        return result_code(result) == 0, result
 
     def _fault(self) -> str:
         """What a client is told of a fault of the server: the trace is for its log alone."""
@@ -195,15 +193,10 @@ class WorkerActionServer:
     def _failure(self, constant: str, message: str) -> tuple[bool, Any]:
         result = self._type.Result()
         code = getattr(type(result), constant, _FAILED)
-        for name in _CODE_FIELDS:
+        for name in CODE_FIELDS:
             if hasattr(result, name):
                 setattr(result, name, code)
         for name in _MESSAGE_FIELDS:
             if hasattr(result, name):
                 setattr(result, name, message)
         return False, result
-
-
-def _code(result: Any) -> int:
-    """Return the result's code, 0 where its type has none."""
-    return next((int(getattr(result, name)) for name in _CODE_FIELDS if hasattr(result, name)), 0)

@@ -5,8 +5,9 @@ import pytest
 from action_msgs.msg import GoalStatus
 from behavior_msgs.action import Pick
 from rclpy.action import CancelResponse, GoalResponse
+from rclpy.task import Future
 
-from behavior_ros import BurstActionServer, GoalEnd, burst_action_client, burst_action_server
+from behavior_ros import BurstActionServer, burst_action_client, burst_action_server
 from behavior_ros.testing import until
 
 
@@ -31,10 +32,10 @@ class Desk:
     def take(self, handle):
         self.handles.append(handle)
         if len(self.handles) % 2:
-            self.end(handle, GoalEnd.ABORT)
+            self.end(handle, Pick.Result.NO_GRASP)
 
-    def end(self, handle, end):
-        self.server.finish(handle, end, Pick.Result(message=handle.request.object_name))
+    def end(self, handle, code):
+        self.server.finish(handle, Pick.Result(code=code, message=handle.request.object_name))
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_every_goal_of_a_burst_is_answered(spinner, spinner2, client):
 
     def end_the_others():
         for handle in desk.handles[1::2]:
-            desk.end(handle, GoalEnd.SUCCEED)
+            desk.end(handle, 0)
 
     spinner.do(end_the_others)
     ends = [GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_SUCCEEDED]
@@ -104,5 +105,38 @@ def test_a_goal_that_waits_can_be_cancelled(spinner, spinner2, client):
     answer = spinner2.do(handle.cancel_goal_async)
     until(answer.done)
     until(lambda: desk.handles[1].is_cancel_requested)
-    spinner.do(desk.end, desk.handles[1], GoalEnd.CANCELED)
+    spinner.do(desk.end, desk.handles[1], Pick.Result.CANCELED)
     assert results(spinner2, [handle]) == [(GoalStatus.STATUS_CANCELED, "b")]
+
+
+@pytest.mark.parametrize(
+    ("name", "cancel", "end"),
+    [
+        ("", False, (GoalStatus.STATUS_SUCCEEDED, "fine")),
+        ("heavy", False, (GoalStatus.STATUS_ABORTED, "too heavy")),
+        ("heavy", True, (GoalStatus.STATUS_CANCELED, "too heavy")),
+        ("bug", False, (GoalStatus.STATUS_ABORTED, "")),
+    ],
+)
+def test_goals_of_a_coroutine_end_as_its_result_says(spinner, spinner2, client, name, cancel, end):
+    gate = Future()
+
+    async def work(handle):
+        await gate
+        if handle.request.object_name == "bug":
+            raise KeyError("finger")
+        if handle.request.object_name == "heavy":
+            return Pick.Result(code=Pick.Result.NO_GRASP, message="too heavy")
+        return Pick.Result(message="fine")
+
+    node = spinner.node("coroutines")
+    spinner.do(
+        lambda: BurstActionServer(
+            node, Pick, "/desk", work=work, cancel_callback=lambda handle: CancelResponse.ACCEPT
+        )
+    )
+    (handle,) = sent(spinner2, client, [name])
+    if cancel:
+        until(spinner2.do(handle.cancel_goal_async).done, what="the answer to the cancellation")
+    spinner.do(gate.set_result, None)
+    assert results(spinner2, [handle]) == [end]

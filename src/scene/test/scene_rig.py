@@ -16,6 +16,7 @@ from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithPose
 
 from behavior_ros import QOS_LATCHED, to_time
+from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_scene.node.scene_node import SceneNode
 
@@ -128,8 +129,7 @@ class Rig:
         if self.closed:
             return
         self.closed = True
-        self.manager.destroy()
         self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self.peer.destroy_node()
+        destroy_node(self.node)
+        destroy_node(self.peer)
         rclpy.shutdown(context=self.context)

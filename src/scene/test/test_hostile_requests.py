@@ -26,6 +26,7 @@ from vision_msgs.msg import (  # noqa: E402
     ObjectHypothesisWithPose,
 )
 
+from behavior_ros.closing import destroy_node  # noqa: E402
 from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene import Defect  # noqa: E402
 from behavior_scene.node.detection_input import DetectionInput  # noqa: E402
@@ -50,16 +51,6 @@ class Handle:
 
     def __init__(self, goal):
         self.request, self.goal_id, self.is_cancel_requested = goal, id(self), False
-        self.ended = None
-
-    def succeed(self):
-        self.ended = "succeeded"
-
-    def abort(self):
-        self.ended = "aborted"
-
-    def canceled(self):
-        self.ended = "canceled"
 
     def publish_feedback(self, feedback):
         pass
@@ -71,7 +62,7 @@ def parts():
     rclpy.init(context=context, domain_id=own_domain())
     node = SceneNode(context=context)
     yield {type(part): part for part in node.parts}
-    node.destroy_node()
+    destroy_node(node)
     rclpy.shutdown(context=context)
 
 
@@ -83,7 +74,6 @@ def finished(server, goal):
         try:
             running.send(None)
         except StopIteration as end:
-            assert handle.ended
             return end.value
         handle.is_cancel_requested = True
         server.goals.cancel(handle)

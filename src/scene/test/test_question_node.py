@@ -31,6 +31,7 @@ from vision_msgs.msg import Detection3D, Detection3DArray, ObjectHypothesisWithP
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from behavior_ros import QOS_LATCHED, to_time  # noqa: E402
+from behavior_ros.closing import destroy_node  # noqa: E402
 from behavior_ros.testing import own_domain  # noqa: E402
 from behavior_scene.node.question_server import QuestionServer  # noqa: E402
 from behavior_scene.node.scene_node import SceneNode  # noqa: E402
@@ -162,10 +163,9 @@ class Rig:
         return future.result().status, future.result().result
 
     def close(self):
-        self.check.destroy()
         self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
-        self.peer.destroy_node()
+        destroy_node(self.node)
+        destroy_node(self.peer)
         rclpy.shutdown(context=self.context)
 
 

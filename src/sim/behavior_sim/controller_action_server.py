@@ -8,9 +8,10 @@ outcome: no thread waits meanwhile, and no coroutine is polled.
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.node import Node
 
+from behavior_ros import BurstActionServer
 from behavior_sim.goals import Ending, Goal, InvalidGoal, Outcome
 
 
@@ -22,7 +23,7 @@ class _Running:
         self.goal: Goal | None = None
 
 
-class ControllerActionServer(ActionServer):  # type: ignore[misc]
+class ControllerActionServer(BurstActionServer):
     """Serves an action by a controller; a new goal replaces the running one.
 
     `start`, `cancel` and `result` run in the simulation's thread.
@@ -54,14 +55,15 @@ class ControllerActionServer(ActionServer):  # type: ignore[misc]
             node,
             action_type,
             name,
-            execute_callback=lambda handle: action_type.Result(),
+            handle_accepted_callback=self._take,
             cancel_callback=self._on_cancel,
         )
 
-    def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
-        """Hand an accepted goal to the controller; rclpy calls this."""
-        running = _Running(goal_handle)
-        self._running[_key(goal_handle)] = running
+    def _take(self, handle: Any) -> None:
+        """Hand an accepted goal to the controller."""
+        running = _Running(handle)
+        self._running[_key(handle)] = running
+        self.begin(handle)
         self._post(lambda: self._start(running))
 
     def publish_feedback(self, feedback: Any) -> None:
@@ -88,19 +90,14 @@ class ControllerActionServer(ActionServer):  # type: ignore[misc]
     def _finish(self, running: _Running, outcome: Outcome | InvalidGoal) -> None:
         """Have rclpy's thread complete the goal; called in the simulation's thread."""
         result = self._result(outcome)
-        ending = outcome.ending if isinstance(outcome, Outcome) else None
+        succeeded = isinstance(outcome, Outcome) and outcome.ending is Ending.SUCCEEDED
+        executor = self._node.executor
+        if executor is not None:
+            executor.create_task(self._complete, running.handle, result, succeeded)
 
-        def complete(handle: Any) -> Any:
-            self._running.pop(_key(handle), None)
-            if ending is Ending.SUCCEEDED:
-                handle.succeed()
-            elif ending is Ending.CANCELLED and handle.is_cancel_requested:
-                handle.canceled()
-            else:
-                handle.abort()
-            return result
-
-        super().notify_execute(running.handle, complete)
+    def _complete(self, handle: Any, result: Any, succeeded: bool) -> None:
+        self._running.pop(_key(handle), None)
+        self.finish(handle, result, succeeded=succeeded)
 
 
 def _key(handle: Any) -> bytes:

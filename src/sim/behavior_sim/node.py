@@ -37,7 +37,6 @@ from behavior_ros import (
     run,
     seconds,
 )
-from behavior_ros.closing import destroy_actions
 from behavior_sim import messages
 from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
@@ -216,7 +215,6 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._stepper.stop()
         if self._recording:
             self._save()
-        destroy_actions(self)
         super().destroy_node()
 
     # -- set-up -------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED, with_companions
+from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.navigation.node import NavigationSimulationNode
 
@@ -100,8 +101,8 @@ class Bench:
 
     def close(self) -> None:
         for node in with_companions([self.world]):
-            node.destroy_node()
-        self.client.destroy_node()
+            destroy_node(node)
+        destroy_node(self.client)
         self.context.shutdown()
 
     def until(self, condition: Callable[[], bool], what: str) -> None:

@@ -26,6 +26,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
+from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 from behavior_sim.node import SimulationNode
 from behavior_sim.recording import Recording
@@ -78,8 +79,8 @@ class Bench:
         assert self.gripper.wait_for_server(WAIT)
 
     def close(self) -> None:
-        self.node.destroy_node()
-        self.client.destroy_node()
+        destroy_node(self.node)
+        destroy_node(self.client)
         self.context.shutdown()
 
     def get(self, future):

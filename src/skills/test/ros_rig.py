@@ -11,6 +11,7 @@ import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 
+from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 
 
@@ -75,5 +76,5 @@ class RosRig:
             except subprocess.TimeoutExpired:
                 process.kill()
         self.executor.shutdown(timeout_sec=1.0)
-        self.node.destroy_node()
+        destroy_node(self.node)
         rclpy.shutdown(context=self.context)

@@ -31,6 +31,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from behavior_motion.object_state import ObjectState  # noqa: E402
 from behavior_ros import GoalContext  # noqa: E402
+from behavior_ros.closing import destroy_node  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
@@ -109,7 +110,7 @@ def servers(context):
     yield {**skills._servers, "base": base._server}
     patch.undo()
     for node in nodes:
-        node.destroy_node()
+        destroy_node(node)
 
 
 def execute(trajectory):

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from behavior_msgs.action import LoadTile
-from rclpy.action import ActionServer
 from rclpy.node import Node
 
 from behavior_navigation.nav2.interfaces import nav2_interface
-from behavior_ros import ParameterError, ParameterSpec, declare_all, run
+from behavior_ros import BurstActionServer, ParameterError, ParameterSpec, declare_all, run
 
 PARAMETERS = (
     ParameterSpec(
@@ -65,12 +64,7 @@ class Nav2MapLoader(Node):  # type: ignore[misc] # rclpy has no type information
         self._type = nav2_interface("srv", "LoadMap", node_name)
         self._service = values["load_map_service"]
         self._client = self.create_client(self._type, self._service)
-        self._server = ActionServer(self, LoadTile, "/map_loader/load_tile", self.execute)
-
-    def destroy_node(self) -> None:
-        """Stop serving."""
-        self._server.destroy()
-        super().destroy_node()
+        BurstActionServer(self, LoadTile, "/map_loader/load_tile", work=self.execute)
 
     async def execute(self, handle: Any) -> Any:
         """Load what a goal asks for."""
@@ -79,10 +73,6 @@ class Nav2MapLoader(Node):  # type: ignore[misc] # rclpy has no type information
         )
         result.code, result.message = await self._load(handle.request)
         result.acquired = self.get_clock().now().to_msg()
-        if result.code == LoadTile.Result.SUCCESS:
-            handle.succeed()
-        else:
-            handle.abort()
         return result
 
     async def _load(self, goal: Any) -> tuple[int, str]:

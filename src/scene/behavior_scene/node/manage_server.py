@@ -122,7 +122,7 @@ class ManageServer:
             Goal.DETACH: self._detach,
         }
         self.goals: OpenGoals[_Open] = OpenGoals(
-            host, ManageScene, "/scene/manage", execute=self._execute, look=self._poll_all
+            host, ManageScene, "/scene/manage", work=self._execute, look=self._poll_all
         )
 
     # ------------------------------------------------------------------ goals
@@ -143,7 +143,7 @@ class ManageServer:
         result.revision = shown.revision
         names = [] if operation is None else operation.names
         result.objects = [object_message(shown.objects[n]) for n in names if n in shown.objects]
-        return self.goals.finish(handle, result)
+        return result
 
     def _check(self, goal: Any) -> None:
         """Refuse what is too large, or too much; raises `RefusalError`."""

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.task import Future
 
-from behavior_ros import QOS_REQUESTS
+from behavior_ros import BurstActionServer
 from behavior_ros.closing import register_closable
 from behavior_scene.node.host import SceneHost
 from behavior_tree.shown_text import reason_text
@@ -52,7 +52,7 @@ class OpenGoals(Generic[G]):
         action: Any,
         name: str,
         *,
-        execute: Callable[[Any], Awaitable[Any]],
+        work: Callable[[Any], Awaitable[Any]],
         look: Callable[[], None],
     ) -> None:
         """Start the server.
@@ -61,24 +61,13 @@ class OpenGoals(Generic[G]):
             host: of the part that serves it.
             action: its type.
             name: of the action.
-            execute: gets a goal's handle; returns the result.
+            work: gets a goal's handle; returns the result.
             look: goes on with all goals that wait.
         """
         self._result, self._on_look = action.Result, look
         self._goals: list[G] = []
         self._closing = False
-        self._server = ActionServer(
-            host.node,
-            action,
-            name,
-            execute,
-            cancel_callback=self.cancel,
-            goal_service_qos_profile=QOS_REQUESTS,
-            result_service_qos_profile=QOS_REQUESTS,
-            cancel_service_qos_profile=QOS_REQUESTS,
-            feedback_pub_qos_profile=QOS_REQUESTS,
-            result_timeout=60,
-        )
+        BurstActionServer(host.node, action, name, work=work, cancel_callback=self.cancel)
         self._timer = host.node.create_timer(LOOK, self.look)
         self._timer.cancel()
         register_closable(host.node, self)
@@ -106,16 +95,6 @@ class OpenGoals(Generic[G]):
         code, message = await goal.done
         self._goals.remove(goal)
         return code, message
-
-    def finish(self, handle: Any, result: Any) -> Any:
-        """Give a goal's handle the state that its result's code tells; returns the result."""
-        if result.code == self._result.SUCCESS:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        return result
 
     def begin_close(self) -> None:
         """End all goals."""

@@ -77,7 +77,7 @@ class QuestionServer:
             QueryScene, "/scene/query", self._on_query, qos_profile=QOS_REQUESTS
         )
         self.goals: OpenGoals[_Check] = OpenGoals(
-            host, CheckScene, "/scene/check", execute=self._execute, look=self._look
+            host, CheckScene, "/scene/check", work=self._execute, look=self._look
         )
         self.clouds.on_cloud(self.goals.look)
 
@@ -116,7 +116,7 @@ class QuestionServer:
             query = query_from(goal.question)
         except BadQuestionError as error:
             result.code, result.message = CheckScene.Result.INVALID_REQUEST, reason_text(str(error))
-            return self.goals.finish(handle, result)
+            return result
         check = _Check(
             query=query,
             handle=handle,
@@ -126,7 +126,7 @@ class QuestionServer:
         )
         result.code, result.message = await self.goals.ended(check, lambda: self._begin(check))
         result.answer = check.answer
-        return self.goals.finish(handle, result)
+        return result
 
     def _begin(self, check: _Check) -> None:
         if check.query.needs_points:

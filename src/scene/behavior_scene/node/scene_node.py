@@ -13,7 +13,7 @@ from typing import Any
 from rclpy.node import Node
 
 from behavior_ros import run
-from behavior_ros.closing import closables, destroy_actions
+from behavior_ros.closing import closables
 from behavior_scene.node.detection_input import DetectionInput
 from behavior_scene.node.health import Health
 from behavior_scene.node.host import SceneHost
@@ -50,7 +50,6 @@ class SceneNode(Node):  # type: ignore[misc] # rclpy has no type information
         """End what runs, and destroy the node."""
         for closable in closables([self]):
             closable.begin_close()
-        destroy_actions(self)
         super().destroy_node()
 
 

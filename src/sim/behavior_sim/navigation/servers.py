@@ -9,16 +9,16 @@ from behavior_msgs.action import LoadTile
 from behavior_msgs.msg import Route, RouteRequest, SemanticRegionArray
 from geometry_msgs.msg import PoseArray, Twist
 from nav_msgs.msg import OccupancyGrid, Odometry
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.task import Future
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
-from behavior_ros import QOS_COMMAND, QOS_LATCHED, to_time
+from behavior_ros import QOS_COMMAND, QOS_LATCHED, BurstActionServer, to_time
 from behavior_sim.navigation import messages
 from behavior_sim.navigation.host import Host, WorldNode
-from behavior_sim.navigation.map_loader import LoadCode, Loaded
+from behavior_sim.navigation.map_loader import Loaded
 from behavior_sim.navigation.system import MapChanged, OdometryEvent, TruthEvent
 from behavior_sim.navigation.world import Scan, UnknownThing
 
@@ -118,22 +118,16 @@ class MapLoaderNode(WorldNode):
         self.create_subscription(Header, "/map_republish", self._on_republish, QOS_COMMAND)
         self._goals: dict[int, tuple[Any, Future]] = {}
         self._count = 0
-        self._server = ActionServer(
+        BurstActionServer(
             self,
             LoadTile,
             "/map_loader/load_tile",
-            self._execute,
+            work=self._execute,
             cancel_callback=self._on_cancel,
-            result_timeout=60,
         )
         host.system.on(MapChanged, self._publish)
         host.system.on(Loaded, self._hand_back)
         host.system.on(TruthEvent, self._tell_progress)
-
-    def destroy_node(self) -> None:
-        """Stop serving."""
-        self._server.destroy()
-        super().destroy_node()
 
     def _publish(self, event: MapChanged) -> None:
         self._maps.publish(messages.occupancy(self.host.now, self.host.system.loader.grid))
@@ -146,7 +140,6 @@ class MapLoaderNode(WorldNode):
         goal = handle.request
         result = LoadTile.Result(request_id=goal.request_id, tile_id=goal.tile_id)
         if not goal.tile_id:
-            handle.abort()
             result.code, result.message = LoadTile.Result.INVALID_REQUEST, "name a tile in tile_id"
             return result
         self._count += 1
@@ -157,19 +150,12 @@ class MapLoaderNode(WorldNode):
                 replaced = self.host.system.loader.load(self.host.now, number, goal.tile_id)
         except UnknownThing as error:
             del self._goals[number]
-            handle.abort()
             result.code, result.message = LoadTile.Result.UNKNOWN_TILE, str(error)
             return result
         if replaced is not None:
             self._goals[replaced.request_id][1].set_result(replaced)
         loaded = await done
         del self._goals[number]
-        if loaded.code is LoadCode.SUCCESS:
-            handle.succeed()
-        elif loaded.code is LoadCode.CANCELED and handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
         result.code, result.message = int(loaded.code), loaded.message
         result.acquired = to_time(loaded.time)
         return result
