@@ -201,7 +201,7 @@ class TreeRun:
         self.tree.drain_changes()
         new, self._new = self._new, []
         for batch in new:
-            if not self._skills.isdisjoint(batch.nodes):
+            if self._skills and not self._skills.isdisjoint(batch.nodes):
                 self._follow_skills(batch)
         return new
 

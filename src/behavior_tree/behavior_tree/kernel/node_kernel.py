@@ -22,12 +22,15 @@ import threading
 from collections.abc import Callable, Iterable
 from time import monotonic_ns
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError, LogicError, NodeExecutionError
 from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
 from behavior_tree.kernel.port_access import PortAccess
+
+if TYPE_CHECKING:
+    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["NodeKernel", "select_kernels", "stores_status"]
 
@@ -193,7 +196,7 @@ class NodeKernel(PortAccess):
                         return imposed
                 if test_while is not None and not test_while():
                     return SKIPPED
-        if self._pre_tick is not None and not before.completed:
+        if self._pre_tick is not None and before is not SUCCESS and before is not FAILURE:
             override = self._pre_tick(self)
             if override is SUCCESS or override is FAILURE:
                 self._failed_child = None
@@ -208,6 +211,19 @@ class NodeKernel(PortAccess):
             return self._untraced_kernel()(self)
         finally:
             runtime.at_work = outer
+
+    def _store(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
+        """End of a tick: store and record its result."""
+        if status is SUCCESS or status is FAILURE:
+            current = self.status
+            self.status = status
+            record = self._rt.record
+            if record is not None:
+                record += (0, self, current, status)
+            if status is FAILURE and self._up is not None:
+                self._up._failed_child = self
+            return status
+        return self._not_stored(before, status)
 
     def _not_stored(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
         """End of a tick whose result leaves the stored status alone."""
@@ -239,6 +255,9 @@ class NodeKernel(PortAccess):
         )
         return NodeExecutionError(self._config.path, self._config.registration_id, message)
 
+    def _bad_child(self) -> LogicError:
+        return LogicError(f"[{self.name}]: A children should not return IDLE")
+
     # -- halting --------------------------------------------------------------------------------
 
     def halt_node(self) -> None:
@@ -269,6 +288,26 @@ class NodeKernel(PortAccess):
     def reset_status(self) -> None:
         """Become IDLE."""
         self.set_status(IDLE)
+
+    def _start(self) -> None:
+        """Become RUNNING, as most nodes with children do first thing in a tick."""
+        before = self.status
+        if before is not RUNNING:
+            self.status = RUNNING
+            record = self._rt.record
+            if record is not None:
+                record += (0, self, before, RUNNING)
+
+    def _reset(self, child: TreeNode) -> None:
+        """Halt a child if it runs, and make it IDLE."""
+        if child.status is RUNNING:
+            child.halt_node()
+        status = child.status
+        if status is not IDLE:
+            child.status = IDLE
+            record = self._rt.record
+            if record is not None:
+                record += (0, child, status, IDLE)
 
     # -- hooks ----------------------------------------------------------------------------------
 

@@ -62,8 +62,7 @@ class TickRecord(list[Any]):
 
     def repeat(self, items: list[Any], reasons: list[tuple[TreeNode, str]]) -> None:
         """Add what another record took down meanwhile."""
-        for start in range(0, len(items), _ITEMS):
-            self += items[start : start + _ITEMS]
+        self += items
         self.reasons += reasons
 
 
@@ -80,13 +79,14 @@ class CallbackRecord(TickRecord):
         self._callbacks = tuple(callbacks)
         self._kept = kept
 
-    def __iadd__(self, entry: Iterable[Any]) -> Self:  # type: ignore[misc]
-        _, node, before, after = entry
+    def __iadd__(self, items: Iterable[Any]) -> Self:  # type: ignore[misc]
+        items = tuple(items)
         if self._kept:
-            super().__iadd__(entry)
-        if before is not after:
-            for callback in self._callbacks:
-                callback(node, before, after)
+            super().__iadd__(items)
+        for node, before, after in zip(items[1::4], items[2::4], items[3::4], strict=True):
+            if before is not after:
+                for callback in self._callbacks:
+                    callback(node, before, after)
         return self
 
 
@@ -136,20 +136,22 @@ class RecordBatch:
         self.thread = thread
         self.nodes: list[TreeNode] = items[1::_ITEMS]
         """Nodes of all entries, in order."""
+        self.previous: list[NodeStatus] = items[2::_ITEMS]
+        """Status before, of all entries."""
+        self.new: list[NodeStatus] = items[3::_ITEMS]
+        """Status after, of all entries."""
 
     def __len__(self) -> int:
         """Number of entries."""
         return len(self.nodes)
 
-    @property
-    def previous(self) -> list[NodeStatus]:
-        """Status before, of all entries."""
-        return self._items[2::_ITEMS]
-
-    @property
-    def new(self) -> list[NodeStatus]:
-        """Status after, of all entries."""
-        return self._items[3::_ITEMS]
+    def repeats(self, other: RecordBatch) -> bool:
+        """True if the entries are the same but for their times."""
+        return (
+            self.nodes == other.nodes
+            and self.previous == other.previous
+            and self.new == other.new
+        )
 
     @cached_property
     def changes(self) -> Changes:

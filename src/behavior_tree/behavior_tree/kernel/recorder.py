@@ -31,6 +31,7 @@ class Recorder:
         self.record = TickRecord()
         """What nodes write into."""
         self._readers: tuple[ChangeReader, ...] = ()
+        self._completes_runs = False
         self._draining = threading.RLock()
         self._drained_at = time.monotonic_ns()
         self._ident = threading.get_ident()
@@ -49,8 +50,7 @@ class Recorder:
     def add(self, reader: ChangeReader) -> None:
         """Tell a reader of what comes from now on."""
         with self._draining:
-            self.drain()
-            self._readers = (*self._readers, reader)
+            self._tell((*self._readers, reader))
         if self._thread is None:
             wake = self._wake
             arguments = (weakref.ref(self, lambda _: wake.put(False)), wake)
@@ -62,8 +62,12 @@ class Recorder:
     def remove(self, reader: ChangeReader) -> None:
         """Tell a reader of what there is, and of no more."""
         with self._draining:
-            self.drain()
-            self._readers = tuple(each for each in self._readers if each is not reader)
+            self._tell(tuple(each for each in self._readers if each is not reader))
+
+    def _tell(self, readers: tuple[ChangeReader, ...]) -> None:
+        self.drain()
+        self._readers = readers
+        self._completes_runs = any(reader.completes_runs for reader in readers)
 
     def write_into(self, record: TickRecord) -> None:
         """Let nodes write into another record from now on."""
@@ -84,9 +88,7 @@ class Recorder:
     def end(self, run_ended: bool) -> None:
         """The work is done; ``run_ended`` if the tree is not RUNNING now."""
         self._at_work = False
-        if len(self.record) > _MOST or (
-            run_ended and any(reader.completes_runs for reader in self._readers)
-        ):
+        if (run_ended and self._completes_runs) or len(self.record) > _MOST:
             self.drain()
 
     def drain(self) -> None:

@@ -122,13 +122,10 @@ class Runtime:
         """Clock reading at which the next timer expires [s]; None if there is none."""
         return min((timer.deadline for timer in self._timers), default=None)
 
-    @property
-    def has_timers(self) -> bool:
-        """True while a timer has not been noticed to have expired."""
-        return bool(self._timers)
-
     def expire_timers(self) -> None:
         """Let the timers act that have expired, in the order of their deadlines."""
+        if not self._timers:
+            return
         now = self.clock()
         expired = [timer for timer in self._timers if now >= timer.deadline]
         for timer in sorted(expired, key=lambda each: each.deadline):
@@ -148,8 +145,7 @@ class Runtime:
 
     def take_wake_up(self) -> bool:
         """True if a wake-up is pending or a timer expired since the last call; clears both."""
-        if self._timers:
-            self.expire_timers()
+        self.expire_timers()
         woken = self._event.is_set()
         if woken:
             self._event.clear()

@@ -200,8 +200,7 @@ class Tree:
             self._runtime.emit_wake_up()
 
     def _halt(self) -> None:
-        if self._runtime.has_timers:
-            self._runtime.expire_timers()
+        self._runtime.expire_timers()
         root = self._root
         if self._runtime.quirks.halt_tree_halts_all:
             root.halt_node()
@@ -220,8 +219,7 @@ class Tree:
             recorder.begin()
         status = RUNNING
         try:
-            if runtime.has_timers:
-                runtime.expire_timers()
+            runtime.expire_timers()
             runtime.ticks += 1
             status = self._last = root.execute_tick()
             if status is SUCCESS or status is FAILURE:

@@ -157,6 +157,8 @@ class HookTable:
         return ours
 
     def _start_of_tick(self, root: TreeNode) -> NodeStatus:
+        if not (self._hooks or self._installed or self._closed or self._root_callback):
+            return SKIPPED
         # First the callback found at the root: it may be of another table, which shall leave first.
         status = self._root_callback(root) if self._root_callback is not None else SKIPPED
         if self._hooks and not self._installed:

@@ -100,6 +100,9 @@ class ServedTree:
         if self._recording_since is not None:
             self._record(batch.changes, self._recording_since)
         with self._following:
+            if self._batches and batch.repeats(self._batches[-1]):
+                self._batches[-1] = batch  # of which all that counts is the same
+                return
             self._batches.append(batch)
             self._kept += len(batch)
             if self._kept > _MOST_KEPT:

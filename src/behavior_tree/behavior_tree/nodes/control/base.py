@@ -41,19 +41,7 @@ class ControlNode(TreeNode):
 
     def halt_child(self, index: int) -> None:
         """Halt a child if it runs, and make it IDLE."""
-        child = self.children[index]
-        if child.status is not IDLE:
-            self._halt(child)
-
-    def _halt(self, child: TreeNode) -> None:
-        if child.status is RUNNING:
-            child.halt_node()
-        status = child.status
-        if status is not IDLE:
-            child.status = IDLE
-            record = child._rt.record
-            if record is not None:
-                record += (0, child, status, IDLE)
+        self._reset(self.children[index])
 
     def reset_children(self, start: int = 0) -> None:
         """`halt_child` for all children from ``start`` on."""
@@ -61,7 +49,7 @@ class ControlNode(TreeNode):
         for child in self.children[start:] if start else self.children:
             status = child.status
             if status is RUNNING:
-                self._halt(child)
+                self._reset(child)
             elif status is not IDLE:
                 child.status = IDLE
                 if record is not None:
@@ -83,11 +71,3 @@ class ControlNode(TreeNode):
     def halt(self) -> None:
         self.reset_children()
         self.reset_status()
-
-    def _start(self) -> None:
-        """Become RUNNING, as most controls do first thing in a tick."""
-        if self.status is not RUNNING:
-            self.set_status(RUNNING)
-
-    def _bad_child(self) -> LogicError:
-        return LogicError(f"[{self.name}]: A children should not return IDLE")

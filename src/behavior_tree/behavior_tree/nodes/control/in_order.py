@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import NodeExecutionError
@@ -13,6 +13,7 @@ from behavior_tree.kernel.node import (
     RUNNING,
     SKIPPED,
     NodeConfig,
+    TreeNode,
     stores_status,
 )
 from behavior_tree.nodes.control.base import ControlNode
@@ -25,7 +26,7 @@ class InOrder(ControlNode):
     were skipped.
     """
 
-    __slots__ = ("_goes_on", "_index", "_skipped")
+    __slots__ = ("_end", "_goes_on", "_index", "_skipped")
 
     memory: ClassVar[bool] = True  # what py_trees calls it
     passes: ClassVar[NodeStatus]
@@ -37,10 +38,11 @@ class InOrder(ControlNode):
         self._goes_on = self.passes
         self._index = 0
         self._skipped = 0
+        self._end: tuple[Any, ...] = ()
 
     @stores_status
     def tick(self) -> NodeStatus:
-        before, stores = self.status, self._stores
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
         children, goes_on = self.children, self._goes_on
         if before is not RUNNING:
             if before is IDLE:
@@ -49,10 +51,9 @@ class InOrder(ControlNode):
             record = self._rt.record
             if record is not None:
                 record += (0, self, before, RUNNING)
+        index = self._index
         try:
-            index, count = self._index, len(children)
-            while index < count:
-                child = children[index]
+            for child in children[index:] if index else children:
                 run = child._run
                 status = run(child)
                 if status is goes_on:
@@ -69,35 +70,50 @@ class InOrder(ControlNode):
                 else:
                     break
             else:
-                status = goes_on if count and not self._skipped else self._all_passed()
-            self._index = 0
-            record = self._rt.record
-            if status is goes_on and record is None:  # all have ended, and nobody is to be told
-                for child in children:
-                    child.status = IDLE
-            else:
-                for child in children:
-                    last = child.status
-                    if last is RUNNING:
-                        self._halt(child)
-                    elif last is not IDLE:
-                        child.status = IDLE
-                        if record is not None:
-                            record += (0, child, last, IDLE)
+                status = goes_on
+            if self._skipped or not children or not stores or self.status is not RUNNING:
+                status = self._all_passed() if status is goes_on else self._ended_by(status)
+            else:  # what mostly happens: all that were ticked have ended, and this node has, too
+                self._index = 0
+                for each in children:
+                    each.status = IDLE
+                self.status = status
+                record = self._rt.record
+                if record is not None:
+                    entries = self._end or self._make_end()
+                    if status is goes_on:
+                        record += entries
+                    else:
+                        record += entries[: 4 * index]
+                        record += (0, child, status, IDLE, 0, self, RUNNING, status)
+                if status is FAILURE and self._up is not None:
+                    self._up._failed_child = self
+                return status
         except NodeExecutionError:
             raise
         except Exception as error:
             raise self._execution_error(error) from error
-        if not stores:
-            return status
-        if status is SKIPPED:
-            return self._not_stored(before, SKIPPED)
-        before = self.status
-        self.status = status
-        if record is not None:
-            record += (0, self, before, status)
-        if status is FAILURE and self._up is not None:
-            self._up._failed_child = self
+        return self._store(before, status) if stores else status
+
+    def _make_end(self) -> tuple[Any, ...]:
+        """What the end of a run adds to the record in which all children have passed: they are
+        reset, and the node has their result.
+        """
+        resets = (item for child in self.children for item in (0, child, self._goes_on, IDLE))
+        self._end = (*resets, 0, self, RUNNING, self._goes_on)
+        return self._end
+
+    def add_child(self, child: TreeNode) -> None:
+        super().add_child(child)
+        self._end = ()
+
+    def children_changed(self) -> None:
+        self._end = ()
+
+    def _ended_by(self, status: NodeStatus) -> NodeStatus:
+        """End of a run by a child that did not pass."""
+        self._index = 0
+        self.reset_children()
         return status
 
     def _all_passed(self) -> NodeStatus:
@@ -147,9 +163,3 @@ class AsyncInOrder(InOrder):
             else:
                 return self._ended_by(status)
         return self._all_passed()
-
-    def _ended_by(self, status: NodeStatus) -> NodeStatus:
-        """End of a run by a child that did not pass."""
-        self._index = 0
-        self.reset_children()
-        return status

@@ -51,11 +51,11 @@ class _Reactive(ControlNode):
                     continue
                 if status is SKIPPED:
                     skipped += 1
-                    self._halt(child)
+                    self._reset(child)
                 elif status is RUNNING:
                     for other in children:
                         if other is not child and other.status is not IDLE:
-                            self._halt(other)
+                            self._reset(other)
                     if self.status is not RUNNING:  # a leaf has halted the tree
                         self.set_status(RUNNING)
                     return RUNNING

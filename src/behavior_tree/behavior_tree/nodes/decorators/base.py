@@ -51,11 +51,8 @@ class DecoratorNode(TreeNode):
 
     def reset_child(self) -> None:
         """Halt the child if it runs, and make it IDLE."""
-        child = self._child
-        if child is not None and child.status is not IDLE:
-            if child.status is RUNNING:
-                child.halt_node()
-            child.set_status(IDLE)
+        if self._child is not None:
+            self._reset(self._child)
 
     def halt(self) -> None:
         self.reset_child()
@@ -79,19 +76,12 @@ class DecoratorNode(TreeNode):
         if status is SUCCESS or status is FAILURE:
             child.set_status(IDLE)
 
-    def _start(self) -> None:
-        if self.status is not RUNNING:
-            self.set_status(RUNNING)
-
     def _tick_child(self) -> NodeStatus:
         child = self._child
         if child is None:
             raise LogicError(f"decorator '{self.full_path()}' has no child")
         run = child._run
         return run(child)
-
-    def _bad_child(self) -> LogicError:
-        return LogicError(f"[{self.name}]: A children should not return IDLE")
 
 
 class SelfResettingDecorator(DecoratorNode):

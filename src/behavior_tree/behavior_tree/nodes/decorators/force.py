@@ -44,7 +44,7 @@ class ResultChanger(SelfResettingDecorator):
 
     @stores_status
     def tick(self) -> NodeStatus:
-        before, stores = self.status, self._stores
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
         if before is not RUNNING:
             self.status = RUNNING
             record = self._rt.record
@@ -61,24 +61,21 @@ class ResultChanger(SelfResettingDecorator):
         elif not stores:
             return status
         elif status is RUNNING:
-            if self.status is not RUNNING:  # a leaf has halted the tree
-                self.set_status(RUNNING)
+            self._start()  # again, if a leaf has halted the tree
             return status
         else:
             return self._not_stored(before, status)
-        record = self._rt.record
+        if not stores or self.status is not RUNNING:
+            self._reset(child)
+            return self._store(before, status) if stores else status
         last = child.status
-        if last is not IDLE:
-            child.status = IDLE
-            if record is not None:
-                record += (0, child, last, IDLE)
-        if stores:
-            before = self.status
-            self.status = status
-            if record is not None:
-                record += (0, self, before, status)
-            if status is FAILURE and self._up is not None:
-                self._up._failed_child = self
+        child.status = IDLE
+        self.status = status
+        record = self._rt.record
+        if record is not None:
+            record += (0, child, last, IDLE, 0, self, RUNNING, status)
+        if status is FAILURE and self._up is not None:
+            self._up._failed_child = self
         return status
 
 

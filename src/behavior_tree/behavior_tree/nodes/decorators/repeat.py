@@ -61,7 +61,7 @@ class _Again(SelfResettingDecorator):
             if self._count == 1 and status is FAILURE:
                 self._note_first_failure()
             limit = self._limit = self._limit_after_run(limit)
-            self.reset_child()
+            self._reset(child)
             more = limit == -1 or self._count < limit
             if more and before is IDLE:  # a synchronous child: let the rest of the tree have a turn
                 self.emit_wake_up()
