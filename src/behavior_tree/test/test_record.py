@@ -13,6 +13,7 @@ from conformance_kit import Generator
 from test_restore_random import World
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
+from behavior_tree.editing import TreeEditor
 from behavior_tree.kernel.record import RecordBatch
 
 RUNNING, SUCCESS = NodeStatus.RUNNING, NodeStatus.SUCCESS
@@ -88,6 +89,105 @@ def until(predicate, timeout=60.0) -> None:
     while not predicate():
         assert time.monotonic() < deadline
         time.sleep(0.002)
+
+
+IDLE, FAILURE = NodeStatus.IDLE, NodeStatus.FAILURE
+
+
+class Entries:
+    """Keeps uid and statuses of all entries of a tree's record."""
+
+    completes_runs = False
+
+    def __init__(self, tree) -> None:
+        self._tree = tree
+        self.seen: list[tuple[int, NodeStatus, NodeStatus]] = []
+        tree.subscribe_changes(self)
+
+    def take(self, batch: RecordBatch) -> None:
+        uids = [node.uid() for node in batch.nodes]
+        self.seen += zip(uids, batch.previous, batch.new, strict=True)
+
+    def settle(self) -> None:
+        pass
+
+    def of_tick(self) -> list[tuple[int, NodeStatus, NodeStatus]]:
+        """Entries of one tick, without its beginning and the reset of the root."""
+        self._tree.drain_changes()
+        self.seen.clear()
+        self._tree.tick_exactly_once()
+        self._tree.drain_changes()
+        return self.seen[1:-1]
+
+
+ENDS = {"AlwaysSuccess": SUCCESS, "AlwaysFailure": FAILURE}
+
+
+@pytest.mark.parametrize(
+    ("parent", "ticked", "others", "result"),
+    [
+        ("Sequence", ["AlwaysSuccess"] * 3, [], SUCCESS),
+        ("Sequence", ["AlwaysSuccess", "AlwaysFailure"], ["AlwaysSuccess"], FAILURE),
+        ("Fallback", ["AlwaysFailure", "AlwaysSuccess"], ["AlwaysFailure"], SUCCESS),
+        ("Fallback", ["AlwaysFailure"] * 2, [], FAILURE),
+        ("ForceSuccess", ["AlwaysFailure"], [], SUCCESS),
+        ("Inverter", ["AlwaysSuccess"], [], FAILURE),
+    ],
+)
+def test_a_parent_that_ends_records_its_children_s_reset_before_its_own_end(
+    parent, ticked, others, result
+) -> None:
+    leaves = "".join(f"<{leaf}/>" for leaf in [*ticked, *others])
+    entries = Entries(tree_of(f"<{parent}>{leaves}</{parent}>"))
+    ended = [(2 + i, ENDS[leaf]) for i, leaf in enumerate(ticked)]
+    expected = [
+        (1, IDLE, RUNNING),
+        *((uid, IDLE, end) for uid, end in ended),
+        *((uid, end, IDLE) for uid, end in ended),
+        (1, RUNNING, result),
+    ]
+    assert entries.of_tick() == expected
+    assert entries.of_tick() == expected, "what is kept from the first tick is the same"
+
+
+def test_a_parent_records_the_children_that_an_edit_gave_it() -> None:
+    factory = BehaviorTreeFactory()
+    tree = tree_of("<Sequence><AlwaysSuccess/></Sequence>", factory)
+    entries = Entries(tree)
+    entries.of_tick()
+    editor = TreeEditor(tree, factory)
+    editor.insert(1, 0, "<AlwaysSuccess/>")
+    assert [uid for uid, _, new in entries.of_tick() if new is IDLE] == [3, 2]
+    editor.undo()
+    assert [uid for uid, _, new in entries.of_tick() if new is IDLE] == [2]
+
+
+def test_children_that_a_leaf_has_reset_are_not_recorded_twice() -> None:
+    """A leaf that halts its tree resets those before it; their parent does not again."""
+    factory = BehaviorTreeFactory()
+
+    def halt(node):
+        tree.halt_tree()
+        return SUCCESS
+
+    factory.register_simple_action("Halt", halt)
+    tree = tree_of("<Sequence><AlwaysSuccess/><Halt/></Sequence>", factory)
+    entries = Entries(tree)
+    first = [entry for entry in entries.of_tick() if entry[0] == 2]
+    assert first == [(2, IDLE, SUCCESS), (2, SUCCESS, IDLE)]
+
+
+def test_a_batch_repeats_another_if_only_their_times_differ() -> None:
+    node = tree_of("<AlwaysSuccess/>").root_node()
+
+    def batch(*entries):
+        return RecordBatch([item for entry in entries for item in entry], [], 0, 0)
+
+    ticked, skipped = (5, node, IDLE, SUCCESS), (5, node, IDLE, IDLE)
+    assert batch(ticked).repeats(batch((7, *ticked[1:])))
+    assert not batch(ticked).repeats(batch(skipped))
+    assert not batch(skipped).repeats(batch((5, node, SUCCESS, IDLE)))
+    assert not batch(ticked).repeats(batch(ticked, skipped))
 
 
 def test_a_leaf_that_blocks_holds_nothing_back() -> None:

@@ -20,17 +20,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from functools import update_wrapper
 from time import monotonic_ns
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError, LogicError, NodeExecutionError
+from behavior_tree.kernel.node_config import Conditions
 from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
 from behavior_tree.kernel.port_access import PortAccess
-
-if TYPE_CHECKING:
-    from behavior_tree.kernel.node import TreeNode
 
 __all__ = ["NodeKernel", "select_kernels", "stores_status"]
 
@@ -53,14 +52,8 @@ def stores_status(body: Tick) -> Tick:
 
 
 def _copy(function: Any) -> Any:
-    copy = FunctionType(
-        function.__code__.replace(),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__doc__, copy.__qualname__ = function.__doc__, function.__qualname__
+    code, names = function.__code__.replace(), function.__globals__
+    copy = update_wrapper(FunctionType(code, names, closure=function.__closure__), function)
     if function in _STORING:
         _STORING.add(copy)
     return copy
@@ -147,10 +140,13 @@ class NodeKernel(PortAccess):
             self._reason = ""
             self._failed_child = None
         try:
-            status = self._imposed_before(before)
-            if status is None:
-                status = self._body(self)
             conditions = self._conditions
+            status = None if conditions is None else self._imposed_before(before, conditions)
+            if status is None and self._pre_tick is not None:
+                status = self._replaced(before)
+            if status is None:
+                body = self._body
+                status = body(self)
             if conditions is not None and status is SUCCESS:
                 for run in conditions.after_success:
                     run()
@@ -179,23 +175,25 @@ class NodeKernel(PortAccess):
             return status
         return self._not_stored(before, status)
 
-    def _imposed_before(self, before: NodeStatus) -> NodeStatus | None:
-        """Result that a pre-condition or the pre-tick hook gives instead of the body."""
-        conditions = self._conditions
-        if conditions is not None:
-            test_while = conditions.test_while
-            if before is RUNNING:
-                if test_while is not None and not test_while():
-                    self.halt_node()
-                    return SKIPPED
-            elif before is IDLE or before is SKIPPED:
-                for test, imposed, source in conditions.tests:
-                    if test():
-                        if imposed is FAILURE:
-                            self._reason = "_failureIf: " + source
-                        return imposed
-                if test_while is not None and not test_while():
-                    return SKIPPED
+    def _imposed_before(self, before: NodeStatus, conditions: Conditions) -> NodeStatus | None:
+        """Result that a pre-condition gives instead of the body."""
+        test_while = conditions.test_while
+        if before is RUNNING:
+            if test_while is not None and not test_while():
+                self.halt_node()
+                return SKIPPED
+        elif before is IDLE or before is SKIPPED:
+            for test, imposed, source in conditions.tests:
+                if test():
+                    if imposed is FAILURE:
+                        self._reason = "_failureIf: " + source
+                    return imposed
+            if test_while is not None and not test_while():
+                return SKIPPED
+        return None
+
+    def _replaced(self, before: NodeStatus) -> NodeStatus | None:
+        """Result that the pre-tick hook gives instead of the body."""
         if self._pre_tick is not None and before is not SUCCESS and before is not FAILURE:
             override = self._pre_tick(self)
             if override is SUCCESS or override is FAILURE:
@@ -211,19 +209,6 @@ class NodeKernel(PortAccess):
             return self._untraced_kernel()(self)
         finally:
             runtime.at_work = outer
-
-    def _store(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
-        """End of a tick: store and record its result."""
-        if status is SUCCESS or status is FAILURE:
-            current = self.status
-            self.status = status
-            record = self._rt.record
-            if record is not None:
-                record += (0, self, current, status)
-            if status is FAILURE and self._up is not None:
-                self._up._failed_child = self
-            return status
-        return self._not_stored(before, status)
 
     def _not_stored(self, before: NodeStatus, status: NodeStatus) -> NodeStatus:
         """End of a tick whose result leaves the stored status alone."""
@@ -255,9 +240,6 @@ class NodeKernel(PortAccess):
         )
         return NodeExecutionError(self._config.path, self._config.registration_id, message)
 
-    def _bad_child(self) -> LogicError:
-        return LogicError(f"[{self.name}]: A children should not return IDLE")
-
     # -- halting --------------------------------------------------------------------------------
 
     def halt_node(self) -> None:
@@ -288,26 +270,6 @@ class NodeKernel(PortAccess):
     def reset_status(self) -> None:
         """Become IDLE."""
         self.set_status(IDLE)
-
-    def _start(self) -> None:
-        """Become RUNNING, as most nodes with children do first thing in a tick."""
-        before = self.status
-        if before is not RUNNING:
-            self.status = RUNNING
-            record = self._rt.record
-            if record is not None:
-                record += (0, self, before, RUNNING)
-
-    def _reset(self, child: TreeNode) -> None:
-        """Halt a child if it runs, and make it IDLE."""
-        if child.status is RUNNING:
-            child.halt_node()
-        status = child.status
-        if status is not IDLE:
-            child.status = IDLE
-            record = self._rt.record
-            if record is not None:
-                record += (0, child, status, IDLE)
 
     # -- hooks ----------------------------------------------------------------------------------
 

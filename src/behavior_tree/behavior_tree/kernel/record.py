@@ -148,9 +148,7 @@ class RecordBatch:
     def repeats(self, other: RecordBatch) -> bool:
         """True if the entries are the same but for their times."""
         return (
-            self.nodes == other.nodes
-            and self.previous == other.previous
-            and self.new == other.new
+            self.nodes == other.nodes and self.previous == other.previous and self.new == other.new
         )
 
     @cached_property

@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
+from behavior_tree.nodes.parent import ParentNode
 
 __all__ = ["ControlNode"]
 
 _NONE_FAILED: tuple[int, list[TreeNode]] = (0, [])
 
 
-class ControlNode(TreeNode):
+class ControlNode(ParentNode):
     """Ticks its children in some order. A subclass defines ``tick()`` and ticks child ``i`` by
     `tick_child`.
     """
 
-    __slots__ = ("_failed_together", "children")
+    __slots__ = ("_failed_together",)
 
     node_type = NodeType.CONTROL
     min_children = 1
@@ -25,7 +25,6 @@ class ControlNode(TreeNode):
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
-        self.children: list[TreeNode] = []
         self._failed_together: tuple[int, list[TreeNode]] = _NONE_FAILED
 
     def add_child(self, child: TreeNode) -> None:

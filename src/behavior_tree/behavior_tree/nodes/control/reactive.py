@@ -35,13 +35,9 @@ class _Reactive(ControlNode):
 
     @stores_status
     def tick(self) -> NodeStatus:
-        before, stores = self.status, self._stores
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
         children, goes_on = self.children, self._goes_on
-        if before is not RUNNING:
-            self.status = RUNNING
-            record = self._rt.record
-            if record is not None:
-                record += (0, self, before, RUNNING)
+        self._start()
         skipped = 0
         try:
             for child in children:
@@ -56,8 +52,7 @@ class _Reactive(ControlNode):
                     for other in children:
                         if other is not child and other.status is not IDLE:
                             self._reset(other)
-                    if self.status is not RUNNING:  # a leaf has halted the tree
-                        self.set_status(RUNNING)
+                    self._start()  # again, if a leaf has halted the tree
                     return RUNNING
                 elif status is IDLE:
                     raise self._bad_child()
@@ -72,18 +67,7 @@ class _Reactive(ControlNode):
             raise
         except Exception as error:
             raise self._execution_error(error) from error
-        if not stores:
-            return status
-        if status is SKIPPED:
-            return self._not_stored(before, SKIPPED)
-        before = self.status
-        self.status = status
-        record = self._rt.record
-        if record is not None:
-            record += (0, self, before, status)
-        if status is FAILURE and self._up is not None:
-            self._up._failed_child = self
-        return status
+        return self._store(before, status) if stores else status
 
 
 class ReactiveSequence(_Reactive):

@@ -10,24 +10,24 @@ from collections.abc import Callable
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.leaf import callback_result
-from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, TreeNode
+from behavior_tree.kernel.node import FAILURE, IDLE, SUCCESS, NodeConfig, TreeNode
+from behavior_tree.nodes.parent import ParentNode
 
 __all__ = ["DecoratorNode", "SimpleDecoratorNode"]
 
 
-class DecoratorNode(TreeNode):
+class DecoratorNode(ParentNode):
     """Changes the result of its child, or when it is ticked. A subclass defines ``tick()`` and
     ticks the child by ``self._tick_child()``. A child left SUCCESS or FAILURE is made IDLE after
     the tick.
     """
 
-    __slots__ = ("_child", "children")
+    __slots__ = ("_child",)
 
     node_type = NodeType.DECORATOR
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
-        self.children: list[TreeNode] = []
         self._child: TreeNode = None  # type: ignore[assignment]  # the same, for ticks
 
     @property

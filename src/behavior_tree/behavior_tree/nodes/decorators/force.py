@@ -61,7 +61,8 @@ class ResultChanger(SelfResettingDecorator):
         elif not stores:
             return status
         elif status is RUNNING:
-            self._start()  # again, if a leaf has halted the tree
+            if self.status is not RUNNING:  # a leaf has halted the tree
+                self.set_status(RUNNING)
             return status
         else:
             return self._not_stored(before, status)
