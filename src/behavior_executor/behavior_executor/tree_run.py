@@ -102,7 +102,9 @@ class TreeRun:
             self.status = self.tree.tick_exactly_once()
         finally:
             self._last, self._changes = self._read_record(), None
-            reasons = [each for batch in self._last for each in batch.reasons]
+            reasons: list[tuple[TreeNode, str]] = []
+            for batch in self._last:
+                reasons += batch.reasons
             if reasons or self._lost_by:
                 self._note_failures(reasons)
                 self._watch_servers(reasons)

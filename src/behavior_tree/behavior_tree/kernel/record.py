@@ -56,8 +56,10 @@ class TickRecord(list[Any]):
         """Items and reasons so far, which are forgotten; from any thread."""
         items = self[:]  # whole entries, since each is added in one step
         del self[: len(items)]
-        reasons = self.reasons[:]
-        del self.reasons[: len(reasons)]
+        reasons: list[tuple[TreeNode, str]] = []
+        if self.reasons:
+            reasons = self.reasons[:]
+            del self.reasons[: len(reasons)]
         return items, reasons
 
     def repeat(self, items: list[Any], reasons: list[tuple[TreeNode, str]]) -> None:

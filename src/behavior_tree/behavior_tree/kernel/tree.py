@@ -223,7 +223,7 @@ class Tree:
             runtime.ticks += 1
             status = self._last = root.execute_tick()
             if status is SUCCESS or status is FAILURE:
-                root.reset_status()
+                root.set_status(IDLE)
         finally:
             if recorder is not None:
                 recorder.end(status is not RUNNING)

@@ -51,9 +51,10 @@ class InOrder(ControlNode):
             record = self._rt.record
             if record is not None:
                 record += (0, self, before, RUNNING)
-        index = self._index
+        index, count = self._index, len(children)
         try:
-            for child in children[index:] if index else children:
+            while index < count:
+                child = children[index]
                 run = child._run
                 status = run(child)
                 if status is goes_on:
@@ -71,7 +72,7 @@ class InOrder(ControlNode):
                     break
             else:
                 status = goes_on
-            if self._skipped or not children or not stores or self.status is not RUNNING:
+            if self._skipped or not count or not stores or self.status is not RUNNING:
                 status = self._all_passed() if status is goes_on else self._ended_by(status)
             else:  # what mostly happens: all that were ticked have ended, and this node has, too
                 self._index = 0
