@@ -29,7 +29,6 @@ from std_srvs.srv import Trigger
 from behavior_bringup.conversion import (
     TERMINAL_STATES,
     disturb_request,
-    mission_action,
     stamp,
     world_objects,
 )
@@ -309,14 +308,6 @@ class StackClient:
         return str(answer.message)
 
     # -- missions
-
-    def start_mission(self, name: str, parameters: dict[str, str] | None = None) -> str:
-        """Publish a mission on /mission/action; returns its identifier.
-
-        Raises:
-            BringupError: nobody listens.
-        """
-        return self.give(mission_action(name, "", parameters or {}))
 
     def give(self, action: MissionAction) -> str:
         """Publish an order on /mission/action; returns the identifier, made where it has none.

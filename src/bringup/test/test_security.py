@@ -26,6 +26,7 @@ from behavior_bringup.security.policy import Profile, enclave_arguments, policy_
 from behavior_bringup.security.verb import collect
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import Stack, host_command
+from behavior_bringup.trial_run import order_of
 from behavior_ros.testing import own_domain
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -187,7 +188,7 @@ def test_what_runs_is_allowed(observer: Callable[[], RosNode]) -> None:
             name: lacks
             for process, names in nodes_by_process(node, processes).items()
             for name in names
-            if (lacks := profile_of(node, name).missing_in(granted[process]))
+            if (lacks := missing_in(granted[process], profile_of(node, name)))
         }
         assert not lacking
         command = f"behavior_command_{os.getpid()}"
@@ -205,8 +206,17 @@ def test_what_runs_is_allowed(observer: Callable[[], RosNode]) -> None:
             assert wanted <= allowed
 
 
+def missing_in(granted: Profile, used: Profile) -> dict[str, set[str]]:
+    """What is used and not allowed, by kind."""
+    lacks = {
+        kind.name: getattr(used, kind.name) - getattr(granted, kind.name)
+        for kind in fields(Profile)
+    }
+    return {kind: names for kind, names in lacks.items() if names}
+
+
 def work_until_something_is_placed(client: StackClient) -> None:
-    action_id = client.start_mission("stack_blocks")
+    action_id = client.give(order_of("stack_blocks"))
     end = time.monotonic() + 150.0
     while True:
         client.work()

@@ -49,14 +49,6 @@ class Profile:
         for each in fields(Profile):
             getattr(self, each.name).update(getattr(other, each.name))
 
-    def missing_in(self, granted: Profile) -> dict[str, set[str]]:
-        """What this one does and the other one does not allow, by kind."""
-        lacks = {
-            each.name: getattr(self, each.name) - getattr(granted, each.name)
-            for each in fields(Profile)
-        }
-        return {kind: names for kind, names in lacks.items() if names}
-
     @classmethod
     def union(cls, profiles: Iterable[Profile]) -> Profile:
         """What all of them together may do."""
