@@ -284,7 +284,8 @@ def test_start_stamp_in_the_future(bench: Bench) -> None:
     goal = trajectory([0.1, *HOME[1:]], 1.0)
     goal.trajectory.header.stamp = to_time(now + 3.0)
     bench.result(bench.send(bench.arm, goal))
-    assert seconds(bench.newest("/clock").clock) >= now + 3.9  # messages of the clock may still be on their way
+    # Messages of the clock may still be on their way.
+    assert seconds(bench.newest("/clock").clock) >= now + 3.9
 
 
 def test_gripper(bench: Bench) -> None:
