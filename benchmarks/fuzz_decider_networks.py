@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/behavior_tree/
 from random_networks import compare_decisions, live, lives_on
 
 KINDS: dict[str, tuple[Callable[[int], object], float]] = {
-    "decisions": (compare_decisions, 0.35),
+    "decisions": (compare_decisions, 0.48),
     "lives": (live, 0.5),
-    "restarts": (lives_on, 0.15),
+    "restarts": (lives_on, 0.02),
 }
 """What is done with a seed, and which share of the networks is of this kind."""
 

@@ -20,6 +20,7 @@ from behavior_tree import (
     write_tree_xsd,
 )
 from behavior_tree.decider import Case, Decision, holders, register_decider_nodes
+from behavior_tree.monitoring.loggers.document import tree_document
 from behavior_tree.nodes.decider import DECIDER_NODES
 
 NETWORK = (
@@ -55,6 +56,13 @@ def test_editors_are_told_of_all_nodes_with_their_ports():
     assert 'name="RLDSType"' in write_tree_xsd(factory)
     kinds = {each.node_type for each in DECIDER_NODES.values()}
     assert kinds == {NodeType.CONTROL, NodeType.DECORATOR, NodeType.ACTION, NodeType.CONDITION}
+
+
+def test_groot2_gets_the_models_of_the_nodes():
+    _, tree = network()
+    document = tree_document(tree)
+    for model in ('<Control ID="RLDS">', '<Decorator ID="Case">', '<Action ID="Lock">'):
+        assert model in document
 
 
 def test_a_network_that_is_written_loads_again():

@@ -84,6 +84,22 @@ def test_as_the_reference_a_path_that_shrinks_leaves_nothing_and_one_that_extend
     assert script.take() == "exit C, exit B, exit A"
 
 
+def test_as_the_reference_what_falls_off_the_path_begins_anew_when_it_comes_back():
+    rig = Rig()
+    rig.results["x"] = NodeStatus.SUCCESS
+    tree = rig.tree(
+        '<Decider name="d" compat="cortex"><Case name="a" if="n == 0"><Sequence><Do name="x"/>'
+        '<Do name="y"/></Sequence></Case></Decider>',
+        n=0,
+    )
+    for n in (0, 1, 0):
+        tree.root_blackboard().set("n", n)
+        tree.tick_exactly_once()
+    assert rig.take() == "+x x +y y +x x +y y"
+    tree.halt_tree()
+    assert rig.take() == "-y"
+
+
 @BOTH
 def test_parameters_change_in_every_tick_without_entering_again(compat):
     script = Script(A=Decision("B", 1))

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError, NodeExecutionError
+from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, NodeConfig, TreeNode
 from behavior_tree.nodes.decider.action import Action
 from behavior_tree.nodes.decider.locks import is_held
@@ -128,10 +129,12 @@ def condition_error(node: TreeNode, error: Exception) -> NodeExecutionError:
 
 
 def _drop(node: TreeNode) -> None:
-    """Make a node and all below it IDLE without telling them."""
+    """Make a node and all below it IDLE without telling the sessions and leaves."""
     for child in node.children:
-        if isinstance(child, TreeNode):
+        if isinstance(child, TreeNode):  # a leaf may hold py_trees behaviours
             _drop(child)
+    node.reset_status()
     if isinstance(node, Session | Action):
         node.drop()
-    node.reset_status()
+    elif not isinstance(node, LeafNode):
+        node.halt()  # it forgets how far it was; nothing below runs any more
