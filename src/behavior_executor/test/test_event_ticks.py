@@ -68,6 +68,8 @@ class Chain:
         bodies = {"chain": "<Nothing/>" * ACTIONS, "sleeps": "<Sleep msec='50'/>" * 3}
         bodies["waits"] = "<AlwaysSuccess/><KeepRunningUntilFailure><ScriptCondition code='!@go'/>"
         bodies["waits"] = f"<Script code='@go:=false'/>{bodies['waits']}</KeepRunningUntilFailure>"
+        part = "<Atomic><RunFor msec='150'><Sleep msec='3600000'/></RunFor></Atomic>"
+        bodies["decides"] = f"<Decider name='d'><Case name='c'>{part}</Case></Decider>"
         for name, body in bodies.items():
             (folder / f"{name}.xml").write_text(TREE.format(name, body))
         values = {
@@ -148,8 +150,9 @@ def test_an_entry_that_is_set_outside_the_tree_has_it_ticked(chain: Chain) -> No
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("chain", [False], indirect=True)
-def test_a_timer_of_the_tree_is_awaited_and_not_the_period(chain: Chain) -> None:
-    mission = chain.start("sleeps")
+@pytest.mark.parametrize("name", ["sleeps", "decides"])
+def test_a_timer_of_the_tree_is_awaited_and_not_the_period(chain: Chain, name: str) -> None:
+    mission = chain.start(name)
     chain.spin_until(lambda: mission.is_final)
     assert mission.code is Code.SUCCESS
     assert mission.elapsed(chain.node._now()) < PERIOD

@@ -99,24 +99,30 @@ class Network:
             lines += manifest_lines(TreeNodeManifest.of_class(types[type_id], type_id))
         return "\n".join([*lines, "    </TreeNodesModel>", "</root>", ""])
 
-    def register(self, factory: BehaviorTreeFactory) -> None:
-        """Register the network: its node types, and its tree under its name.
+    def register_nodes(self, factory: BehaviorTreeFactory) -> None:
+        """Register the node types of the network, so that its document can be loaded.
 
         Raises:
-            LogicError: the factory has a tree of this name
-            NodeTypeTakenError: or a node type of the name of one of its own
-            LoadError: mistakes in the network
+            NodeTypeTakenError: the factory has a node type of the name of one of them
         """
-        if self.name in factory.registered_behavior_trees():
-            raise LogicError(
-                f"there is a tree '{self.name}' already: give the network another name"
-            )
         register_decider_nodes(factory)
         for type_id, node_class in self._classes.items():
             factory.register_builder(
                 TreeNodeManifest.of_class(node_class, type_id),
                 functools.partial(_build, node_class, self.context),
             )
+
+    def register(self, factory: BehaviorTreeFactory) -> None:
+        """Register the node types of the network, and its tree under its name.
+
+        Raises:
+            LogicError: the factory has a tree of this name
+            NodeTypeTakenError: as `register_nodes`
+            LoadError: mistakes in the network
+        """
+        if self.name in factory.registered_behavior_trees():
+            raise LogicError(f"there is a tree '{self.name}' already: name the network otherwise")
+        self.register_nodes(factory)
         factory.register_behavior_tree_from_text(self.xml())
 
     def tree(

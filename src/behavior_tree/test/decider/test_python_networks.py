@@ -89,8 +89,7 @@ def test_classes_and_functions_share_the_context():
 def test_its_xml_loads_where_it_is_registered_and_is_the_same():
     network, table = pick_and_place(Table()), Table()
     factory = BehaviorTreeFactory()
-    pick_and_place(table).register(factory)
-    factory.clear_registered_behavior_trees()
+    pick_and_place(table).register_nodes(factory)
     tree = factory.create_tree_from_text(network.xml())
     tree.tick_exactly_once()
     assert table.log == ["look", "reach red"]
