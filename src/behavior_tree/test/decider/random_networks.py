@@ -374,6 +374,8 @@ class Life:
     def result(self, name: str) -> NodeStatus:
         if self.surprises and self.r.random() < 0.02:
             raise ValueError(f"{name} is broken")
+        if self.surprises and self.r.random() < 0.01:
+            self.tree.halt_tree()
         return NodeStatus[self.r.choice(RESULTS)]
 
     def step(self) -> None:

@@ -4,7 +4,7 @@
 import logging
 
 import pytest
-from decider_kit import Leaf, Rig, Script, choice, leaf, ticked
+from decider_kit import RUNNING, Leaf, Rig, Script, choice, leaf, ticked
 
 from behavior_tree import NodeExecutionError
 from behavior_tree.decider import force_unlock, holders, node
@@ -73,6 +73,35 @@ def test_an_enter_that_raises_is_left_again():
     with pytest.raises(NodeExecutionError, match=r"no block"):
         ticked(choice("A", node(Entering, name="B")), script)
     assert script.take() == "enter A, decide A, enter B, exit B, exit A"
+
+
+def test_a_leaf_that_breaks_and_then_cannot_be_left(caplog):
+    class Both(Broken):
+        def step(self):
+            raise ValueError("the arm is stuck")
+
+    script = Script(A="B")
+    script.block = None
+    with pytest.raises(NodeExecutionError, match=r"the arm is stuck"):
+        ticked(choice("A", node(Both, name="B")), script)
+    assert script.take() == "enter A, decide A, enter B, exit B, exit A"
+    assert "'B' is left because of an error; then: 'NoneType'" in caplog.text
+
+
+def test_a_leaf_that_halts_its_tree_is_left_when_its_tick_is_over():
+    class Halting(Leaf):
+        def step(self):
+            tree.halt_tree()
+
+    script = Script(A="E")
+    tree = ticked(choice("A", node(Halting, name="B"), leaf("E")), script)
+    script.choices["A"] = "B"
+    script.take()
+    assert tree.tick_exactly_once() is RUNNING
+    assert script.take() == "decide A, exit E, enter B, exit A, exit B"
+    script.choices["A"] = "E"
+    tree.tick_exactly_once()
+    assert script.take() == "enter A, decide A, enter E, decide E"
 
 
 def test_a_script_at_the_exit_that_cannot_run_names_its_node():

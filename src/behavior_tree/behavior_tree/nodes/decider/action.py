@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
@@ -11,6 +12,8 @@ from behavior_tree.kernel.node import RUNNING, NodeConfig
 from behavior_tree.nodes.decider.session import given_params
 
 __all__ = ["Action"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Action(ActionNodeBase):
@@ -49,12 +52,19 @@ class Action(ActionNodeBase):
                 self.enter()
             status = self.step()
         except Exception:
-            self._leave()
+            self._abandon()
             raise
         if status is None or status is RUNNING:
             return RUNNING
         self._leave()
         return status
+
+    def _abandon(self) -> None:
+        """End the session because of an error, which is told; what the exit raises is logged."""
+        try:
+            self._leave()
+        except Exception as error:
+            _LOG.error("'%s' is left because of an error; then: %s", self.full_path(), error)
 
     def _leave(self) -> None:
         if self._entered:

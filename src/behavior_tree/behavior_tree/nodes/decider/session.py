@@ -115,7 +115,7 @@ class Session(TreeNode):
         except Exception:
             self._abandon()
             raise
-        if status is not RUNNING:
+        if status is not RUNNING or not self._entered:  # or a leaf has halted the tree
             self._leave()
         return status
 
