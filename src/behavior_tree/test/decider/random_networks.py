@@ -5,6 +5,7 @@ a tree, against what always holds.
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 from dataclasses import dataclass, field
@@ -257,17 +258,11 @@ class Life:
         self.r = random.Random(seed)
         self.surprises = surprises
         self.names = 0
-        self.clock = Clock()
+        stage = _stage()
+        stage.life, self.clock, self.factory = self, stage.clock, stage.factory
         self.now: list[str] = []
         self.enters = self.exits = 0
         self.wrong: list[str] = []
-        self.factory = BehaviorTreeFactory(self.clock)
-        for type_id, node_class in DECIDER_NODES.items():
-            if issubclass(node_class, Session):
-                node_class = _watched(node_class, self)
-            self.factory.register_node_type(node_class, type_id)
-        register_decider_nodes(self.factory)
-        self.factory.register_node_type(_Do, "Do", self)
         self.depth = self.r.randrange(2, 5)
         self.xml = xml(
             self._root(),
@@ -479,18 +474,39 @@ class Life:
         assert not self.wrong, f"seed {self.seed}: {self.wrong}\n{self.xml}"
 
 
-def _watched(node_class: Any, life: Life) -> Any:
+class _Stage:
+    """A factory for all lives, one after the other; to make it costs more than a tree."""
+
+    life: Life
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.factory = BehaviorTreeFactory(self.clock)
+        for type_id, node_class in DECIDER_NODES.items():
+            if issubclass(node_class, Session):
+                node_class = _watched(node_class, self)
+            self.factory.register_node_type(node_class, type_id)
+        register_decider_nodes(self.factory)
+        self.factory.register_node_type(_Do, "Do", self)
+
+
+@functools.cache
+def _stage() -> _Stage:
+    return _Stage()
+
+
+def _watched(node_class: Any, stage: _Stage) -> Any:
     class Watched(node_class):  # type: ignore[misc]
         def enter(self) -> None:
-            life.enters += 1
+            stage.life.enters += 1
             super().enter()
 
         def exit(self) -> None:
             super().exit()
-            life.exits += 1
+            stage.life.exits += 1
             for below in _below(self):
                 if isinstance(below, Session) and below.entered:
-                    life.wrong.append(f"{self} is left before {below}")
+                    stage.life.wrong.append(f"{self} is left before {below}")
 
     return Watched
 
@@ -505,12 +521,12 @@ def _below(node: Any) -> list[Any]:
 class _Do(StatefulActionNode):
     restorable = ("_halt_requested",)
 
-    def __init__(self, name: str, config: Any, life: Life) -> None:
+    def __init__(self, name: str, config: Any, stage: _Stage) -> None:
         super().__init__(name, config)
-        self._life = life
+        self._stage = stage
 
     def on_start(self) -> NodeStatus:
-        return self._life.result(str(self.name))
+        return self._stage.life.result(str(self.name))
 
     on_running = on_start
 
