@@ -405,7 +405,7 @@ class Life:
             self.wrong.append("not all are IDLE after a halt")
         if self.enters != self.exits or holders(self.tree):
             self.wrong.append(f"after a halt: {self.enters} entered, {self.exits} left")
-        if self.tree.runtime.has_timers:
+        if self.tree.runtime.next_deadline() is not None:
             self.wrong.append("a timer is left after a halt")
 
     def _unlock(self) -> None:

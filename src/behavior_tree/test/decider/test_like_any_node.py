@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from decider_kit import FAILURE, RUNNING, SUCCESS, Rig
+from tree_kit import xml
 
 from behavior_tree import (
     BehaviorTreeError,
@@ -19,6 +20,7 @@ from behavior_tree import (
     write_tree_to_xml,
     write_tree_xsd,
 )
+from behavior_tree.cli import main
 from behavior_tree.decider import Case, Decision, holders, register_decider_nodes
 from behavior_tree.monitoring.loggers.document import tree_document
 from behavior_tree.nodes.decider import DECIDER_NODES
@@ -56,6 +58,20 @@ def test_editors_are_told_of_all_nodes_with_their_ports():
     assert 'name="RLDSType"' in write_tree_xsd(factory)
     kinds = {each.node_type for each in DECIDER_NODES.values()}
     assert kinds == {NodeType.CONTROL, NodeType.DECORATOR, NodeType.ACTION, NodeType.CONDITION}
+
+
+def test_the_command_knows_the_nodes(tmp_path, capsys):
+    file = tmp_path / "net.xml"
+    model = '<TreeNodesModel><Action ID="Do"/></TreeNodesModel>'
+    file.write_text(xml(NETWORK, model))
+    assert main(["check", str(file)]) == 0
+    assert main(["show", str(file)]) == 0
+    assert "── Case 'a'" in capsys.readouterr().out
+    file.write_text(xml(NETWORK.replace('next="t"', 'next="u"'), model))
+    assert main(["check", str(file)]) == 1
+    assert "next names the State 'u', which is not there" in capsys.readouterr().out
+    assert main(["models"]) == 0
+    assert '<Control ID="RLDS">' in capsys.readouterr().out
 
 
 def test_groot2_gets_the_models_of_the_nodes():

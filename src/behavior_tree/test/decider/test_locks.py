@@ -105,6 +105,17 @@ def test_a_time_limit_ends_the_part_and_the_lock_with_a_reason():
     )
 
 
+def test_a_timeout_around_it_ends_the_part_and_the_lock():
+    rig = Rig()
+    body = '<Timeout msec="50"><Atomic><Do name="x"/></Atomic></Timeout>'
+    tree = rig.tree(GRASP.format(body), n=0)
+    tree.tick_exactly_once()
+    rig.clock.now += 0.1
+    assert tree.tick_exactly_once() is FAILURE
+    assert rig.take() == "+x x -x"
+    assert holders(tree) == []
+
+
 def test_an_emergency_stop_releases_all_locks():
     rig, tree = grasping()
     assert [each.name for each in force_unlock(tree)] == ["at"]
