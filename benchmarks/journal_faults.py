@@ -152,7 +152,7 @@ def full_disk(
                 known |= {mission.action_id for mission in alive}
             for mission in chance.sample(alive, min(len(alive), 1)):
                 go_on(log, mission, client)
-            for mission, _ in log.settle():
+            for mission, _ in log.collect_writes():
                 client.refused.add(mission.action_id)
                 alive.remove(mission)
             alive = [mission for mission in alive if not mission.is_final]
@@ -163,8 +163,8 @@ def full_disk(
         mission.fail(Code.SHUTDOWN, "the end", 9.0)
         log.changed(mission)
         log.when_kept(mission, lambda i=mission.action_id: client.ended.add(i))
-    log.settle()
-    log.settle()
+    log.collect_writes()
+    log.collect_writes()
     log.close()
     journal = MissionJournal(path)
     client.judge(journal, count)
@@ -349,7 +349,7 @@ while True:
         mission.fail(Code.TREE_FAILED, "text " * chance.randrange(200), 4.0)
         log.changed(mission)
         log.when_kept(mission, lambda i=mission.action_id: print("ended", i, flush=True))
-    log.settle()
+    log.collect_writes()
 """
 
 

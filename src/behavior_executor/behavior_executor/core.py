@@ -41,7 +41,7 @@ from behavior_tree import BehaviorTreeError, Cause, LoadError, NodeExecutionErro
 from behavior_tree.shown_text import listed, reason_text
 
 
-class Ticked(Protocol):
+class Manager(Protocol):
     """What takes part in every tick and follows the missions; managers do."""
 
     def pre_tick(self, now: float) -> None:
@@ -112,7 +112,7 @@ class ExecutorCore:
         catalogue: MissionCatalogue,
         queue: MissionQueue,
         load: Callable[[MissionEntry, dict[str, Value]], TreeRun],
-        managers: Sequence[Ticked],
+        managers: Sequence[Manager],
         listener: Listener,
         now: Callable[[], float],
         wall: Callable[[], float],
@@ -208,7 +208,7 @@ class ExecutorCore:
             else:
                 mission.hold(f"{what}; send RESUME or CANCEL with its action_id")
                 self.held[mission.action_id] = mission
-            self._tell(mission)
+            self._announce(mission)
 
     def cancel(self, action_id: str) -> Mission:
         """Cancel a mission; empty: whichever runs. Its tree is halted before this returns.
@@ -223,9 +223,9 @@ class ExecutorCore:
         self._leave(mission)
         return mission
 
-    def settle(self) -> None:
+    def collect_writes(self) -> None:
         """Deal with what the journal has written, or could not write, meanwhile."""
-        for mission, why in self._log.settle():
+        for mission, why in self._log.collect_writes():
             if not mission.is_final:
                 self.queue.refuse(mission, why, self._now())
                 self._count(mission)
@@ -238,7 +238,7 @@ class ExecutorCore:
             whether there is more to do at once: a tree has ended, and another one is to start.
         """
         self.last_tick = self._wall()
-        self.settle()
+        self.collect_writes()
         now = self._now()
         for manager in self._managers:
             manager.pre_tick(now)
@@ -344,13 +344,13 @@ class ExecutorCore:
                 manager.mission_resumed()
             mission.text = ""
         self._lost_since = None
-        self._tell(mission)
+        self._announce(mission)
         return mission
 
     def _start_next(self) -> Mission | None:
         mission = self.queue.start_next(self._now(), ready=self._log.is_kept)
         if mission is not None:
-            self._tell(mission)
+            self._announce(mission)
             self._start_part(mission)
         return mission
 
@@ -372,14 +372,14 @@ class ExecutorCore:
             for manager in self._managers:
                 manager.mission_started(part)
             self._listener.tree_loaded(mission, self._run)
-            self._tell(mission)
+            self._announce(mission)
 
     def _end_part(self, mission: Mission, text: str) -> None:
         """A tree succeeded: go on with the next step, or end the mission."""
         if mission.steps_done + 1 < len(mission.request.parts):
             self._drop_tree(Code.SUCCESS)
             mission.steps_done += 1
-            self._tell(mission)
+            self._announce(mission)
             self._start_part(mission)
         else:
             mission.end(Code.SUCCESS, text, self._now())
@@ -446,14 +446,14 @@ class ExecutorCore:
             self._close(mission)
         else:
             self._count(mission)
-            self._tell(mission)
+            self._announce(mission)
 
     def _close(self, mission: Mission) -> None:
         """Halt the tree of a mission that has ended, and tell of it."""
         self._halt()
         self._count(mission)
         # With the tree still at hand, so that the last report tells how far it came.
-        self._tell(mission)
+        self._announce(mission)
         self._drop_tree(mission.code)
 
     def _drop_tree(self, code: Code) -> None:
@@ -465,7 +465,7 @@ class ExecutorCore:
                 manager.mission_ended(code)
         self._run = self._lost_since = None
 
-    def _tell(self, mission: Mission) -> None:
+    def _announce(self, mission: Mission) -> None:
         """Write a change down, then tell of it."""
         self._log.changed(mission)
         self._listener.mission_changed(mission)

@@ -4,7 +4,7 @@
 **Many at once.** `MissionLog.accepted` and `changed` do not wait for the disk: what they are given
 while one write is under way goes to the disk together in the next. So nothing is promised when they
 return: whatever tells a client of a mission goes through `when_kept`, and a mission is started when
-`is_kept` says so. `settle` carries the news from the disk and has to be called often.
+`is_kept` says so. `collect_writes` carries the news from the disk and has to be called often.
 
 **Trouble.** What cannot be written is tried again every second, with what has come to it since.
 Until all of it is on disk no mission is accepted, and clients hear of nothing that is not. Where
@@ -35,7 +35,7 @@ def open_log(
     *,
     capacity: int,
     required: bool,
-    tell: Callable[[str], None],
+    warn: Callable[[str], None],
     wake: Callable[[], None] = lambda: None,
 ) -> MissionLog:
     """Open a journal; one that cannot be used is replaced by one in memory, and that is told.
@@ -44,8 +44,8 @@ def open_log(
         path: the file; None: in memory.
         capacity: missions that are kept after they have ended.
         required: refuse missions that cannot be written down.
-        tell: is given each problem, for the log.
-        wake: is called in another thread when `settle` has something to do.
+        warn: is given each problem, for the log.
+        wake: is called in another thread when `collect_writes` has something to do.
     """
     try:
         journal, problem = MissionJournal(path, capacity=capacity), ""
@@ -54,7 +54,7 @@ def open_log(
     return MissionLog(
         journal,
         required=required,
-        tell=tell,
+        warn=warn,
         problem=problem,
         wake=wake,
         in_background=journal.path is not None,
@@ -69,7 +69,7 @@ class MissionLog:
         journal: MissionJournal,
         *,
         required: bool = True,
-        tell: Callable[[str], None] = lambda text: None,
+        warn: Callable[[str], None] = lambda text: None,
         problem: str = "",
         wake: Callable[[], None] = lambda: None,
         in_background: bool = False,
@@ -80,9 +80,9 @@ class MissionLog:
         Args:
             journal: takes the records; is closed with the log.
             required: refuse missions that cannot be written down, instead of running them anyway.
-            tell: is given each new problem, for the log.
+            warn: is given each new problem, for the log.
             problem: one that lasts, such as a file that could not be opened.
-            wake: is called in another thread when `settle` has something to do.
+            wake: is called in another thread when `collect_writes` has something to do.
             in_background: write in a thread of its own, rather than within the calls.
             wall: monotonic wall time [s].
         """
@@ -91,7 +91,7 @@ class MissionLog:
         self._trouble = ""
         """Why something is not on disk; empty: everything is."""
         self._required = required
-        self._tell = tell
+        self._warn = warn
         self._wake = wake
         self._wall = wall
         self._retry_at = 0.0
@@ -104,7 +104,7 @@ class MissionLog:
         """The newest ones that are not on disk."""
         self._given: list[MissionRow] = []
         """Those that are being written."""
-        self._untold: dict[int, list[Callable[[], None]]] = {}
+        self._callbacks: dict[int, list[Callable[[], None]]] = {}
         self._demands: dict[int, int] = {}
         """[bytes] of room that accepted missions need which are not on disk."""
         self._demand = 0
@@ -114,7 +114,7 @@ class MissionLog:
         self._writing: Future[None] | None = None
         for text in (problem, journal.damage):
             if text:
-                tell(text)
+                warn(text)
         self._write()  # finds out whether the disk takes anything
 
     @property
@@ -168,15 +168,15 @@ class MissionLog:
         """Whether everything is on disk that this log was told of a mission."""
         return not self._is_held(self._number.get(id(mission), 0))
 
-    def when_kept(self, mission: Mission, tell: Callable[[], None]) -> None:
-        """Call `tell` as soon as `is_kept`: at once, or within a later `settle`, in order."""
+    def when_kept(self, mission: Mission, callback: Callable[[], None]) -> None:
+        """Call back as soon as `is_kept`: at once, or within a later `collect_writes`, in order."""
         number = self._number.get(id(mission), 0)
         if self._is_held(number):
-            self._untold.setdefault(number, []).append(tell)
+            self._callbacks.setdefault(number, []).append(callback)
         else:
-            tell()
+            callback()
 
-    def settle(self) -> list[tuple[Mission, str]]:
+    def collect_writes(self) -> list[tuple[Mission, str]]:
         """Do what the disk has made possible; to be called often, it does not wait.
 
         Returns:
@@ -262,7 +262,7 @@ class MissionLog:
             return
         if self._trouble:
             self._trouble = ""
-            self._tell("the mission journal is written again")
+            self._warn("the mission journal is written again")
         if self._rows:
             self._write()
 
@@ -279,7 +279,7 @@ class MissionLog:
     def _failed(self, trouble: str, left: Sequence[MissionRow]) -> None:
         """Rows are not on disk; they are tried again later, or refused."""
         if trouble != self._trouble:
-            self._tell(trouble)
+            self._warn(trouble)
         self._trouble = trouble
         self._retry_at = self._wall() + RETRY
         for number in [row.number for row in left if row.number in self._demands]:
@@ -288,7 +288,7 @@ class MissionLog:
             else:
                 self._missions[number].text = _warning(trouble)
         if not self._required:
-            for number in list(self._untold):
+            for number in list(self._callbacks):
                 self._release(number)
 
     def _refuse(self, number: int) -> None:
@@ -297,12 +297,12 @@ class MissionLog:
         self._refused.append((mission, f"missions are not accepted: {self._trouble}"))
         self._forget(number)
         del self._rows[number]
-        self._untold.pop(number, None)
+        self._callbacks.pop(number, None)
         self._demand -= self._demands.pop(number)
 
     def _release(self, number: int) -> None:
-        for tell in self._untold.pop(number, ()):
-            tell()
+        for callback in self._callbacks.pop(number, ()):
+            callback()
 
 
 def _warning(trouble: str) -> str:

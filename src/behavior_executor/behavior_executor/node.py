@@ -56,9 +56,9 @@ from behavior_executor.missions import (
     State,
 )
 from behavior_executor.report import Report
+from behavior_executor.tree_loader import TreeLoader
 from behavior_executor.tree_monitors import tree_monitors
 from behavior_executor.tree_run import Activity, TreeRun
-from behavior_executor.tree_shop import TreeShop
 from behavior_packages import packages
 from behavior_ros import (
     ERROR,
@@ -193,22 +193,22 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _configure(self) -> None:
         values = self._values
-        self._shop = TreeShop(
+        self._loader = TreeLoader(
             self,
             managers=self.managers,
             nodes_file=values["nodes_file"],
             clock=self._now,
             common={"use_tile_loader": values["use_tile_loader"]},
-            tell=self.problem,
+            warn=self.problem,
         )
         if values["save_tree_nodes"] and values["tree_nodes_file"]:
-            self._shop.write_models(Path(values["tree_nodes_file"]).expanduser())
-        self._written = self.create_guard_condition(self._settle)
+            self._loader.write_models(Path(values["tree_nodes_file"]).expanduser())
+        self._written = self.create_guard_condition(self._collect_writes)
         self._log = open_log(
             Path(values["journal_file"]).expanduser() if values["journal_file"] else None,
             capacity=values["journal_capacity"],
             required=values["journal_required"],
-            tell=self.problem,
+            warn=self.problem,
             wake=self._written.trigger,
         )
         tree_file = values["behavior_tree_file"]
@@ -220,7 +220,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
                 default_policy=Policy[values["second_mission_policy"].upper()],
                 capacity=values["queue_capacity"],
             ),
-            load=self._shop.load,
+            load=self._loader.load,
             managers=self.managers,
             listener=self,
             now=self._now,
@@ -242,7 +242,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             address=values["groot2_address"],
             breakpoints=values["groot2_breakpoints"],
             streams=values["py_trees_streams"],
-            tell=self.problem,
+            warn=self.problem,
         )
         self._take_up(RestartPolicy(values["restart_policy"]))
 
@@ -388,7 +388,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self._status.publish(message)
         for monitor in self._monitors:
             monitor.ticked(run)
-        self._tell(mission)
+        self._publish_progress(mission)
 
     def problem(self, text: str) -> None:
         """Log it."""
@@ -446,7 +446,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             answer.message = f"mission '{running.request.title}' runs: reload when it has ended"
             return answer
         try:
-            problems = self._shop.reload(self.core.catalogue)
+            problems = self._loader.reload(self.core.catalogue)
         except (ValueError, OSError, BehaviorTreeError) as error:
             answer.message = f"nothing was reloaded: {error}"
             return answer
@@ -478,7 +478,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     # -- reports ---------------------------------------------------------------------------------
 
-    def _tell(self, mission: Mission) -> None:
+    def _publish_progress(self, mission: Mission) -> None:
         """Publish a mission's progress if its period is over and its state is on disk."""
         if self._log.is_kept(mission):
             self._let_through(self._progress(mission))
@@ -516,22 +516,22 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _report(self) -> None:
         """Keep clients informed while nothing happens, be the node's clock standing still."""
-        self.core.settle()
+        self.core.collect_writes()
         if self._progress_timer is not None and not self.core.has_missions:
             self._progress_timer.cancel()  # until there is one again
         running = self.core.queue.running
         if running is not None:
-            self._tell(running)
+            self._publish_progress(running)
         # Of those that wait a few each time: thousands of them must not delay a tick.
         self._to_report = self._to_report or deque(self.core.queue.waiting)
         for _ in range(min(REPORTED_AT_ONCE, len(self._to_report))):
             mission = self._to_report.popleft()
             if mission.state is State.WAITING:
-                self._tell(mission)
+                self._publish_progress(mission)
 
-    def _settle(self) -> None:
+    def _collect_writes(self) -> None:
         """Deal with what the journal has written, such as a mission that may start now."""
-        self.core.settle()
+        self.core.collect_writes()
         self.wake_tree()
 
     def _report_health(self) -> None:

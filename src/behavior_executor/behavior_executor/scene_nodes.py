@@ -143,17 +143,17 @@ class WhereIs(SceneObserver):
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Tell; waits for what the scene does not have, the arm may just be before it."""
         names = self.get_input("object_name"), self.get_input("reference")
-        thing, reference = (snapshot.objects.get(name) for name in names)
-        if thing is None or reference is None:
+        target, reference = (snapshot.objects.get(name) for name in names)
+        if target is None or reference is None:
             absent = [name for name in names if name not in snapshot.objects]
             known = ", ".join(sorted(snapshot.objects)) or "nothing"
             return self.wait_or_fail(f"the scene has no {' and no '.join(absent)}; it has {known}")
-        for axis, value in zip("xyz", thing.seen_from(reference), strict=True):
+        for axis, value in zip("xyz", target.seen_from(reference), strict=True):
             self.set_output(axis, value)
-        turn = thing.yaw - reference.yaw
+        turn = target.yaw - reference.yaw
         self.set_output("turn", math.atan2(math.sin(turn), math.cos(turn)))
-        self.set_output("held", thing.held)
-        self.set_output("seen", not thing.stale)
+        self.set_output("held", target.held)
+        self.set_output("seen", not target.stale)
         return NodeStatus.SUCCESS
 
 

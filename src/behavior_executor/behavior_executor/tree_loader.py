@@ -30,7 +30,7 @@ from behavior_tree import (
 from behavior_tree.decider import register_decider_nodes
 
 
-class TreeShop:
+class TreeLoader:
     """One factory, made anew on request."""
 
     def __init__(
@@ -41,7 +41,7 @@ class TreeShop:
         nodes_file: str,
         clock: Callable[[], float],
         common: Mapping[str, Value],
-        tell: Callable[[str], None],
+        warn: Callable[[str], None],
     ) -> None:
         """Make the factory.
 
@@ -51,7 +51,7 @@ class TreeShop:
             nodes_file: tree nodes made from ROS interfaces; "*": those of packages; empty: none.
             clock: node time [s].
             common: values on the blackboard of every tree.
-            tell: is given what is doubtful in a tree, for the log.
+            warn: is given what is doubtful in a tree, for the log.
 
         Raises:
             NodeModelError: the nodes file is wrong.
@@ -62,7 +62,7 @@ class TreeShop:
         self._nodes_file = nodes_file
         self._clock = clock
         self._common = common
-        self._tell = tell
+        self._warn = warn
         self._factory = self._new_factory()
 
     def load(self, entry: MissionEntry, values: Mapping[str, Value]) -> TreeRun:
@@ -78,7 +78,7 @@ class TreeShop:
             blackboard.set(key, value)
         tree = self._factory.create_tree_from_file(entry.path, blackboard)
         for problem in self._factory.load_warnings():
-            self._tell(str(problem))
+            self._warn(str(problem))
         tree_id = entry.main_tree or entry.name
         return TreeRun(tree, tree_id=tree_id, xml=tree_document(tree, tree_id))
 
@@ -119,7 +119,7 @@ class TreeShop:
             manager.register_nodes(factory)
         scene = next((each for each in self._managers if isinstance(each, SceneManager)), None)
         context = NodeContext(node=self._node, scene=scene)
-        register_package_nodes(factory, context, self._tell)
+        register_package_nodes(factory, context, self._warn)
         if self._nodes_file:
             barriers = {k: v for each in self._managers for k, v in each.barriers().items()}
             if self._nodes_file == EVERYTHING:
@@ -132,8 +132,8 @@ class TreeShop:
     def _add_package_models(
         self, factory: BehaviorTreeFactory, barriers: Mapping[str, Callable[[Any], bool]]
     ) -> None:
-        for models in package_node_models(factory.manifests(), self._tell):
+        for models in package_node_models(factory.manifests(), self._warn):
             try:
                 register_ros_nodes(factory, self._node, models, barriers=barriers)
             except NodeModelError as error:  # the models that fit are there
-                self._tell(str(error))
+                self._warn(str(error))

@@ -41,7 +41,7 @@ class Groot2Monitor:
     """Serves the running tree, or the last one, to Groot2; before the first one, a stand-in."""
 
     def __init__(
-        self, *, port: int, address: str, breakpoints: bool, tell: Callable[[str], None]
+        self, *, port: int, address: str, breakpoints: bool, warn: Callable[[str], None]
     ) -> None:
         """Take a port at once, so that it is known from the start and stays the same.
 
@@ -50,9 +50,9 @@ class Groot2Monitor:
                 pair behind that is free.
             address: interface to bind to.
             breakpoints: let clients hold nodes and give them results; without it they only look.
-            tell: is given what went wrong, for the log.
+            warn: is given what went wrong, for the log.
         """
-        self._tell = tell
+        self._warn = warn
         self._publisher: Groot2Publisher | None = None
         try:
             self._publisher = Groot2Publisher(
@@ -62,7 +62,7 @@ class Groot2Monitor:
                 read_only=not breakpoints,
             )
         except Groot2Error as error:
-            tell(f"Groot2 cannot follow trees: {error}")
+            warn(f"Groot2 cannot follow trees: {error}")
 
     def show(self, run: TreeRun) -> None:
         """Serve this tree instead of the former one."""
@@ -71,7 +71,7 @@ class Groot2Monitor:
         try:
             self._publisher.serve(run.tree, name=run.tree_id)
         except (Groot2Error, BehaviorTreeError) as error:
-            self._tell(f"Groot2 cannot follow tree '{run.tree_id}': {error}")
+            self._warn(f"Groot2 cannot follow tree '{run.tree_id}': {error}")
 
     def ticked(self, run: TreeRun) -> None:
         """The publisher follows the tree by itself."""
@@ -89,14 +89,14 @@ class PyTreesMonitor:
     Every node of a tree is a py_trees behaviour, so py_trees_ros can walk and describe it.
     """
 
-    def __init__(self, node: Node, *, tell: Callable[[str], None]) -> None:
+    def __init__(self, node: Node, *, warn: Callable[[str], None]) -> None:
         """Remember the node whose topics and services they are.
 
         Args:
             node: the executor's node.
-            tell: is given what went wrong, for the log.
+            warn: is given what went wrong, for the log.
         """
-        self._node, self._tell = node, tell
+        self._node, self._warn = node, warn
         self._kind: Any = importlib.import_module("py_trees_ros.trees").BehaviourTree
         self._tree: Any = None
 
@@ -112,7 +112,7 @@ class PyTreesMonitor:
                 if self._tree.tree_update_handler is not None:
                     self._tree.tree_update_handler()
         except Exception as error:  # a tool for watching must not stop what it watches
-            self._tell(f"py_trees_ros cannot follow tree '{run.tree_id}': {error}")
+            self._warn(f"py_trees_ros cannot follow tree '{run.tree_id}': {error}")
 
     def ticked(self, run: TreeRun) -> None:
         """Tell of a tick as if py_trees_ros had done it."""
@@ -134,7 +134,7 @@ class PyTreesMonitor:
             tree.count += 1
         except Exception as error:
             self._tree = None
-            self._tell(f"py_trees_ros' snapshot streams are switched off: {error}")
+            self._warn(f"py_trees_ros' snapshot streams are switched off: {error}")
 
     def close(self) -> None:
         """Nothing: its topics and services are the node's."""
@@ -147,7 +147,7 @@ def tree_monitors(
     address: str,
     breakpoints: bool,
     streams: bool,
-    tell: Callable[[str], None],
+    warn: Callable[[str], None],
 ) -> list[TreeMonitor]:
     """The monitors that are asked for and can be had.
 
@@ -157,13 +157,13 @@ def tree_monitors(
         address: interface of that port.
         breakpoints: let Groot2 interfere.
         streams: offer py_trees_ros' snapshot streams if that is installed.
-        tell: is given what went wrong, for the log.
+        warn: is given what went wrong, for the log.
     """
     monitors: list[TreeMonitor] = []
     if port:
         monitors.append(
-            Groot2Monitor(port=port, address=address, breakpoints=breakpoints, tell=tell)
+            Groot2Monitor(port=port, address=address, breakpoints=breakpoints, warn=warn)
         )
     if streams and importlib.util.find_spec("py_trees_ros") is not None:
-        monitors.append(PyTreesMonitor(node, tell=tell))
+        monitors.append(PyTreesMonitor(node, warn=warn))
     return monitors

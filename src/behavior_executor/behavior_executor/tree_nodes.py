@@ -39,14 +39,14 @@ class NodeContext:
 
 
 def register_package_nodes(
-    factory: BehaviorTreeFactory, context: NodeContext, tell: Callable[[str], None]
+    factory: BehaviorTreeFactory, context: NodeContext, warn: Callable[[str], None]
 ) -> None:
     """Register what the functions of all packages register.
 
     Args:
         factory: gets the nodes.
         context: what they may use.
-        tell: is given what is wrong with a package; the others' nodes are registered all the same.
+        warn: is given what is wrong with a package; the others' nodes are registered all the same.
     """
     brought: dict[str, Offer] = {}
     for offer in packages().offers("tree_nodes"):
@@ -54,24 +54,24 @@ def register_package_nodes(
         try:
             offer.load()(factory, context)
         except PackageError as error:
-            tell(str(error))
+            warn(str(error))
         except NodeTypeTakenError as error:
             first = brought.get(error.registration_id)
             both = [(each.package, each.place) for each in (first, offer) if each is not None]
-            tell(ambiguity("tree node", error.registration_id, both))
+            warn(ambiguity("tree node", error.registration_id, both))
         except Exception as error:  # a package may raise anything; the others shall be there
-            tell(str(offer.failure(error)))
+            warn(str(offer.failure(error)))
         brought |= dict.fromkeys(factory.manifests().keys() - before, offer)
 
 
 def package_node_models(
-    known: Collection[str], tell: Callable[[str], None]
+    known: Collection[str], warn: Callable[[str], None]
 ) -> list[list[NodeModel]]:
     """Tree nodes made from ROS interfaces that packages offer, file by file.
 
     Args:
         known: names of nodes that are registered already.
-        tell: is given what is wrong with a file; the others count all the same.
+        warn: is given what is wrong with a file; the others count all the same.
     """
     owners: dict[str, Offer] = {}
     files = []
@@ -79,14 +79,14 @@ def package_node_models(
         try:
             found = load_node_models(Path(offer.value))
         except NodeModelError as error:
-            tell(f"{offer.package}: {error}")
+            warn(f"{offer.package}: {error}")
             continue
         for model in found:
             if model.node in owners:
                 both = [(o.package, o.value) for o in (owners[model.node], offer)]
-                tell(ambiguity("tree node", model.node, both))
+                warn(ambiguity("tree node", model.node, both))
             elif model.node in known:
-                tell(f"{offer.value}: there is a tree node {model.node} already, this one is not")
+                warn(f"{offer.value}: there is a tree node {model.node} already, this one is not")
         files.append([m for m in found if m.node not in owners and m.node not in known])
         owners |= {model.node: offer for model in files[-1]}
     return files

@@ -84,11 +84,11 @@ class TreeRun:
     completes_runs = False
     """For the tree: it need not tell of the end of a run at once."""
 
-    def take(self, batch: RecordBatch) -> None:
+    def read(self, batch: RecordBatch) -> None:
         """Keep what has happened; called by the tree, also from a thread of its own."""
         self._new.append(batch)
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         """Nothing takes long here; called by the tree."""
 
     def tick(self) -> NodeStatus:

@@ -32,7 +32,7 @@ TREES = {
 }
 
 
-class Recorder:
+class RecordingListener:
     """A manager that keeps what it is told."""
 
     def __init__(self) -> None:
@@ -85,10 +85,10 @@ class Bench:
         self.events: list[tuple[str, State]] = []
         self.problems: list[str] = []
         self.halted = 0
-        self.managers: list[Recorder] = [Recorder()]
+        self.managers: list[RecordingListener] = [RecordingListener()]
         self.server: str | None = None
         self.folder = folder
-        self.log = log or MissionLog(journal or MissionJournal(), tell=self.problems.append)
+        self.log = log or MissionLog(journal or MissionJournal(), warn=self.problems.append)
         self.factory = self._factory()
         self.core = ExecutorCore(
             catalogue=MissionCatalogue([folder]),

@@ -206,7 +206,7 @@ def test_without_a_journal_missions_run_or_are_refused(
     folder: Path, path: Path, required: bool
 ) -> None:
     told: list[str] = []
-    log = open_log(write(path, b"no journal" * 99), capacity=9, required=required, tell=told.append)
+    log = open_log(write(path, b"no journal" * 99), capacity=9, required=required, warn=told.append)
     assert "no mission journal" in told[0]
     bench = Bench(folder, log=log)
     if required:

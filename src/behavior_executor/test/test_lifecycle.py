@@ -276,7 +276,7 @@ def run_of(body: str) -> TreeRun:
 
 def test_py_trees_watchers_see_every_tick_of_every_tree(stand_in: type[StandIn]) -> None:
     problems: list[str] = []
-    monitor = PyTreesMonitor("the node", tell=problems.append)
+    monitor = PyTreesMonitor("the node", warn=problems.append)
     for body in (BODIES["quick"], BODIES["pause"]):
         run = run_of(body)
         monitor.show(run)

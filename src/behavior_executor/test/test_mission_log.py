@@ -68,7 +68,7 @@ class Clock:
 
 def make(path: Path, **options: object) -> tuple[MissionLog, Clock, list[str]]:
     clock, told = Clock(), []
-    log = MissionLog(MissionJournal(path), wall=clock, tell=told.append, **options)
+    log = MissionLog(MissionJournal(path), wall=clock, warn=told.append, **options)
     log.flush(60.0)
     return log, clock, told
 
@@ -115,7 +115,7 @@ def test_full_disk_refuses_missions_and_takes_the_ends_of_all_it_accepted(
     assert all(log.is_kept(one) for one in accepted)
     limit(-1)
     clock.time += RETRY
-    assert log.settle() == []
+    assert log.collect_writes() == []
     assert log.problem == ""
     log.accepted(mission("later"))
     log.close()
@@ -135,7 +135,7 @@ def test_full_disk_at_the_start_heals(path: Path, limit: Callable[[int], None]) 
     with pytest.raises(MissionError):
         log.accepted(mission("a"))
     clock.time += RETRY
-    log.settle()
+    log.collect_writes()
     log.accepted(mission("a"))
     log.close()
     assert kept(path).keys() == {"a"}
@@ -155,7 +155,7 @@ def test_where_it_is_not_required_missions_run_and_say_so(
     assert len(told) == 1
     limit(-1)
     clock.time += RETRY
-    log.settle()
+    log.collect_writes()
     assert log.problem == ""
     assert "written again" in told[-1]
     assert kept_before_close(log) == {one.action_id for one in missions}
@@ -207,7 +207,7 @@ def test_mission_that_turns_out_not_to_be_written_ends_with_busy(
     assert bench.core.queue.waiting == []
     broken.append(False)
     clock.time += RETRY
-    log.settle()
+    log.collect_writes()
     log.flush(60.0)
     bench.submit("good")
     log.close()
@@ -249,7 +249,7 @@ def test_file_that_is_taken_away_is_written_anew(path: Path, how: str) -> None:
     end(log, first)
     assert any("taken away or cut" in text for text in told)
     clock.time += RETRY
-    log.settle()
+    log.collect_writes()
     assert log.is_kept(first)
     log.close()
     path.with_name(path.name + ".copy").unlink()
@@ -289,7 +289,7 @@ def test_burst_is_one_write_that_no_call_waits_for(path: Path, slow: SlowDisk) -
     for number, one in enumerate(missions):
         log.accepted(one)
         log.when_kept(one, lambda number=number: told.append(number))
-    log.settle()
+    log.collect_writes()
     assert told == []
     slow.go.set()
     log.flush(60.0)
@@ -329,6 +329,6 @@ def test_worker_wakes_the_executor(path: Path) -> None:
     log.accepted(one)
     assert woken.wait(60.0)
     log.flush(60.0)
-    log.settle()
+    log.collect_writes()
     assert log.is_kept(one)
     log.close()

@@ -45,7 +45,7 @@ def box(name, x=0.0, y=0.0, z=0.0, *, size=(0.1, 0.1, 0.1), yaw=0.0, **changes):
     return made
 
 
-class Ticked:
+class TickedTree:
     """A tree of one condition, ticked once or more."""
 
     def __init__(self, scene, xml):
@@ -68,7 +68,7 @@ class Ticked:
 
 def ask(scene, xml):
     """Status and reason of one tick, and the value that was written."""
-    ticked = Ticked(scene, xml)
+    ticked = TickedTree(scene, xml)
     status = ticked.tick()
     value = ticked.blackboard.get("v", None)
     return status, value, ticked.reason
@@ -207,7 +207,7 @@ def test_on_top_of_and_inside():
 
 def test_moved_since_it_was_first_looked_at():
     scene = FakeScene(box("cup", 0.1))
-    ticked = Ticked(scene, '<ObjectMoved object_name="cup" origin="{o}" value="{v}"/>')
+    ticked = TickedTree(scene, '<ObjectMoved object_name="cup" origin="{o}" value="{v}"/>')
     assert ticked.tick() is FAILURE
     assert ticked.blackboard.get("o").pose.position.x == 0.1
     scene.snapshot = FakeScene(box("cup", 0.2)).snapshot
@@ -218,7 +218,7 @@ def test_moved_since_it_was_first_looked_at():
     ticked.blackboard.set("o", PoseStamped(pose=Pose()))
     ticked.tick()
     assert "origin is in frame ''" in ticked.reason
-    alone = Ticked(scene, '<ObjectMoved object_name="cup"/>')
+    alone = TickedTree(scene, '<ObjectMoved object_name="cup"/>')
     assert alone.tick() is FAILURE
     assert "connect the port origin" in alone.reason
 
@@ -232,7 +232,7 @@ def test_a_pose_that_is_none_does_not_stop_the_tick():
 
 def counted(number, **ports):
     text = " ".join(f'{name}="{value}"' for name, value in ports.items())
-    ticked = Ticked(FakeScene(), f'<Counter count_to="3" {text} count="{{n}}"/>')
+    ticked = TickedTree(FakeScene(), f'<Counter count_to="3" {text} count="{{n}}"/>')
     return [ticked.tick() for _ in range(number)], ticked.blackboard.get("n")
 
 
@@ -255,21 +255,21 @@ def test_counter_in_both_polarities_and_with_both_policies():
 )
 def test_counter_refuses_ports_that_make_no_sense(ports, text):
     with pytest.raises(NodeExecutionError, match=text):
-        Ticked(FakeScene(), f"<Counter {ports}/>").tick()
+        TickedTree(FakeScene(), f"<Counter {ports}/>").tick()
 
 
 def test_where_is_waits_for_what_the_arm_hides_for_a_while():
     """A box behind the arm was at once no box any more, and the mission failed."""
     scene = FakeScene(box("shelf"))
     where = '<WhereIs object_name="peg" reference="shelf" patience="3" x="{v}"/>'
-    waiting = Ticked(scene, where)
+    waiting = TickedTree(scene, where)
     assert waiting.tick() is NodeStatus.RUNNING
     scene.now = NOW + 2.0
     scene.snapshot = FakeScene(box("shelf"), box("peg", x=0.4)).snapshot
     assert waiting.tick() is SUCCESS
     assert waiting.blackboard.get("v") == pytest.approx(0.4)
     gone = FakeScene(box("shelf"))
-    waiting = Ticked(gone, where)
+    waiting = TickedTree(gone, where)
     waiting.tick()
     gone.now = NOW + 3.1
     assert waiting.tick() is FAILURE

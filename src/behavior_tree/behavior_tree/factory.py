@@ -33,7 +33,7 @@ from behavior_tree.kernel.leaf import (
 )
 from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.kernel.node import NodeConfig, TreeNode
-from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
@@ -387,7 +387,7 @@ class BehaviorTreeFactory:
             )
         if self._quirks.unused_trees_unchecked:
             self._check_used_trees(tree_id)
-        runtime = Runtime(self._clock, quirks=self._quirks, types=self._types)
+        runtime = TreeRuntime(self._clock, quirks=self._quirks, types=self._types)
         board = blackboard if blackboard is not None else Blackboard(types=self._types)
         above: Blackboard | None = board
         while above is not None:
@@ -399,7 +399,7 @@ class BehaviorTreeFactory:
         tree.manifests = self.manifests()
         return tree
 
-    def builder(self, runtime: Runtime) -> TreeBuilder:
+    def builder(self, runtime: TreeRuntime) -> TreeBuilder:
         """Builder of one tree, or of nodes to be added to one, from what is registered."""
         return TreeBuilder(
             self._manifests,

@@ -27,7 +27,7 @@ class Reader:
         self.times: list[int] = []
         self.threads: list[int] = []
 
-    def take(self, batch: RecordBatch) -> None:
+    def read(self, batch: RecordBatch) -> None:
         changes = batch.changes
         self.times += changes.times
         self.threads.append(changes.thread)
@@ -37,7 +37,7 @@ class Reader:
     def told(self, *change) -> None:
         self.seen.append(change)
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         pass
 
 
@@ -104,11 +104,11 @@ class Entries:
         self.seen: list[tuple[int, NodeStatus, NodeStatus]] = []
         tree.subscribe_changes(self)
 
-    def take(self, batch: RecordBatch) -> None:
+    def read(self, batch: RecordBatch) -> None:
         uids = [node.uid() for node in batch.nodes]
         self.seen += zip(uids, batch.previous, batch.new, strict=True)
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         pass
 
     def of_tick(self) -> list[tuple[int, NodeStatus, NodeStatus]]:
@@ -333,7 +333,7 @@ def test_the_newest_parts_of_a_record_tell_the_last_status_of_each_node() -> Non
     tree = tree_of("<Sequence><AlwaysSuccess/><Inverter><AlwaysFailure/></Inverter></Sequence>")
     batches: list[RecordBatch] = []
     reader = Reader()
-    reader.take = batches.append
+    reader.read = batches.append
     tree.subscribe_changes(reader)
     for _ in range(20):
         tree.tick_exactly_once()

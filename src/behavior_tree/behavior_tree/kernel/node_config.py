@@ -10,7 +10,7 @@ from typing import Any
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.ports import PortInfo
-from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.runtime import TreeRuntime
 
 __all__ = ["Conditions", "NodeConfig", "NodeName"]
 
@@ -89,7 +89,7 @@ class NodeConfig:
     def __init__(
         self,
         blackboard: Blackboard | None = None,
-        runtime: Runtime | None = None,
+        runtime: TreeRuntime | None = None,
         registration_id: str = "",
         path: str = "",
         uid: int = 0,
@@ -104,7 +104,7 @@ class NodeConfig:
         element: Any = None,
     ) -> None:
         self.blackboard = Blackboard() if blackboard is None else blackboard
-        self.runtime = Runtime() if runtime is None else runtime
+        self.runtime = TreeRuntime() if runtime is None else runtime
         self.registration_id = registration_id
         self.path = path
         """Full path in the tree, unique."""

@@ -11,7 +11,7 @@ from py_trees.behaviour import Behaviour
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.kernel.node_config import Conditions, NodeConfig, NodeName
-from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.runtime import TreeRuntime
 
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
@@ -24,7 +24,7 @@ PreTickHook = Callable[["TreeNode"], NodeStatus]
 PostTickHook = Callable[["TreeNode", NodeStatus], NodeStatus]
 
 
-class _Ticked(Behaviour):  # type: ignore[misc]
+class _TickState(Behaviour):  # type: ignore[misc]
     """What a tick looks at in every node, side by side: large trees do not fit into the caches of
     a processor, so what a tick costs there is the number of cache lines that it touches.
     """
@@ -36,14 +36,14 @@ class _Ticked(Behaviour):  # type: ignore[misc]
     """How a parent ticks the node; `TreeNode.select_kernel` chooses it."""
     _body: Tick
     """``tick`` of its class."""
-    _rt: Runtime
+    _rt: TreeRuntime
     _stores: bool
     """True while the body itself stores and records the status; see `stores_status`."""
     _up: TreeNode | None
     """The parent, unless that is a foreign py_trees behaviour."""
 
 
-class NodeState(_Ticked):
+class NodeState(_TickState):
     """All attributes of a node."""
 
     __slots__ = (

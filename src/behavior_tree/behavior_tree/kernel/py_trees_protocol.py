@@ -53,7 +53,7 @@ class PyTreesProtocol(NodeKernel):
         try:
             status = self._run(self)
         finally:
-            (items, reasons), runtime.record = runtime.record.take(), outer
+            (items, reasons), runtime.record = runtime.record.drain(), outer
             if outer is not None:
                 outer.repeat(items, reasons)
         if status is SKIPPED:

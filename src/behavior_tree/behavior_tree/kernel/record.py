@@ -52,7 +52,7 @@ class TickRecord(list[Any]):
         self.reasons: list[tuple[TreeNode, str]] = []
         """Failure reasons that nodes gave, in order."""
 
-    def take(self) -> tuple[list[Any], list[tuple[TreeNode, str]]]:
+    def drain(self) -> tuple[list[Any], list[tuple[TreeNode, str]]]:
         """Items and reasons so far, which are forgotten; from any thread."""
         items = self[:]  # whole entries, since each is added in one step
         del self[: len(items)]
@@ -219,12 +219,12 @@ class ChangeReader(Protocol):
 
     @property
     def completes_runs(self) -> bool:
-        """Whether `take` shall be called as soon as a run of the tree ends."""
+        """Whether `read` shall be called as soon as a run of the tree ends."""
 
-    def take(self, batch: RecordBatch) -> None:
-        """Take what has happened since the last call, from any thread, never two at once."""
+    def read(self, batch: RecordBatch) -> None:
+        """Read what has happened since the last call, from any thread, never two at once."""
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         """Do what takes long; called by the recorder's thread every 10 ms while ticks go on."""
 
 
@@ -241,10 +241,10 @@ class LastTick:
         self.nodes: set[TreeNode] = set()
         self.reasons: list[tuple[TreeNode, str]] = []
 
-    def take(self, batch: RecordBatch) -> None:
+    def read(self, batch: RecordBatch) -> None:
         """Called by the tree."""
         self.nodes |= batch.ticked()
         self.reasons += batch.reasons
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         """Nothing takes long."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Recorder`: gives the record of one tree to its readers. They are told
+"""`TickRecorder`: gives the record of one tree to its readers. They are told
 
 * every 10 ms while the tree is at work, by a thread of the recorder's own
 * when a run of the tree ends, if one of them wants its file to be complete then
@@ -16,7 +16,7 @@ from queue import SimpleQueue
 
 from behavior_tree.kernel.record import ChangeReader, RecordBatch, TickRecord
 
-__all__ = ["Recorder"]
+__all__ = ["TickRecorder"]
 
 _INTERVAL = 0.01
 """Time between two drains while the tree is at work [s]."""
@@ -24,7 +24,7 @@ _MOST = 400_000
 """Items after which the ticking thread itself drains: 100 000 entries, 4 MB."""
 
 
-class Recorder:
+class TickRecorder:
     """Keeps its thread until closed."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Recorder:
     def add(self, reader: ChangeReader) -> None:
         """Tell a reader of what comes from now on."""
         with self._draining:
-            self._tell((*self._readers, reader))
+            self._set_readers((*self._readers, reader))
         if self._thread is None:
             wake = self._wake
             arguments = (weakref.ref(self, lambda _: wake.put(False)), wake)
@@ -62,9 +62,9 @@ class Recorder:
     def remove(self, reader: ChangeReader) -> None:
         """Tell a reader of what there is, and of no more."""
         with self._draining:
-            self._tell(tuple(each for each in self._readers if each is not reader))
+            self._set_readers(tuple(each for each in self._readers if each is not reader))
 
-    def _tell(self, readers: tuple[ChangeReader, ...]) -> None:
+    def _set_readers(self, readers: tuple[ChangeReader, ...]) -> None:
         self.drain()
         self._readers = readers
         self._completes_runs = any(reader.completes_runs for reader in readers)
@@ -94,12 +94,12 @@ class Recorder:
     def drain(self) -> None:
         """Tell the readers of everything up to now."""
         with self._draining:
-            items, reasons = self.record.take()
+            items, reasons = self.record.drain()
             begun, self._drained_at = self._drained_at, time.monotonic_ns()
             if items or reasons:
                 batch = RecordBatch(items, reasons, self._native_id, begun)
                 for reader in self._readers:
-                    reader.take(batch)
+                    reader.read(batch)
 
     def close(self) -> None:
         """End the thread."""
@@ -112,13 +112,13 @@ class Recorder:
         self._awake = False
         self.drain()
         for reader in self._readers:
-            reader.settle()
+            reader.on_interval()
         if self._at_work:
             self._awake = True
             self._wake.put(True)
 
 
-def _work(recorder: weakref.ref[Recorder], wake: SimpleQueue[bool]) -> None:
+def _work(recorder: weakref.ref[TickRecorder], wake: SimpleQueue[bool]) -> None:
     """The thread; it keeps neither the recorder nor the tree alive."""
     while wake.get():
         time.sleep(_INTERVAL)

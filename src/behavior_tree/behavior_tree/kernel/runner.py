@@ -40,14 +40,14 @@ class TreeRunner:
         """Pause the running leaves and the timers; nothing happens if paused already."""
         if self._paused_at is None:
             self._paused_at = self._tree.runtime.clock()
-            self._tell(lambda leaf: leaf.on_paused())
+            self._call_running_leaves(lambda leaf: leaf.on_paused())
 
     def resume(self) -> None:
         """Go on where `pause` was called; nothing happens if not paused."""
         if self._paused_at is not None:
             self._tree.runtime.postpone_timers(self._tree.runtime.clock() - self._paused_at)
             self._paused_at = None
-            self._tell(lambda leaf: leaf.on_resumed())
+            self._call_running_leaves(lambda leaf: leaf.on_resumed())
 
     def step(self) -> NodeStatus:
         """Resume, tick exactly once, pause."""
@@ -64,7 +64,7 @@ class TreeRunner:
         self._paused_at = None
         self._status = IDLE
 
-    def _tell(self, call: Callable[[LeafNode], None]) -> None:
+    def _call_running_leaves(self, call: Callable[[LeafNode], None]) -> None:
         for node in self._tree.nodes():
             if isinstance(node, LeafNode) and node.status is RUNNING:
                 call(node)

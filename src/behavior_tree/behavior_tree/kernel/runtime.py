@@ -20,7 +20,7 @@ from behavior_tree.quirks import MENDED, Quirks
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["Runtime", "Timer"]
+__all__ = ["Timer", "TreeRuntime"]
 
 _POLL = 0.001
 """Wall time between looks at a clock that is not the wall's [s]."""
@@ -32,13 +32,13 @@ class Timer:
     __slots__ = ("_runtime", "deadline", "on_expiry")
 
     def __init__(
-        self, runtime: Runtime, deadline: float, on_expiry: Callable[[], bool] | None = None
+        self, runtime: TreeRuntime, deadline: float, on_expiry: Callable[[], bool] | None = None
     ) -> None:
         self._runtime = runtime
         self.deadline = deadline
         """Clock reading at which it expires [s]."""
         self.on_expiry = on_expiry
-        """Called by `Runtime.expire_timers`; True if it wants another tick soon."""
+        """Called by `TreeRuntime.expire_timers`; True if it wants another tick soon."""
 
     @property
     def expired(self) -> bool:
@@ -54,7 +54,7 @@ class Timer:
         self._runtime._timers.discard(self)
 
 
-class Runtime:
+class TreeRuntime:
     """Shared state of the nodes of one tree."""
 
     __slots__ = (
@@ -143,7 +143,7 @@ class Runtime:
         """True if a timer will still wake the tree."""
         return timer in self._timers
 
-    def take_wake_up(self) -> bool:
+    def consume_wake_up(self) -> bool:
         """True if a wake-up is pending or a timer expired since the last call; clears both."""
         self.expire_timers()
         woken = self._event.is_set()
@@ -154,7 +154,7 @@ class Runtime:
     def wait(self, seconds: float) -> bool:
         """Sleep on the tree's clock until woken; True if woken before the time was over."""
         end = self.clock() + seconds
-        while not self.take_wake_up():
+        while not self.consume_wake_up():
             now = self.clock()
             if now >= end:
                 return False

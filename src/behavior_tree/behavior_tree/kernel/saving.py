@@ -18,7 +18,7 @@ from behavior_tree.blackboard.queue_types import QUEUE_TYPES, SharedQueue
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.kernel.leaf import LeafNode
 from behavior_tree.kernel.node import IDLE, RUNNING, TreeNode
-from behavior_tree.kernel.runtime import Runtime, Timer
+from behavior_tree.kernel.runtime import Timer, TreeRuntime
 from behavior_tree.kernel.tree import Tree
 
 __all__ = ["restore_tree", "save_tree"]
@@ -82,7 +82,7 @@ def restore_tree(
     tree.runtime.types.names_changed()  # entries were made
     for node, state in zip(nodes, states, strict=True):
         _restore_node(node, state)
-    tree.runtime.take_wake_up()
+    tree.runtime.consume_wake_up()
     decoder.start_timers()
     if saved["wake_up"]:
         tree.runtime.emit_wake_up()
@@ -91,7 +91,7 @@ def restore_tree(
 class _Encoder:
     """Makes JSON-able data, and collects what cannot be made such."""
 
-    def __init__(self, runtime: Runtime, encode: Callable[[Any], Any] | None) -> None:
+    def __init__(self, runtime: TreeRuntime, encode: Callable[[Any], Any] | None) -> None:
         self._runtime = runtime
         self._encode = encode
         self.refused: list[str] = []
@@ -126,7 +126,7 @@ class _Encoder:
 class _Decoder:
     """Reverse of `_Encoder`. Timers are made at once, and started when all is restored."""
 
-    def __init__(self, runtime: Runtime, decode: Callable[[Any], Any] | None) -> None:
+    def __init__(self, runtime: TreeRuntime, decode: Callable[[Any], Any] | None) -> None:
         self._runtime = runtime
         self._decode = decode
         self._timers: list[Timer] = []

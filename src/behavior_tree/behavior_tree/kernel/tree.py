@@ -28,8 +28,8 @@ from behavior_tree.kernel.record import (
     StatusCallback,
     TickRecord,
 )
-from behavior_tree.kernel.recorder import Recorder
-from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.recorder import TickRecorder
+from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.structure import StructureCallback, StructureChange
 from behavior_tree.kernel.subtree import Subtree
 
@@ -41,11 +41,11 @@ _LOG = logging.getLogger(__name__)
 class Tree:
     """All nodes of a tree, with its SubTrees. Made by `BehaviorTreeFactory.create_tree`."""
 
-    def __init__(self, root: TreeNode, subtrees: list[Subtree], runtime: Runtime) -> None:
+    def __init__(self, root: TreeNode, subtrees: list[Subtree], runtime: TreeRuntime) -> None:
         self._runtime = runtime
         self._root = root
         self._watchers: list[StatusCallback] = []
-        self._recorder: Recorder | None = None
+        self._recorder: TickRecorder | None = None
         self._last_tick: LastTick | None = None
         self._forget_ticks: Callable[[], None] | None = None
         self._structure_watchers: list[StructureCallback] = []
@@ -78,7 +78,7 @@ class Tree:
         return self.subtrees[0].blackboard
 
     @property
-    def runtime(self) -> Runtime:
+    def runtime(self) -> TreeRuntime:
         """Clock, timers and wake-up event of the tree."""
         return self._runtime
 
@@ -155,7 +155,7 @@ class Tree:
         """Tick the root, and again as long as it is RUNNING and a node asks for another tick."""
         status = self.tick_exactly_once()
         runtime = self._runtime
-        while status is RUNNING and runtime.take_wake_up():
+        while status is RUNNING and runtime.consume_wake_up():
             status = self._tick()
         return status
 
@@ -279,7 +279,7 @@ class Tree:
             function that ends the subscription, after telling of everything so far
         """
         if self._recorder is None:
-            self._recorder = Recorder()
+            self._recorder = TickRecorder()
         recorder = self._recorder
         recorder.add(reader)
         self._choose_record()
@@ -311,7 +311,7 @@ class Tree:
         self._runtime.record = record
 
     def trace_work(self, enabled: bool) -> None:
-        """Keep `Runtime.at_work` up to date, or stop it."""
+        """Keep `TreeRuntime.at_work` up to date, or stop it."""
         self._runtime.tracing = enabled
         select_kernels(self.nodes())
 

@@ -99,7 +99,7 @@ class _Parser:
     def next(self) -> Token:
         return self._tokens[self._at]
 
-    def take(self) -> Token:
+    def advance(self) -> Token:
         token = self._tokens[self._at]
         self._at += 1
         return token
@@ -107,7 +107,7 @@ class _Parser:
     def expect(self, kind: str) -> None:
         if self.next.kind != kind:
             raise ScriptError(f"expected '{kind}', {self._found()}", position=self.next.position)
-        self.take()
+        self.advance()
 
     def _found(self) -> str:
         return (
@@ -130,11 +130,11 @@ class _Parser:
     def atom(self) -> Expr:
         token = self.next
         if token.kind in ("int", "real", "text"):
-            return Constant(self.take().value)
+            return Constant(self.advance().value)
         if token.kind == "name":
-            return Name(str(self.take().value))
+            return Name(str(self.advance().value))
         if token.kind == "(":
-            self.take()
+            self.advance()
             inner = self.expression()
             self.expect(")")
             return inner
@@ -154,7 +154,7 @@ class _Grammar(_Parser):
         result = [self.expression()]
         while True:
             while self.next.kind == ";":
-                self.take()
+                self.advance()
             if self.next.kind == "end":
                 return result
             result.append(self.expression())
@@ -162,7 +162,7 @@ class _Grammar(_Parser):
     def expression(self, binding: int = 0) -> Expr:
         self.enter()
         if self.next.kind in _PREFIXES:
-            left: Expr = Unary(self.take().kind, self.expression(_BIND_PREFIX))
+            left: Expr = Unary(self.advance().kind, self.expression(_BIND_PREFIX))
         else:
             left = self.atom()
         chain = 0
@@ -179,24 +179,24 @@ class _Grammar(_Parser):
     def _extend(self, left: Expr, binding: int) -> Expr | None:
         op = self.next.kind
         if op in _BINDING and _BINDING[op] > binding:
-            self.take()
+            self.advance()
             return Binary(op, left, self.expression(_BINDING[op]))
         if op in _COMPARISONS and binding < _BIND_COMPARE:
             return self._comparison(left)
         if op == "?" and binding < _BIND_TERNARY:
-            self.take()
+            self.advance()
             then = self.expression()
             self.expect(":")
             return Ternary(left, then, self.expression(_BIND_TERNARY - 1))
         if op in _ASSIGNMENTS and binding < _BIND_ASSIGN:
-            self.take()
+            self.advance()
             return Assign(op, left, self.expression())
         return None
 
     def _comparison(self, left: Expr) -> Expr:
         operands, ops = [left], []
         while self.next.kind in _COMPARISONS:
-            ops.append(self.take().kind)
+            ops.append(self.advance().kind)
             operands.append(self.expression(_BIND_COMPARE))
         return Compare(tuple(operands), tuple(ops))
 
@@ -232,7 +232,7 @@ class _Grammar48(_Parser):
         outer, self._family = self._family, None
         left = self._ternary()
         if self.next.kind in _ASSIGNMENTS:
-            op = self.take().kind
+            op = self.advance().kind
             left = Assign(op, left, self._ternary())
             if self.next.kind in _ASSIGNMENTS:
                 raise ScriptError("assignments cannot be chained", position=self.next.position)
@@ -244,7 +244,7 @@ class _Grammar48(_Parser):
         condition = self._boolean()
         if self.next.kind != "?":
             return condition
-        self.take()
+        self.advance()
         then = self.expression()
         self.expect(":")
         result = Ternary(condition, then, self._boolean())
@@ -259,7 +259,7 @@ class _Grammar48(_Parser):
         while self.next.kind in ("&&", "||"):
             self.enter()  # a long chain is as deep as nesting once it is evaluated
             chain += 1
-            op = self.take().kind
+            op = self.advance().kind
             left = Binary(op, left, self._compare())
         self.leave(chain)
         return left
@@ -267,7 +267,7 @@ class _Grammar48(_Parser):
     def _compare(self) -> Expr:
         operands, ops = [self._operand()], []
         while self.next.kind in _COMPARISONS:
-            ops.append(self.take().kind)
+            ops.append(self.advance().kind)
             operands.append(self._operand())
         return Compare(tuple(operands), tuple(ops)) if ops else operands[0]
 
@@ -289,7 +289,7 @@ class _Grammar48(_Parser):
             self._use(_CONCAT)
             self.enter()
             chain += 1
-            self.take()
+            self.advance()
             first = Binary("..", first, self.atom())
         self.leave(chain)
         return first
@@ -300,7 +300,7 @@ class _Grammar48(_Parser):
         if self.next.kind in ("+", "-"):
             self._use(_MATH)
         if self.next.kind in ("+", "-"):
-            left = Binary(self.take().kind, left, self._sum())
+            left = Binary(self.advance().kind, left, self._sum())
         self.leave()
         return left
 
@@ -310,7 +310,7 @@ class _Grammar48(_Parser):
         if self.next.kind in ("*", "/"):
             self._use(_MATH)
         if self.next.kind in ("*", "/"):
-            left = Binary(self.take().kind, left, self._product())
+            left = Binary(self.advance().kind, left, self._product())
         self.leave()
         return left
 
@@ -318,7 +318,7 @@ class _Grammar48(_Parser):
         signs = 0
         while self.next.kind == "-":
             self._use(_MATH)
-            self.take()
+            self.advance()
             self.enter()
             signs += 1
         expr = self.atom()
@@ -331,7 +331,7 @@ class _Grammar48(_Parser):
         ops = []
         while self.next.kind in ("~", "!"):
             self._use(_BITS)
-            ops.append(self.take().kind)
+            ops.append(self.advance().kind)
             self.enter()
         expr = self.atom()
         for op in reversed(ops):
@@ -345,7 +345,7 @@ class _Grammar48(_Parser):
             self._use(_BITS)
             self.enter()
             chain += 1
-            self.take()
+            self.advance()
             left = Binary("&", left, self._bit_prefix())
         self.leave(chain)
         return left
@@ -356,7 +356,7 @@ class _Grammar48(_Parser):
             self._use(_BITS)
             self.enter()
             chain += 1
-            op = self.take().kind
+            op = self.advance().kind
             left = Binary(op, left, self._bit_and(self._bit_prefix()))
         self.leave(chain)
         return left

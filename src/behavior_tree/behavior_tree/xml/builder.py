@@ -26,7 +26,7 @@ from behavior_tree.errors import (
 )
 from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
 from behavior_tree.kernel.node import Conditions, NodeConfig, NodeName, TreeNode
-from behavior_tree.kernel.runtime import Runtime
+from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.subtree import Subtree
 from behavior_tree.nodes.control.base import ControlNode
 from behavior_tree.nodes.decorators.base import DecoratorNode
@@ -75,7 +75,7 @@ class TreeBuilder:
     trees: Mapping[str, TreeDefinition]
     models: Mapping[str, Mapping[str, SubTreePort]]
     types: TypeRegistry
-    runtime: Runtime
+    runtime: TreeRuntime
     substitute: Substitute
     subtrees: list[Subtree] = field(default_factory=list)
     _problems: list[XmlProblem] = field(default_factory=list)

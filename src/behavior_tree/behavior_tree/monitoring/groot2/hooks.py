@@ -50,7 +50,7 @@ class HookTable:
         self._changed = threading.Condition()
         self._closed = False
         self._installed: list[tuple[TreeNode, _Callbacks, _Callbacks]] = []  # ours, former ones
-        self._take_root()
+        self._hook_root()
 
     # -- requests -------------------------------------------------------------------------------
 
@@ -137,19 +137,19 @@ class HookTable:
         """Follow an edit of the tree, made between ticks: hooks of nodes that left are dropped."""
         self._detach()
         if self._tree.root_node() is not self._root:
-            self._leave_root()
-            self._take_root()
+            self._unhook_root()
+            self._hook_root()
         with self._changed:
             self._uids = {node.uid() for node in self._tree.nodes()}
             for key in [key for key in self._hooks if key[0] not in self._uids]:
                 self._drop(key)
 
-    def _take_root(self) -> None:
+    def _hook_root(self) -> None:
         self._root = self._tree.root_node()
         self._root_callback = self._root._pre_tick
         self._root.set_pre_tick(self._start_of_tick)
 
-    def _leave_root(self) -> bool:
+    def _unhook_root(self) -> bool:
         """False if somebody else has put another callback there since."""
         ours = self._root._pre_tick == self._start_of_tick
         if ours:
@@ -166,7 +166,7 @@ class HookTable:
         elif self._installed and not self._hooks:
             self._detach()
         if self._closed:
-            if self._leave_root():
+            if self._unhook_root():
                 self._detached()
         elif self._installed and not status.completed:
             status = self._act((root.uid(), Position.PRE))

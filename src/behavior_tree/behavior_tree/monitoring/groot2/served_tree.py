@@ -93,7 +93,7 @@ class ServedTree:
 
     # -- changes, told by whichever thread drains the record ------------------------------------
 
-    def take(self, batch: RecordBatch) -> None:
+    def read(self, batch: RecordBatch) -> None:
         """Keep what has happened until somebody asks for it, or it has become much."""
         if not self._enabled:
             return
@@ -137,7 +137,7 @@ class ServedTree:
         packed = pack_transitions(changes.of(kept), since)
         self._transitions = (self._transitions + packed)[-_MAX_TRANSITIONS * TRANSITION_SIZE :]
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         """Nothing takes long."""
 
     # -- edits ----------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ class BatchLogger(StatusChangeLogger):
         """Take changes, in order."""
         raise NotImplementedError(f"{type(self).__name__} defines no write()")
 
-    def settle_down(self) -> None:
+    def store(self) -> None:
         """Do what takes long, in the thread of the recorder, every 10 ms while ticks go on."""
 
     def epoch_us(self, times: list[int]) -> list[int]:
@@ -155,7 +155,7 @@ class BatchLogger(StatusChangeLogger):
         offset = self._since_epoch
         return [(each + offset) // 1000 for each in times]
 
-    def take(self, batch: RecordBatch) -> None:
+    def read(self, batch: RecordBatch) -> None:
         """Called by the recorder."""
         if self._enabled:
             try:
@@ -164,11 +164,11 @@ class BatchLogger(StatusChangeLogger):
             except Exception:  # a full disk must not stop a robot
                 self._failed()
 
-    def settle(self) -> None:
+    def on_interval(self) -> None:
         """Called by the recorder."""
         if self._enabled:
             try:
-                self.settle_down()
+                self.store()
             except Exception:
                 self._failed()
 

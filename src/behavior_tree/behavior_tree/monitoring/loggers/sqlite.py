@@ -127,7 +127,7 @@ class SqliteLogger(BatchLogger):
         extra = self._extra(timestamp, node, previous, new) if self._extra is not None else ""
         with self._adding:
             self._rows.append(self._row(timestamp, node, previous, new, extra))
-        self.settle_down()
+        self.store()
 
     def write(self, changes: Changes) -> None:
         times = self.epoch_us(changes.times)
@@ -135,7 +135,7 @@ class SqliteLogger(BatchLogger):
         with self._adding:
             self._rows.extend([self._row(*row, "") for row in rows])
         if len(self._rows) > _MOST:
-            self._store()
+            self._commit()
 
     def _row(
         self, timestamp: int, node: TreeNode, previous: NodeStatus, new: NodeStatus, extra: str
@@ -151,11 +151,11 @@ class SqliteLogger(BatchLogger):
             duration = timestamp - self._started.pop(uid, timestamp)
         return (timestamp, self._session, uid, duration, new._value_, extra)
 
-    def settle_down(self) -> None:
+    def store(self) -> None:
         if time.monotonic() - self._stored > _INTERVAL:
-            self._store()
+            self._commit()
 
-    def _store(self) -> None:
+    def _commit(self) -> None:
         with self._storing:
             with self._adding:
                 rows, self._rows = self._rows, []
@@ -181,20 +181,20 @@ class SqliteLogger(BatchLogger):
 
     def restructured(self, change: StructureChange) -> None:
         with self._storing:
-            self._store()
+            self._commit()
             self._database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
             self._session = self._open_session(append=True)
             self._database.execute("PRAGMA busy_timeout = 0")
 
     def flush(self) -> None:
         super().flush()
-        self._store()
+        self._commit()
 
     def finish(self) -> None:
         with self._storing:
             try:
                 self._database.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
-                self._store()
+                self._commit()
             finally:
                 self._database.close()
 

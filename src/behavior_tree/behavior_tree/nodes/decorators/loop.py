@@ -64,13 +64,13 @@ class Loop(DecoratorNode):
             elif braced_key(text := self.raw_port("queue") or "") is None:
                 self._queue = self._rt.types.from_text(text, QUEUE_TYPES[self.item_type])
         if not self._child_runs:
-            taken, item = self._take()
+            taken, item = self._next_item()
             if not taken:
                 self._failed_child = None
                 self._reason = "the queue is empty"
                 result: NodeStatus = self.get_input("if_empty")
                 return result
-            self._give(item)
+            self._write_item(item)
         if self.status is IDLE or not self._typed:
             self._start()
         status = self._tick_child()
@@ -82,14 +82,14 @@ class Loop(DecoratorNode):
             self.reset_child()
         return RUNNING
 
-    def _give(self, item: Any) -> None:
+    def _write_item(self, item: Any) -> None:
         try:
             self.set_output("value", item)
         except PortError:
             if not self._rt.quirks.unreadable_ports_ignored:
                 raise
 
-    def _take(self) -> tuple[bool, Any]:
+    def _next_item(self) -> tuple[bool, Any]:
         """Whether there was an item, and the item."""
         if self._typed:
             self._look_as_4_8()
