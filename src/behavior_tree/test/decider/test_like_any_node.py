@@ -4,6 +4,7 @@
 import json
 from xml.etree import ElementTree
 
+import py_trees
 import pytest
 from decider_kit import FAILURE, RUNNING, SUCCESS, Rig
 from tree_kit import xml
@@ -72,6 +73,18 @@ def test_the_command_knows_the_nodes(tmp_path, capsys):
     assert "next names the State 'u', which is not there" in capsys.readouterr().out
     assert main(["models"]) == 0
     assert '<Control ID="RLDS">' in capsys.readouterr().out
+
+
+def test_py_trees_ticks_and_stops_a_network():
+    rig, tree = network(m=1)
+    outside = py_trees.trees.BehaviourTree(tree.root_node())
+    outside.tick()
+    assert outside.root.status == py_trees.common.Status.RUNNING
+    assert rig.take() == "+y y"
+    outside.interrupt()
+    outside.root.stop()
+    assert rig.take() == "-y"
+    assert holders(tree) == []
 
 
 def test_groot2_gets_the_models_of_the_nodes():

@@ -81,13 +81,13 @@ class Choosing(ControlSession):
             return RUNNING
         if status is IDLE:
             raise self._bad_child()
-        self.end_child(index)
+        self.stop_child(self.children[index])
         return self.child_ended(index, status)
 
     def _switch(self, index: int) -> None:
         old, self._running = self._running, index
         if old is not None:
-            self.end_child(old)
+            self.stop_child(self.children[old])
         elif self._leaf and self.as_reference:  # its defect D2
             self._exit_whole_path()
         self._leaf = False
@@ -98,7 +98,7 @@ class Choosing(ControlSession):
             if self.as_reference:  # its defect D1
                 _drop(self.children[old])
             else:
-                self.end_child(old)
+                self.stop_child(self.children[old])
         self._leaf = True
         status: NodeStatus = self.get_input("on_none")
         if status is FAILURE:

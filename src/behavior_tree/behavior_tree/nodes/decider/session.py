@@ -20,13 +20,14 @@ from behavior_tree.nodes.decider import locks
 from behavior_tree.nodes.decider.modes import LockScope
 from behavior_tree.nodes.decider.port_script import PortScript
 from behavior_tree.nodes.decorators.base import DecoratorNode
+from behavior_tree.nodes.parent import ParentNode
 
 __all__ = ["ControlSession", "DecoratorSession", "Session", "given_params"]
 
 _LOG = logging.getLogger(__name__)
 
 
-class Session(TreeNode):
+class Session(ParentNode):
     """A node with `enter` and `exit`. A subclass defines `sweep`, what is done in each tick.
 
     Args:
@@ -74,9 +75,19 @@ class Session(TreeNode):
     def forget(self) -> None:
         """Drop what belongs to the session that is over."""
 
+    # -- children -------------------------------------------------------------------------------
+
     def stop_children(self) -> None:
         """Halt what runs below, and make it IDLE."""
-        raise NotImplementedError
+        for child in self.children:
+            self.stop_child(child)
+
+    def stop_child(self, child: TreeNode) -> None:
+        """Make a child IDLE, halted if it runs, even if a hook has ended it in its session."""
+        if isinstance(child, Session) and child.entered:
+            child.halt_node()
+        else:
+            self._reset(child)
 
     # -- what the network knows -----------------------------------------------------------------
 
@@ -126,8 +137,7 @@ class Session(TreeNode):
         return status
 
     def _begin(self) -> None:
-        if self.status is not RUNNING:
-            self.set_status(RUNNING)
+        self._start()
         self._entered = True
         self.enter()
 
@@ -181,33 +191,12 @@ class Session(TreeNode):
 class ControlSession(Session, ControlNode):
     """A session with several children."""
 
-    def stop_children(self) -> None:
-        for index in range(len(self.children)):
-            self.end_child(index)
-
-    def end_child(self, index: int) -> None:
-        """Make a child IDLE, halted if it runs, even if a hook has ended it in its session."""
-        child = self.children[index]
-        if isinstance(child, Session) and child.entered:
-            child.halt_node()
-        else:
-            self.halt_child(index)
-
 
 class DecoratorSession(Session, DecoratorNode):
-    """A session with one child, whose result it passes on. It resets the child itself when it is
-    left, so nothing is left to do after its tick.
-    """
+    """A session with one child, whose result it passes on."""
 
     def sweep(self) -> NodeStatus:
         return self._tick_child()
-
-    def stop_children(self) -> None:
-        child = self._child
-        if isinstance(child, Session) and child.entered:
-            child.halt_node()
-        else:
-            self.reset_child()
 
 
 def given_params(node: TreeNode) -> Any:

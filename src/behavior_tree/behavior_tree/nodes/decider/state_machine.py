@@ -161,7 +161,7 @@ class StateMachine(ControlSession):
             status = self.tick_child(index)
             if status is RUNNING:
                 return RUNNING
-            self.end_child(index)
+            self.stop_child(self.children[index])
             successor = state.get_input("next") if status is SKIPPED else state.successor
             if not successor:
                 return self._finished(status)
