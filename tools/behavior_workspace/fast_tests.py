@@ -35,7 +35,7 @@ def run_package(folder: Path, coverage: Path | None) -> subprocess.CompletedProc
     command += [f"--timeout={TIMEOUT}", "test"]
     environment = dict(os.environ)
     if coverage is not None:
-        command += [f"--cov={name}", "--cov-report="]
+        command += [f"--cov={name}", "--cov-report=", "--hypothesis-profile=suite"]
         environment["COVERAGE_FILE"] = str(coverage / f".coverage.{name}")
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -2,8 +2,8 @@
 """What every package's tests share: `--fast`, the marker `slow`, and how hypothesis draws.
 
 With `--fast` a test that starts a process or makes a ROS node skips itself at that moment, and
-tests marked `slow` are left out. So nobody has to keep a list, and what is left needs nothing but
-this process.
+tests marked `slow` are left out; of a property few examples are drawn. So nobody has to keep a
+list, and what is left needs nothing but this process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from hypothesis import settings
 _LEFT_OUT = pytest.StashKey[str]()
 """Why a test was left out by `--fast`."""
 
+MOST_EXAMPLES = 10
+"""That `--fast` draws for a property; `make test` draws them all."""
+
 settings.register_profile("suite", derandomize=True, deadline=None, database=None)
+settings.register_profile("fast", settings.get_profile("suite"), max_examples=MOST_EXAMPLES)
 settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
 
 
@@ -38,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the same examples in every run, unless another profile is asked for."""
     config.addinivalue_line("markers", "slow: takes seconds of computing; left out by --fast")
     if not config.getoption("--hypothesis-profile", None):
-        settings.load_profile("suite")
+        settings.load_profile("fast" if config.getoption("--fast") else "suite")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -48,6 +52,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     slow = [item for item in items if item.get_closest_marker("slow")]
     config.hook.pytest_deselected(items=slow)
     items[:] = [item for item in items if item not in slow]
+    if not config.getoption("--hypothesis-profile", None):
+        for item in items:
+            _draw_fewer(item)
+
+
+def _draw_fewer(item: pytest.Item) -> None:
+    """Let a property that says itself how many examples it draws draw fewer."""
+    for owner, name in (
+        (getattr(item, "obj", None), "_hypothesis_internal_use_settings"),
+        (getattr(item, "cls", None), "settings"),  # of a state machine
+    ):
+        own = getattr(owner, name, None)
+        if isinstance(own, settings) and own.max_examples > MOST_EXAMPLES:
+            setattr(owner, name, settings(own, max_examples=MOST_EXAMPLES))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -106,6 +106,54 @@ def test_property_tests_draw_the_same_in_every_run_unless_they_fuzz(tmp_path):
     assert fuzzed[0] != fuzzed[1]
 
 
+MANY = """
+from hypothesis import given, settings, strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+counts = {"own": 0, "default": 0, "machine": 0}
+
+
+@settings(max_examples=80)
+@given(st.integers())
+def test_own(number):
+    counts["own"] += 1
+
+
+@given(st.integers())
+def test_default(number):
+    counts["default"] += 1
+
+
+class Machine(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        counts["machine"] += 1
+
+    @rule()
+    def step(self):
+        pass
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(max_examples=80, stateful_step_count=2)
+
+
+def test_tell():
+    print("counts", *counts.values())
+"""
+
+
+def test_fast_tests_draw_few_examples_however_many_are_asked_for(tmp_path):
+    def counts(*options):
+        done = pytest_in(tmp_path, MANY, "-s", *options)
+        assert done.returncode == 0, done.stdout
+        return [int(n) for n in re.search(r"counts (.*)", done.stdout)[1].split()]
+
+    assert max(counts("--fast")) <= 12
+    assert min(counts()[:2]) >= 80
+    assert min(counts("--fast", "--hypothesis-profile=suite")[:2]) >= 80
+
+
 @pytest.fixture
 def package(tmp_path):
     folder = tmp_path / "src" / "thing"

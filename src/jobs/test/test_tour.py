@@ -16,6 +16,7 @@ from behavior_msgs.msg import Metric, Metrics, MissionAction, MissionFeedback, M
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 
+from behavior_jobs.tour import pictures
 from behavior_jobs.tour.cues import CART, CUES, Director, marks_of
 from behavior_jobs.tour.evidence import (
     Answered,
@@ -367,7 +368,8 @@ def test_the_tour_is_judged_by_what_the_executor_told_at_last():
     assert findings["nothing is run into"].how.startswith("1 collisions")
 
 
-def test_a_demonstration_lets_things_happen_and_tells_of_them(tmp_path):
+def test_a_demonstration_lets_things_happen_and_tells_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, "draw_animation", lambda recording, file: file.touch())
     assert isinstance(JOB, Job)
     stack = Stack()
     trial = JOB.demonstration(stack)
@@ -390,5 +392,6 @@ def test_a_demonstration_lets_things_happen_and_tells_of_them(tmp_path):
     assert happened.rows == (("2.0", "the operator pauses the mission", "2.0, 5.0"),)
     assert ("no", "the mission ends well", "it is failed") in asked.rows
     assert "Drawn: " in trial.draw(tmp_path / "tour", [], "not all of it happened")
+    assert (tmp_path / "tour.png").stat().st_size > 0
     assert (tmp_path / "tour.gif").is_file()
     trial.close()

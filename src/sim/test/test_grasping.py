@@ -14,6 +14,7 @@ EDGE = 0.0515
 TOWER = (0.25, 0.30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_blocks_are_picked_and_stacked(simulation: Simulation, hand, seed: int) -> None:
     simulation.reset(seed)

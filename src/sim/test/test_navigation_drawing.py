@@ -72,6 +72,7 @@ def test_the_picture_shows_the_run(recording, tmp_path):
     assert count(crate, OBSTACLE) == crate.width * crate.height
 
 
+@pytest.mark.slow
 def test_the_animation_has_a_frame_for_every_moment_shown(recording, tmp_path):
     speed = draw_animation(recording, tmp_path / "run.gif")
     assert speed == pytest.approx(20.0 / 14.0)

@@ -29,6 +29,7 @@ def driver(**settings) -> Driver:
     return Driver(NavigationSystem(CONFIG, **settings))
 
 
+@pytest.mark.slow
 def test_two_goals_with_a_blocked_way_and_people_about():
     drives = driver()
     world = drives.system.world
@@ -97,6 +98,7 @@ def test_no_reset_finds_the_robot_before_the_loss_is_over_or_outside_of_the_map(
     assert system.localizer.status is LocalizationStatus.BAD
 
 
+@pytest.mark.slow
 def test_a_tile_is_loaded_after_its_delay_and_the_robot_found_in_it():
     drives = driver(loading_delay=2.0)
     system = drives.system
