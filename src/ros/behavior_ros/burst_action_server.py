@@ -28,11 +28,12 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from behavior_ros.qos import QOS_REQUESTS
+from behavior_ros.resting_timer import OnSteadyTime
 
 CODE_FIELDS = ("code", "error_code")
 """Members of results that are 0 after success."""
 LISTED = 0.1
-"""[s] node time for which the status topic lists a goal that has ended."""
+"""[s] wall time for which the status topic lists a goal that has ended."""
 RESULT_KEPT = 900.0
 """[s] wall time for which a result can be asked for after its goal has ended."""
 MOST_RESULTS = 5_000
@@ -68,7 +69,7 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         self._result_kept = result_kept
         self._ended: OrderedDict[bytes, tuple[float, Any]] = OrderedDict()
         super().__init__(
-            node,
+            OnSteadyTime(node),
             action_type,
             name,
             _never_executed,
@@ -79,6 +80,7 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
             result_timeout=LISTED,
             **callbacks,
         )
+        self._node = node
 
     def begin(self, handle: ServerGoalHandle) -> None:
         """Show a goal as executing; calling it again does no harm."""

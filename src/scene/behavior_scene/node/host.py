@@ -25,6 +25,7 @@ from behavior_ros import (
     declare_all,
     to_time,
 )
+from behavior_ros.resting_timer import RestingTimer
 from behavior_scene.clouds.color import Hsv
 from behavior_scene.detections import Array
 from behavior_scene.library import LibraryError, ObjectLibrary, load_library
@@ -129,8 +130,7 @@ class SceneHost:
         )
         node.create_timer(self._idle_period, self._on_idle)
         # The last change before a silence is shown too, not only what comes after a period.
-        self._late = node.create_timer(self._period, self._publish_changes)
-        self._late.cancel()
+        self._late = RestingTimer(node, self._period, self._publish_changes)
 
     def now(self) -> float:
         """Node time [s]."""
@@ -157,15 +157,15 @@ class SceneHost:
         self._changed = True
         if self.now() - self._shown_at() >= 0.9 * self._period:
             self.publish()
-        elif self._late.is_canceled():
-            self._late.reset()
+        elif self._late.resting:
+            self._late.start()
 
     def _shown_at(self) -> float:
         """Time of the newest published snapshot [s]."""
         return -np.inf if self._shown is None else self._shown.stamp
 
     def _publish_changes(self) -> None:
-        self._late.cancel()
+        self._late.rest()
         if self._changed:
             self.publish_soon()
 

@@ -15,6 +15,7 @@ from rclpy.task import Future
 
 from behavior_ros import BurstActionServer
 from behavior_ros.closing import register_closable
+from behavior_ros.resting_timer import RestingTimer
 from behavior_scene.node.host import SceneHost
 from behavior_tree.shown_text import reason_text
 
@@ -68,8 +69,7 @@ class OpenGoals(Generic[G]):
         self._goals: list[G] = []
         self._closing = False
         BurstActionServer(host.node, action, name, work=work, cancel_callback=self.cancel)
-        self._timer = host.node.create_timer(LOOK, self.look)
-        self._timer.cancel()
+        self._timer = RestingTimer(host.node, LOOK, self.look)
         register_closable(host.node, self)
 
     @property
@@ -80,7 +80,7 @@ class OpenGoals(Generic[G]):
     def look(self) -> None:
         """Look at the goals now; while some wait this goes on by itself."""
         if not self.waiting:
-            self._timer.cancel()
+            self._timer.rest()
         self._on_look()
 
     async def ended(self, goal: G, begin: Callable[[], None]) -> tuple[int, str]:
@@ -90,7 +90,7 @@ class OpenGoals(Generic[G]):
             why = "the scene is closing" if self._closing else "cancelled by the client"
             goal.end(self._result.CANCELED, why)
         else:
-            self._timer.reset()
+            self._timer.start()
             begin()
         code, message = await goal.done
         self._goals.remove(goal)
