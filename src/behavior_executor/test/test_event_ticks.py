@@ -19,6 +19,7 @@ from behavior_executor.manager import BehaviorManager
 from behavior_executor.missions import Code, Kind, Mission, MissionRequest, Policy
 from behavior_executor.node import BehaviorExecutor
 from behavior_ros import WorkerActionServer
+from behavior_ros.closing import destroy_node
 from behavior_ros.lean_executor import LeanExecutor
 
 ACTIONS = 40
@@ -114,8 +115,8 @@ class Chain:
     def close(self) -> None:
         self.stopped.set()
         self.thread.join()
-        self.node.destroy_node()
-        self.server.destroy_node()
+        destroy_node(self.node)
+        destroy_node(self.server)
         for executor in (self.executor, self.servers):
             executor.shutdown(timeout_sec=0.0)
 
@@ -212,4 +213,4 @@ def test_ticks_without_a_mission_are_rare_unless_a_manager_has_use_for_them(
         assert min(b - a for a, b in itertools.pairwise(ticks[count:])) < 0.4
     finally:
         executor.shutdown(timeout_sec=0.0)
-        node.destroy_node()
+        destroy_node(node)

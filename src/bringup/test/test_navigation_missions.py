@@ -24,6 +24,7 @@ from behavior_bringup.stack import free_stack
 from behavior_executor.missions import Code
 from behavior_navigation.rules.polyline import Polyline
 from behavior_ros import QOS_LATCHED, QOS_SENSOR
+from behavior_ros.closing import destroy_node
 
 pytestmark = pytest.mark.timeout(600)
 Corners = list[tuple[float, float]]
@@ -78,7 +79,7 @@ class Operator:
 
     def close(self) -> None:
         self._executor.shutdown(timeout_sec=1.0)
-        self._node.destroy_node()
+        destroy_node(self._node)
 
     def _on_place(self, message: LocalizationResult) -> None:
         position = message.pose.pose.position

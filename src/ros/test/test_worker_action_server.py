@@ -290,6 +290,43 @@ def test_wait_for_futures(spinner):
         context.wait(Future(), TIMEOUT)
 
 
+def test_a_cancellation_waits_for_the_end_of_a_shield(spinner):
+    context = spinner.do(lambda: GoalContext(spinner.node("waiter"), None))
+    context.cancel("enough")
+    context.shield(True)
+    context.tick()
+    context.sleep(0.01)
+    with pytest.raises(WaitTimeout):
+        context.wait(Future(), 0.01)
+    context.shield(False)
+    with pytest.raises(Cancelled, match="enough"):
+        context.tick()
+
+
+def test_a_tick_takes_as_long_as_the_pace_that_is_set(spinner):
+    context = spinner.do(lambda: GoalContext(spinner.node("ticker"), None))
+    begun = context.now()
+    context.tick()
+    assert context.now() - begun >= 0.05
+    moments = []
+    context.pace = lambda: moments.append(len(moments))
+    context.tick()
+    context.tick()
+    assert moments == [0, 1]
+
+
+def test_feedback_comes_with_each_phase_and_not_too_often(spinner, monkeypatch):
+    told, now = [], [10.0]
+    node = spinner.node("teller")
+    context = spinner.do(lambda: GoalContext(node, None, told.append, Pick.Feedback))
+    monkeypatch.setattr(context, "now", lambda: now[0])
+    for phase, after in (("plan", 0.0), ("plan", 0.1), ("move", 0.0), ("move", 0.1), ("move", 0.2)):
+        now[0] += after
+        context.feedback(phase, 0.5)
+    assert [feedback.phase for feedback in told] == ["plan", "move", "move"]
+    assert context.phase == "move"
+
+
 def test_service_calls_from_a_worker(spinner, spinner2):
     node = spinner.node("caller")
     client = spinner.do(lambda: node.create_client(Trigger, "/trigger"))
@@ -387,10 +424,8 @@ class TestRemoteAction:
             spinner2.do(server.destroy)
 
         threading.Thread(target=vanish, daemon=True).start()
-        begin = time.monotonic()
         with pytest.raises(ServerLost, match="server lost"):
             remote.run(remote.context, Pick.Goal())
-        assert time.monotonic() - begin < 3.0
 
     def test_rejection_is_an_outcome(self, remote, spinner2):
         node = spinner2.node("other")
