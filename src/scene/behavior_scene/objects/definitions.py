@@ -13,7 +13,7 @@ Objects may be computed from others; a circle of them is refused.
 from __future__ import annotations
 
 import graphlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from behavior_ros.limits import LONGEST_NAME
@@ -102,17 +102,6 @@ def computing_order(definitions: Mapping[str, Definition]) -> list[str]:
         raise DefinitionError(
             f"objects depend on themselves: {circle}. Compute one of them from something else."
         ) from error
-
-
-def dependents(definitions: Mapping[str, Definition], names: Iterable[str]) -> set[str]:
-    """Those of `definitions` that are computed from any of `names`, directly or not."""
-    found: set[str] = set()
-    wanted = set(names)
-    for name in computing_order(definitions):
-        if wanted & set(definitions[name].sources()):
-            found.add(name)
-            wanted.add(name)
-    return found
 
 
 def _checked_name(name: Any, source: str) -> str:

@@ -30,13 +30,6 @@ def raised(pose: Array, height: float) -> Array:
     return translated(pose, np.array([0.0, 0.0, height]))
 
 
-def turned_about_vertical(pose: Array, angle: float) -> Array:
-    """The pose turned about the vertical through its origin [rad]."""
-    turned = pose.copy()
-    turned[:3, :3] = Rotation.from_rotvec([0.0, 0.0, angle]).as_matrix() @ pose[:3, :3]
-    return turned
-
-
 def levelled(pose: Array) -> Array:
     """The pose with the axis that is nearly vertical made exactly so; else unchanged."""
     column = int(np.argmax(np.abs(pose[2, :3])))
