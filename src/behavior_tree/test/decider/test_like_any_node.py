@@ -75,6 +75,32 @@ def test_the_command_knows_the_nodes(tmp_path, capsys):
     assert '<Control ID="RLDS">' in capsys.readouterr().out
 
 
+DEEP = {
+    "cases": ('<Decider><Case name="c">', "</Case></Decider>"),
+    "steps": ('<RLDS><Rd name="r">', "</Rd></RLDS>"),
+    "parts": ("<Atomic><RunFor msec='5000'>", "</RunFor></Atomic>"),
+    "states": ('<StateMachine><State name="s">', "</State></StateMachine>"),
+    "monitors": ("<Monitors><AlwaysSuccess/>", "</Monitors>"),
+}
+
+
+@pytest.mark.parametrize("what", DEEP)
+def test_a_network_as_deep_as_a_tree_may_be_is_ticked_and_halted(what):
+    rig = Rig()
+    head, tail = DEEP[what]
+    levels = 63
+    more = "".join(
+        f'<BehaviorTree ID="T{i}">{head * levels}{inside}{tail * levels}</BehaviorTree>'
+        for i, inside in ((0, '<SubTree ID="T1"/>'), (1, '<Do name="x"/>'))
+    )
+    tree = rig.tree('<SubTree ID="T0"/>', more)
+    for _ in range(2):
+        assert tree.tick_exactly_once() is RUNNING
+    tree.halt_tree()
+    assert rig.take() == "+x x x -x"
+    assert holders(tree) == []
+
+
 def test_py_trees_ticks_and_stops_a_network():
     rig, tree = network(m=1)
     outside = py_trees.trees.BehaviourTree(tree.root_node())

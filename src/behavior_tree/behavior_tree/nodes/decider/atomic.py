@@ -63,7 +63,9 @@ class Atomic(DecoratorSession):
                 "is released"
             )
             return FAILURE
-        return super().sweep()
+        child = self._child
+        run = child._run
+        return run(child)
 
     def forget(self) -> None:
         if self._timer is not None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError, NodeExecutionError
 from behavior_tree.kernel.leaf import LeafNode
-from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, NodeConfig, TreeNode
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig, TreeNode
 from behavior_tree.nodes.decider.action import Action
 from behavior_tree.nodes.decider.locks import is_held
 from behavior_tree.nodes.decider.modes import Compat
@@ -24,12 +24,19 @@ __all__ = ["Choosing"]
 class Choosing(ControlSession):
     """Base of nodes that choose between their children again in every tick."""
 
-    restorable: ClassVar[tuple[str, ...]] = (*ControlSession.restorable, "_running", "_leaf")
+    restorable: ClassVar[tuple[str, ...]] = (
+        *ControlSession.restorable,
+        "_running",
+        "_rests",
+        "_leaf",
+    )
 
     def __init__(self, name: str, config: NodeConfig | None = None, context: object = None) -> None:
         super().__init__(name, config, context)
         self._running: int | None = None
         """The child that was chosen last."""
+        self._rests = False
+        """True if that one has ended, and is not to start again while it is chosen."""
         self._leaf = False
         """True if in the last tick no child was chosen."""
 
@@ -38,6 +45,10 @@ class Choosing(ControlSession):
     def choose(self) -> int | None:
         """Index of the child to run; None for none."""
         raise NotImplementedError
+
+    def at_goal(self) -> bool:
+        """True when all is done."""
+        return False
 
     def child_ended(self, index: int, status: NodeStatus) -> NodeStatus:
         """Result when the child has given another result than RUNNING; it is IDLE already."""
@@ -65,27 +76,30 @@ class Choosing(ControlSession):
     def sweep(self) -> NodeStatus:
         self._failed_child = None
         if not self.is_held():
+            if self.at_goal():
+                return SUCCESS
             index = self.choose()
             if index is None:
                 return self._none()
             if index != self._running:
                 self._switch(index)
-        return self.run_chosen()
-
-    def run_chosen(self) -> NodeStatus:
-        """Tick the child that is chosen."""
         index = self._running
         assert index is not None
-        status = self.tick_child(index)
+        if self._rests:
+            return RUNNING
+        child = self.children[index]
+        run = child._run
+        status = run(child)
         if status is RUNNING:
             return RUNNING
         if status is IDLE:
             raise self._bad_child()
-        self.stop_child(self.children[index])
+        self.stop_child(child)
         return self.child_ended(index, status)
 
     def _switch(self, index: int) -> None:
         old, self._running = self._running, index
+        self._rests = False
         if old is not None:
             self.stop_child(self.children[old])
         elif self._leaf and self.as_reference:  # its defect D2
@@ -116,11 +130,7 @@ class Choosing(ControlSession):
 
     def forget(self) -> None:
         self._running = None
-        self._leaf = False
-
-    def stop_children(self) -> None:
-        super().stop_children()
-        self._running = None
+        self._rests = self._leaf = False
 
 
 def condition_error(node: TreeNode, error: Exception) -> NodeExecutionError:

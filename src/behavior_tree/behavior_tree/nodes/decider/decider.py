@@ -73,7 +73,6 @@ class Decider(Choosing):
     """
 
     role = "Decider"
-    restorable: ClassVar[tuple[str, ...]] = (*Choosing.restorable, "_rests")
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -84,10 +83,6 @@ class Decider(Choosing):
             compat_port(),
             *super().provided_ports().values(),
         )
-
-    def __init__(self, name: str, config: NodeConfig | None = None, context: Any = None) -> None:
-        super().__init__(name, config, context)
-        self._rests = False
 
     def decide(self) -> Decision | str | None:
         """Name of the Case to run, with its parameters; None for none. Override it to decide in
@@ -115,14 +110,9 @@ class Decider(Choosing):
         for index, child in enumerate(self.children):
             if child.name == name:
                 self._case(child).give(params)
-                if index != self._running:
-                    self._rests = False
                 return index
         known = ", ".join(f"'{child.name}'" for child in self.children)
         raise LogicError(f"there is no Case {name!r}: choose one of {known}")
-
-    def run_chosen(self) -> NodeStatus:
-        return RUNNING if self._rests else super().run_chosen()
 
     def child_ended(self, index: int, status: NodeStatus) -> NodeStatus:
         if status is not SUCCESS:
@@ -141,7 +131,3 @@ class Decider(Choosing):
         if isinstance(child, Case):
             return child
         raise LogicError(f"'{child.full_path()}' is not a Case: put it into one")
-
-    def forget(self) -> None:
-        super().forget()
-        self._rests = False

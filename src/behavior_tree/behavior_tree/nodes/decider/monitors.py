@@ -35,7 +35,9 @@ class Monitors(ControlSession):
             if status is IDLE:
                 raise self._bad_child()
             self.halt_child(index)
-        status = self.tick_child(last)
+        child = self.children[last]
+        run = child._run
+        status = run(child)
         if status is IDLE:
             raise self._bad_child()
         return status

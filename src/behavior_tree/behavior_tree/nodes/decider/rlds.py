@@ -104,11 +104,6 @@ class RLDS(Choosing):
         """True when all is done. Override it to ask in Python."""
         return self._goal.holds(otherwise=False)
 
-    def sweep(self) -> NodeStatus:
-        if not self.is_held() and self.at_goal():
-            return SUCCESS
-        return super().sweep()
-
     def choose(self) -> int | None:
         last = len(self.children) - 1
         for index in range(last, -1, -1):

@@ -44,12 +44,14 @@ class RunFor(DecoratorSession):
 
     def sweep(self) -> NodeStatus:
         if not self._rests:
-            status = self._tick_child()
+            child = self._child
+            run = child._run
+            status = run(child)
             if status is FAILURE:
                 return FAILURE
             if status is not RUNNING:
                 self._rests = True
-                self.stop_children()
+                self.stop_child(child)
         over = self._timer is None or self._timer.expired
         return SUCCESS if over and not is_held(self) else RUNNING
 

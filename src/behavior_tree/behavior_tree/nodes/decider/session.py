@@ -75,20 +75,6 @@ class Session(ParentNode):
     def forget(self) -> None:
         """Drop what belongs to the session that is over."""
 
-    # -- children -------------------------------------------------------------------------------
-
-    def stop_children(self) -> None:
-        """Halt what runs below, and make it IDLE."""
-        for child in self.children:
-            self.stop_child(child)
-
-    def stop_child(self, child: TreeNode) -> None:
-        """Make a child IDLE, halted if it runs, even if a hook has ended it in its session."""
-        if isinstance(child, Session) and child.entered:
-            child.halt_node()
-        else:
-            self._reset(child)
-
     # -- what the network knows -----------------------------------------------------------------
 
     @property
@@ -141,10 +127,19 @@ class Session(ParentNode):
         self._entered = True
         self.enter()
 
+    def stop_child(self, child: TreeNode) -> None:
+        """Make a child IDLE, halted if it runs, even if a hook has ended it in its session."""
+        if child.status is RUNNING or (isinstance(child, Session) and child.entered):
+            child.halt_node()
+        child.reset_status()
+
     def _leave(self) -> None:
         """End the session: children first, then this node; whatever raises, both are done."""
         try:
-            self.stop_children()
+            for child in self.children:  # as stop_child, with less on the stack of deep trees
+                if child.status is RUNNING or (isinstance(child, Session) and child.entered):
+                    child.halt_node()
+                child.reset_status()
         finally:
             if self._entered:
                 self._entered = False
@@ -196,7 +191,9 @@ class DecoratorSession(Session, DecoratorNode):
     """A session with one child, whose result it passes on."""
 
     def sweep(self) -> NodeStatus:
-        return self._tick_child()
+        child = self._child
+        run = child._run
+        return run(child)
 
 
 def given_params(node: TreeNode) -> Any:

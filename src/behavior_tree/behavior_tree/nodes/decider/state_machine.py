@@ -84,9 +84,10 @@ class State(ControlSession):
             status = self._left()
             if status is not RUNNING:
                 return status
-        for index, child in enumerate(self.children):
+        for child in self.children:
             if not isinstance(child, Transition):
-                return self._ended(self.tick_child(index))
+                run = child._run
+                return self._ended(run(child))
         return RUNNING
 
     def _left(self) -> NodeStatus:
@@ -158,10 +159,11 @@ class StateMachine(ControlSession):
                 self._running = self._first()
             index = self._running
             state = self._state(index)
-            status = self.tick_child(index)
+            run = state._run
+            status = run(state)
             if status is RUNNING:
                 return RUNNING
-            self.stop_child(self.children[index])
+            self.stop_child(state)
             successor = state.get_input("next") if status is SKIPPED else state.successor
             if not successor:
                 return self._finished(status)

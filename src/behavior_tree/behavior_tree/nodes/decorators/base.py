@@ -55,7 +55,8 @@ class DecoratorNode(ParentNode):
             self._reset(self._child)
 
     def halt(self) -> None:
-        self.reset_child()
+        if self._child is not None:  # as reset_child, with less on the stack of deep trees
+            self._reset(self._child)
         self.reset_status()
 
     def _execute(self) -> NodeStatus:
