@@ -283,6 +283,8 @@ def difference(case: Case, *, transitions: bool = False) -> str | None:
             found = _difference(case, transitions, settle)
             if found is None:
                 return None  # else its timer thread may have been late
+    if transitions and has_timers(case):  # its timers went on while its log was waited for
+        return difference(case)
     return found
 
 
