@@ -239,6 +239,15 @@ def test_trees_from_text_stay_registered(compat, known):
 
 
 @BOTH
+def test_exact_values_of_the_first_real_above_all_integers(compat):
+    """Upstream compares the bound as a real, which rounds it up to this one."""
+    rig = Rig(compat)
+    tree = rig.tree('<Script code="a := 2; a := 9223372036854775808.0"/>')
+    assert result(rig, tree) == ("S" if compat else "raised")
+    assert tree.root_blackboard().get("a") == (-(2**63) if compat else 2)
+
+
+@BOTH
 def test_exact_values_of_sets_and_numbers(compat):
     rig = Rig(compat, A="S")
     tree = rig.tree('<SetBlackboard value="{literal}" output_key="i"/>')

@@ -20,8 +20,12 @@ _INT64 = 2**63
 
 
 def to_int64(value: Any) -> int:
-    """Integer; a real must have no fraction."""
+    """Integer; a real must have no fraction. 2^63 passes the bound, which is compared as a real,
+    and becomes the smallest integer.
+    """
     if isinstance(value, float):
+        if value == _INT64:
+            return -_INT64
         if -_INT64 <= value < _INT64 and value.is_integer():
             return int(value)
         raise ConversionError("Invalid floating point to integer conversion")

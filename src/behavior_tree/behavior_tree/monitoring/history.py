@@ -12,14 +12,14 @@ import copy
 import threading
 from collections import deque
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from behavior_tree.blackboard.blackboard import Blackboard, Entry
 from behavior_tree.errors import LogicError
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.closing import Closing
 
 __all__ = ["EXTERNAL", "BlackboardHistory", "BlackboardWrite"]
 
@@ -46,7 +46,7 @@ class BlackboardWrite:
     """Its uid; None if external."""
 
 
-class BlackboardHistory:
+class BlackboardHistory(Closing):
     """Records every write to the blackboards of a tree, from its creation until `close`.
 
     Writes by other threads than the one that ticks are external. It is a context manager that
@@ -150,14 +150,3 @@ class BlackboardHistory:
         self._boards.clear()
         for entry in self._places:
             entry.__class__ = Entry
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

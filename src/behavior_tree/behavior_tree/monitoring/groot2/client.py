@@ -7,8 +7,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.monitoring.groot2.errors import Groot2Error
@@ -24,6 +23,8 @@ from behavior_tree.monitoring.groot2.protocol import (
 if TYPE_CHECKING:
     import zmq
 
+from behavior_tree.monitoring.closing import Closing
+
 __all__ = ["Groot2Client", "Snapshot"]
 
 
@@ -38,7 +39,7 @@ class Snapshot:
     """As `Groot2Client.status` gives it."""
 
 
-class Groot2Client:
+class Groot2Client(Closing):
     """A connection to a publisher. Not for use by several threads at once.
 
     Args:
@@ -175,14 +176,3 @@ class Groot2Client:
     def close(self) -> None:
         """Disconnect."""
         self._context.destroy(linger=0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

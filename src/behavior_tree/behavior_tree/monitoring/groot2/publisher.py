@@ -7,10 +7,9 @@ import importlib.util
 import time
 import weakref
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.closing import Closing
 from behavior_tree.monitoring.groot2.errors import Groot2Error
 from behavior_tree.monitoring.groot2.protocol import DEFAULT_PORTS
 from behavior_tree.monitoring.groot2.server import Server
@@ -21,7 +20,7 @@ GROOT2_AVAILABLE = all(importlib.util.find_spec(name) for name in ("zmq", "msgpa
 """True if the packages are installed that `Groot2Publisher` needs."""
 
 
-class Groot2Publisher:
+class Groot2Publisher(Closing):
     """Serves a tree from a thread of its own, until closed or deleted.
 
     Nodes that run already are shown from their next change on. A breakpoint blocks the ticking
@@ -108,14 +107,3 @@ class Groot2Publisher:
     def close(self) -> None:
         """Let waiting nodes go on, free the ports and end the thread; may be called repeatedly."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

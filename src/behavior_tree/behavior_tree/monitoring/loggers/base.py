@@ -8,14 +8,14 @@ import logging
 import time
 import weakref
 from collections.abc import Callable
-from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.kernel.node import IDLE, TreeNode
 from behavior_tree.kernel.record import Changes, RecordBatch
 from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.kernel.tree import Tree
+from behavior_tree.monitoring.closing import Closing
 
 __all__ = ["BatchLogger", "StatusChangeLogger"]
 
@@ -25,7 +25,7 @@ _STEP = 1_000_000
 """Smallest disagreement of the two clocks that is a step of the wall clock [ns]."""
 
 
-class StatusChangeLogger:
+class StatusChangeLogger(Closing):
     """Gets every status change of a tree until closed. A subclass defines `record`.
 
     Create and close a logger while the tree is not being ticked by another thread. It is a context
@@ -109,17 +109,6 @@ class StatusChangeLogger:
 
     def __str__(self) -> str:
         return type(self).__name__
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class BatchLogger(StatusChangeLogger):

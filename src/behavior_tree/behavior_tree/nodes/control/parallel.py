@@ -100,6 +100,8 @@ class Parallel(_Concurrent):
             reached = success_count < 0 and self._successes + skipped >= need
             if self._successes >= need or (reached and (strict or skipped < count)):
                 return self._ended(SUCCESS)
+            if status is SUCCESS and index > 0:
+                continue  # there are as many failures as at the last look
             if count - self._failures < need or self._failures == limit:
                 return self._ended(FAILURE)
         return SKIPPED if skipped == count else RUNNING
