@@ -50,6 +50,8 @@ def test_every_link_is_where_the_joints_have_it(spun):
     message.position = [*q, *robot.gripper.joint_positions(width)]
     poses = robot.link_poses(q, width)
 
+    publisher.publish(b"\0\1\0\0what is no joint state")
+
     def told():
         publisher.publish(message)
         executor.spin_once(timeout_sec=0.1)

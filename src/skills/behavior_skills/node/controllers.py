@@ -38,6 +38,7 @@ class RobotState:
     def __init__(self, node: Node, robot: RobotModel, topic: str = "/joint_states") -> None:
         self._robot = robot
         self._topic = topic
+        self._logger = node.get_logger()
         self._state: JointState | None = None
         self._arrived = 0.0
         self._sequence = 0
@@ -45,7 +46,11 @@ class RobotState:
         create_background_subscription(node, JointStateMsg, topic, self._on_message, QOS_SENSOR)
 
     def _on_message(self, data: bytes) -> None:
-        state = conversion.joint_state(read_joint_state(data), self._robot)
+        try:
+            state = conversion.joint_state(read_joint_state(data), self._robot)
+        except ValueError as error:
+            self._logger.warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
+            return
         if state is None:
             return
         self._state, self._arrived = state, time.monotonic()

@@ -69,7 +69,11 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         )
 
     def _on_joints(self, data: bytes) -> None:
-        message = read_joint_state(data)
+        try:
+            message = read_joint_state(data)
+        except ValueError as error:
+            self.get_logger().warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
+            return
         if 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period:
             return
         state = joint_state(message, self._robot)
