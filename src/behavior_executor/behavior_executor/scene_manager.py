@@ -20,6 +20,7 @@ from behavior_executor.manager_node import pose_tree
 from behavior_executor.scene_conditions import SCENE_CONDITIONS
 from behavior_executor.scene_view import Matrix, SceneSnapshot
 from behavior_executor.statistics import Metric
+from behavior_executor.while_obstacle import WhileObstacle
 from behavior_ros import (
     QOS_LATCHED,
     MessageCache,
@@ -171,3 +172,4 @@ def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene)
     for node_class in looking:
         factory.register_node_type(node_class, node_class.__name__, scene)
     factory.register_node_type(Counter, "Counter")
+    factory.register_node_type(WhileObstacle, "WhileObstacle")

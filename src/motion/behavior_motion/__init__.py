@@ -95,6 +95,7 @@ __all__ = [
     "ServoStep",
     "Shape",
     "Sphere",
+    "TargetSmoother",
     "Trajectory",
     "UnknownNameError",
     "check_interrupted",
@@ -134,6 +135,7 @@ _HOMES = {
     "robot.model": ("GripperConfig", "RobotModel", "load_robot"),
     "servo.commands": ("ApproachParams", "MotionCommand"),
     "servo.controller": ("Servo", "ServoOptions", "ServoStatus", "ServoStep"),
+    "servo.smoothing": ("TargetSmoother",),
     "trajectories.timing": (
         "JointLimits",
         "point_to_point",

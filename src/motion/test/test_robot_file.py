@@ -12,7 +12,11 @@ import yaml
 from conftest import ROBOT_FILE
 
 from behavior_motion import load_robot
-from behavior_motion.robot.robot_file import load_robot_file, read_robot_file
+from behavior_motion.robot.robot_file import (
+    load_robot_file,
+    parse_robot_file,
+    read_robot_file,
+)
 from behavior_motion.robot.urdf import link_names, robot_urdf
 
 ARM = """<robot name="arm">
@@ -125,3 +129,25 @@ def test_all_shipped_robots_have_the_frames_that_trees_name() -> None:
         if config.gripper and config.gripper.joints:
             assert config.gripper.link == "gripper", file
         ElementTree.tostring(robot_urdf(config))
+
+
+@pytest.mark.parametrize(
+    ("stream", "fault"),
+    [
+        ({"interface": "joint_trajectory"}, "give topic"),
+        ({"topic": "/arm"}, "give topic"),
+        ({"interface": "velocities", "topic": "/arm"}, "interface"),
+    ],
+)
+def test_a_stream_that_cannot_be_is_named(stream, fault):
+    data = read_robot_file(ROBOT_FILE)
+    data["controllers"] = {"arm": "/arm", "stream": stream}
+    with pytest.raises(ValueError, match=fault):
+        parse_robot_file(data, "panda")
+
+
+def test_without_a_stream_goals_replace_each_other():
+    data = read_robot_file(ROBOT_FILE)
+    data["controllers"] = {"arm": "/arm"}
+    robot = parse_robot_file(data, "panda")
+    assert robot.controllers.stream.interface == "follow_joint_trajectory"

@@ -46,12 +46,21 @@ class ActionLeaf(StatefulActionNode):
         self._feedback: Any = None
         self._held_back: Any = None
         self._begun = self.hub.now()
+        self._replaced: RemoteGoal | None = None
+        self._wanted: Any = None
+        return self._send_wanted()
+
+    def _send_wanted(self) -> NodeStatus:
+        """Send the goal that the ports describe, unless it is the one that was sent last."""
         try:
-            goal = self.goal_ports.read(self)
+            wanted = self.goal_ports.read(self)
         except (ValueError, RuntimeError) as error:
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
+        if wanted == self._wanted:
+            return NodeStatus.RUNNING
+        self._wanted, self._replaced = wanted, self._goal
         self._goal = self.action.send(
-            goal,
+            wanted,
             server_timeout=self.model.server_timeout,
             patient=True,
             on_feedback=self._take_feedback,
@@ -74,7 +83,7 @@ class ActionLeaf(StatefulActionNode):
             what = "did not end" if self._goal.sent else "could not be sent"
             sentence = f"action {self.model.name} {what} within {timeout:g} s"
             return self._fail(Cause(CauseKind.TIMED_OUT, sentence))
-        return NodeStatus.RUNNING
+        return self._send_wanted() if self.model.resend else NodeStatus.RUNNING
 
     def on_halted(self) -> None:
         """Cancel the goal and forget it."""
@@ -115,10 +124,11 @@ class ActionLeaf(StatefulActionNode):
         return NodeStatus.FAILURE
 
     def _let_go(self) -> None:
-        goal, self._goal = self._goal, None
-        self._feedback = self._held_back = None
-        if goal is not None:
-            goal.cancel()
+        goals = self._goal, self._replaced
+        self._goal = self._replaced = self._feedback = self._held_back = None
+        for goal in goals:
+            if goal is not None:
+                goal.cancel()
 
 
 def action_leaf(hub: LeafHub, model: NodeModel) -> type[ActionLeaf]:

@@ -81,7 +81,7 @@ class GoalContext:
         """Publish a feedback message."""
         self._publish_feedback(feedback)
 
-    def feedback(self, phase: str, progress: float, **more: float) -> None:
+    def feedback(self, phase: str, progress: float, **more: Any) -> None:
         """Tell the client where the work is, at each new phase and every now and then.
 
         Args:

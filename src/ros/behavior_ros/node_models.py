@@ -58,6 +58,9 @@ class NodeModel:
     barrier: str = ""
     """Action: after success the leaf goes on running until this barrier lets its result through, so
     that what comes after it sees the result's effect; see `register_ros_nodes`. Empty: none."""
+    resend: bool = False
+    """Action: inputs that change while its goal runs are sent as another goal, which the server
+    takes in its place, as /reach does."""
     condition: Mapping[str, Any] = field(default_factory=dict)
     """Values that fields of a subscriber's message must have, by name, nested with dots."""
 

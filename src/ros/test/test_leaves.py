@@ -66,6 +66,13 @@ MODELS = [
         "timeout": 0.5,
         "server_timeout": 0.3,
     },
+    {
+        "node": "Follow",
+        "action": "/follow",
+        "type": "behavior_msgs/action/Pick",
+        "resend": True,
+        "server_timeout": 1.0,
+    },
     {"node": "PublishPoint", "publisher": "/point", "type": "geometry_msgs/msg/PointStamped"},
     {
         "node": "DoorOpen",
@@ -254,6 +261,38 @@ class TestActionLeaf:
         assert tree.value(leaf, "text") == "took it"
         assert tree.value(leaf, "phase") == "lift"
         assert tree.value(leaf, "grasp") == Pick.Result().grasp
+
+    def test_inputs_that_change_are_sent_again_and_a_halt_ends_all(self, tree, servers):
+        running = []
+
+        def execute(context):
+            for other in running:
+                other.cancel("replaced")
+            running.append(context)
+            context.sleep(60.0)
+
+        servers.serve(execute, name="/follow")
+        leaf = tree.make("Follow", object_name="{target}")
+        leaf.config().blackboard.set("target", "red")
+
+        def tick_until(count):
+            deadline = time.monotonic() + 20.0
+            while len(servers.started) < count:
+                assert tree.tick(leaf) is RUNNING
+                assert time.monotonic() < deadline, "it was not sent"
+                time.sleep(0.01)
+
+        tick_until(1)
+        for _ in range(5):
+            tree.tick(leaf)
+        leaf.config().blackboard.set("target", "blue")
+        tick_until(2)
+        assert [goal.object_name for goal in servers.started] == ["red", "blue"]
+        for _ in range(5):
+            assert tree.tick(leaf) is RUNNING
+        tree.halt(leaf)
+        until(lambda: len(servers.ended) == 2)
+        assert servers.ended == ["replaced", "cancelled by the client"]
 
     def test_failure_gives_the_message(self, tree, servers):
         results = [

@@ -115,14 +115,23 @@ class JointTrajectoryController:
         tolerances: Tolerances | None = None,
         *,
         on_done: Callable[[Outcome], None] | None = None,
+        joined_at: float = 0.0,
     ) -> Goal:
         """Follow `points` from the time `t` [s] on, which may lie ahead; ends the running goal.
+
+        Args:
+            t: of the trajectory's beginning.
+            points: the trajectory.
+            tolerances: None: the defaults.
+            on_done: is told the goal's outcome.
+            joined_at: [s] since its beginning that the trajectory is under way already; what lies
+                before is only of use for its shape.
 
         Raises:
             InvalidJoints: not exactly this controller's joints.
             InvalidGoal: wrong sizes or times, or limits exceeded; nothing is changed.
         """
-        spline = self._spline(points)
+        spline = self._spline(points, joined_at)
         self._check_limits(spline)
         path, goal_tolerance = self._tolerances(tolerances or Tolerances())
         self._end(Ending.REPLACED)
@@ -167,7 +176,7 @@ class JointTrajectoryController:
 
     # -- inner --------------------------------------------------------------------------------
 
-    def _spline(self, points: TrajectoryPoints) -> JointSpline:
+    def _spline(self, points: TrajectoryPoints, joined_at: float) -> JointSpline:
         order = self._order(points)
         times = np.asarray(points.times, dtype=float)
         _check_times(times)
@@ -185,6 +194,10 @@ class JointTrajectoryController:
             raise InvalidGoal("the trajectory's points have no positions")
         if velocities is None:
             accelerations = None
+        if joined_at > 0.0 and len(times) > 1:
+            spline = JointSpline(times, positions, velocities, accelerations)
+            self._check_start(spline.sample(joined_at)[0])
+            return spline
         if times[0] > 0.0:
             # Begin where the setpoint is.
             times = np.concatenate([[0.0], times])

@@ -23,6 +23,7 @@ from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import (
@@ -40,7 +41,8 @@ from behavior_ros import (
 from behavior_sim import messages
 from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
-from behavior_sim.goals import Goal
+from behavior_sim.goals import Goal, InvalidGoal
+from behavior_sim.joint_trajectory_controller import Tolerances
 from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
 from behavior_sim.model import coordinate_names
@@ -272,6 +274,13 @@ class SimulationNode(Node):  # type: ignore[misc]
             cancel=lambda goal: simulation.arm.cancel(simulation.time, goal),
             result=messages.trajectory_result,
         )
+        if simulation.config.robot.arm_topic is not None:
+            self.create_subscription(
+                JointTrajectory,
+                simulation.config.robot.arm_topic,
+                lambda message: self._stepper.post(lambda: self._stream_trajectory(message)),
+                QoSProfile(depth=1),
+            )
         self._gripper_server = ControllerActionServer(
             self,
             GripperCommand,
@@ -332,14 +341,32 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._gripper_server.publish_feedback(messages.gripper_feedback(simulation))
 
     def _start_trajectory(self, request: Any, on_done: Any) -> Goal:
-        simulation = self._simulation
-        # A stamp in the past, as 0, means now: catching up would make the arm jump.
-        start = max(simulation.time, seconds(request.trajectory.header.stamp))
+        return self._begin_trajectory(
+            request.trajectory, messages.parse_tolerances(request), on_done
+        )
+
+    def _stream_trajectory(self, message: JointTrajectory) -> None:
+        try:
+            self._begin_trajectory(message)
+        except InvalidGoal as error:
+            self.get_logger().warning(
+                reason_text(f"{self._simulation.config.robot.arm_topic}: {error}"),
+                throttle_duration_sec=1.0,
+            )
+
+    def _begin_trajectory(
+        self, message: JointTrajectory, tolerances: Tolerances | None = None, on_done: Any = None
+    ) -> Goal:
+        """Start a trajectory where it begins or, as ros2_control does, join it under way."""
+        simulation, stamp = self._simulation, seconds(message.header.stamp)
+        now = simulation.time
+        points = messages.parse_trajectory(message)
+        # A stamp of 0 means now, and so does one of a trajectory that is over: catching up would
+        # make the arm jump.
+        over = not len(points.times) or stamp + points.times[-1] <= now
+        start = now if stamp <= 0.0 or over else stamp
         return simulation.arm.start(
-            start,
-            messages.parse_trajectory(request.trajectory),
-            messages.parse_tolerances(request),
-            on_done=on_done,
+            start, points, tolerances, on_done=on_done, joined_at=max(0.0, now - start)
         )
 
     def _start_gripper(self, request: Any, on_done: Any) -> Goal:

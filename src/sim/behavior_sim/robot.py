@@ -82,6 +82,8 @@ class SimulatedRobot:
 
     description: RobotFile
     arm_action: str
+    arm_topic: str | None
+    """Of trajectories for the arm, beside the action; None: none."""
     gripper_action: str
     arm: SimulatedArm
     gripper: SimulatedGripper
@@ -118,6 +120,11 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
     missing = [key for key, value in wanted.items() if not value]
     if missing or hand is None or hand.link is None or actions is None or section is None:
         raise WorldError(f"{where}: {', '.join(missing)} missing; a simulated robot needs it")
+    if actions.stream.interface == "positions":
+        raise WorldError(
+            f"{where}.controllers.stream: the simulated arm takes joint_trajectory or "
+            "follow_joint_trajectory, no positions"
+        )
     if unknown := sorted(set(section) - {"arm", "gripper"}):
         raise WorldError(f"{where}.simulation: unknown {', '.join(unknown)}")
     here = f"{where}.simulation"
@@ -139,6 +146,7 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
     return SimulatedRobot(
         description=robot,
         arm_action=actions.arm,
+        arm_topic=actions.stream.topic,
         gripper_action=actions.gripper or "",
         arm=config,
         gripper=SimulatedGripper(

@@ -22,7 +22,7 @@ from rclpy.qos import qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_LATCHED, seconds, to_duration, to_time
@@ -34,6 +34,7 @@ from behavior_sim.recording import Recording
 WAIT = 90.0
 START = {"world": "block_stacking", "speed": 0.0, "seed": 3}
 HOME = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
+FIRST = "panda_joint1"
 JOINTS = [f"panda_joint{k}" for k in range(1, 8)]
 TOPICS = {
     "/clock": Clock,
@@ -286,6 +287,46 @@ def test_start_stamp_in_the_future(bench: Bench) -> None:
     bench.result(bench.send(bench.arm, goal))
     # Messages of the clock may still be on their way.
     assert seconds(bench.newest("/clock").clock) >= now + 3.9
+
+
+def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Bench) -> None:
+    topic = "/panda_arm_controller/joint_trajectory"
+    publisher = bench.client.create_publisher(JointTrajectory, topic, 1)
+    bench.until(publisher.get_subscription_count)
+    bench.reset()
+
+    def send(begin: float, *points: tuple[float, float, float]) -> None:
+        message = trajectory(HOME, 1.0).trajectory
+        message.points = [
+            JointTrajectoryPoint(
+                positions=[q, *HOME[1:]],
+                velocities=[speed, *[0.0] * 6],
+                time_from_start=to_duration(time),
+            )
+            for time, q, speed in points
+        ]
+        message.header.stamp = to_time(begin)
+        publisher.publish(message)
+
+    begin = seconds(bench.newest("/clock").clock)
+    # A trajectory that began 2 s ago is joined under way, and so is one that replaces it.
+    for angle in (0.3, 0.2):
+        send(begin - 2.0, (0.0, 0.0, 0.0), (8.0, 0.0, 0.0), (10.0, angle, 0.0))
+    bench.until(lambda: joint(bench, FIRST) == pytest.approx(0.2, abs=0.005))
+    moved = next(
+        m for m in bench.received["/joint_states"] if m.position[list(m.name).index(FIRST)] > 0.1
+    )
+    assert begin + 6.0 < seconds(moved.header.stamp) < begin + 8.5
+    # One that is elsewhere by now is refused.
+    now = seconds(bench.newest("/clock").clock)
+    send(now - 10.0, (0.0, 1.0, 0.0), (300.0, 1.0, 0.0))
+    bench.until(lambda: seconds(bench.newest("/clock").clock) > now + 1.0)
+    assert joint(bench, FIRST) == pytest.approx(0.2, abs=0.005)
+
+
+def joint(bench: Bench, name: str) -> float:
+    message = bench.newest("/joint_states")
+    return message.position[list(message.name).index(name)]
 
 
 def test_gripper(bench: Bench) -> None:

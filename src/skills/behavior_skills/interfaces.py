@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ from behavior_motion import Trajectory
 from behavior_motion.object_state import ObjectState
 
 Array = NDArray[np.float64]
+
+
+REPLACED = "a newer goal took its place"
+"""Reason of the cancellation of a goal whose motion goes on under another one."""
 
 
 class Failure(enum.Enum):
@@ -53,6 +57,8 @@ class Failure(enum.Enum):
     TIMED_OUT = "TIMED_OUT"
     SERVER_LOST = "SERVER_LOST"
     BLOCKED = "BLOCKED"
+    TARGET_LOST = "TARGET_LOST"
+    REPLACED = "REPLACED"
 
 
 class SkillFailure(Exception):
@@ -138,6 +144,37 @@ class Arm(Protocol):
         """Start a trajectory; it replaces one that runs."""
 
 
+@dataclass(frozen=True, slots=True)
+class StreamedMotion:
+    """Joints over times of the node's clock; cubic between the points."""
+
+    times: Array
+    """(n,) [s], rising."""
+    positions: Array
+    """(n, dof) [rad]."""
+    velocities: Array
+    """(n, dof) [rad/s]."""
+
+
+class ArmStream(Protocol):
+    """A controller of the arm that is told its motion anew many times a second."""
+
+    lead: float
+    """[s] by which motions are to be told ahead."""
+    name: str
+    """Of what it listens to."""
+    last: StreamedMotion | None
+    """What was sent last, whichever goal did; the arm follows it as long as its times go."""
+
+    def send(self, motion: StreamedMotion, now: float) -> None:
+        """Have the arm follow `motion`, in place of the one before; `now` [s] lies within it."""
+
+    def check(self) -> None:
+        """Raise `SkillFailure` SERVER_LOST or EXECUTION_FAILED where the controller is not there,
+        or gave up.
+        """
+
+
 class Gripper(Protocol):
     """The gripper's controller."""
 
@@ -181,7 +218,7 @@ class Runtime(Protocol):
     def check_cancelled(self) -> None:
         """Raise `Cancelled` where `tick` would, without waiting: for use within computations."""
 
-    def feedback(self, phase: str, progress: float, **more: float) -> None:
+    def feedback(self, phase: str, progress: float, **more: Any) -> None:
         """Tell the client where the skill is; progress 0..1, and more fields of the feedback."""
 
     def shield(self, on: bool) -> None:

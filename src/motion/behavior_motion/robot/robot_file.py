@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -90,6 +90,25 @@ class MountedPart(_Strict):
     rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
+class StreamSection(_Strict):
+    """How the arm is told a motion that changes many times a second."""
+
+    interface: Literal["follow_joint_trajectory", "joint_trajectory", "positions"] = (
+        "follow_joint_trajectory"
+    )
+    """Goals of the arm's action that replace each other, or messages on ``topic``: JointTrajectory,
+    or Float64MultiArray with the positions in the order of the arm's joints."""
+    topic: str | None = None
+
+    @model_validator(mode="after")
+    def _topic_where_one_is_used(self) -> Self:
+        if (self.interface == "follow_joint_trajectory") != (self.topic is None):
+            raise ValueError(
+                "give topic with interface joint_trajectory or positions, and only there"
+            )
+        return self
+
+
 class ControllersSection(_Strict):
     """Names of the controllers' actions."""
 
@@ -97,6 +116,8 @@ class ControllersSection(_Strict):
     """FollowJointTrajectory."""
     gripper: str | None = None
     """GripperCommand."""
+    stream: StreamSection = StreamSection()
+    """For motions that react."""
 
 
 class WorkspaceSection(_Strict):

@@ -4,13 +4,18 @@
 Differential inverse kinematics as a quadratic program over the joint velocities ``v``::
 
     minimise    |W (J v - twist)|^2 + damping |v - v_posture|^2
-    subject to  velocity, acceleration and position limits of the joints
+    subject to  velocity, acceleration, jerk and position limits of the joints
                 distance rate of every close pair >= -damper(distance)
 
 ``v_posture`` lies in the null space of J, so a posture never pulls the tool off its target. The
 last line is the velocity damper of Faverjon and Tournassoud ("A local based approach for path
 planning of manipulators with a high number of degrees of freedom", 1987). The program has as many
 unknowns as the arm has joints; DAQP solves it in some microseconds.
+
+Dampers look at speeds alone. A link that swings past an edge may need more acceleration or jerk
+than it has to keep off. So near things a step is taken only where the arm could still brake to rest
+afterwards without coming too close; else it brakes. That way is known to be free: it was looked at
+one step before.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from behavior_motion.collision.world import CollisionWorld, Pair, Proximity
 from behavior_motion.errors import ErrorCode
 from behavior_motion.robot.model import RobotModel
 from behavior_motion.servo.commands import MotionCommand
+from behavior_motion.trajectories.timing import JointLimits, stop_trajectory
 
 MOST_PAIRS = 40
 """Number of close pairs that are kept apart; more than this are never close at once."""
@@ -50,6 +56,10 @@ RETREAT = 0.05
 """Fastest retreat from what came closer than the stop distance [m/s]."""
 POSTURE_SHARE = 0.3
 """Largest part of the joints' speed that goes into a posture."""
+BRAKE_CHECKS = 4
+"""States along a braking that are checked for collisions."""
+NEARER = 1e-3
+"""[m] by which what was too close from the start may come closer."""
 HARD, SOFT = 0, 8
 """DAQP's marks of constraints."""
 
@@ -76,7 +86,7 @@ class ServoOptions:
     max_velocity_scaling_factor: float = 0.5
     """Fraction of the joints' velocity limits, (0, 1]."""
     max_acceleration_scaling_factor: float = 0.5
-    """Fraction of the joints' acceleration limits, (0, 1]."""
+    """Fraction of the joints' acceleration and jerk limits, (0, 1]."""
     max_linear_speed: float = 0.5
     """Of the tool [m/s]."""
     max_angular_speed: float = 2.0
@@ -86,6 +96,9 @@ class ServoOptions:
     stop_distance: float = 0.005
     """Where the approach of a pair ends, unless it was closer already [m]. Links that swing past
     each other at full speed may use up most of it: leave some."""
+    least_distance: float = 0.0
+    """Never closer than this to things that rest, unless it was closer already [m]; below
+    ``stop_distance``."""
     influence_distance: float | None = None
     """Pairs closer than this slow the arm down [m]; None: as much as braking from
     ``max_linear_speed`` takes. Less is only safe for things that are approached slowly."""
@@ -106,6 +119,7 @@ class ServoOptions:
         if self.influence_distance is not None:
             positive("influence_distance", self.influence_distance)
         positive("stop_distance", self.stop_distance, zero=True)
+        positive("least_distance", self.least_distance, zero=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +143,24 @@ class ServoStep:
     """True where both errors are within tolerance and the arm stands."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Minimise ``v H v / 2 + g v`` for ``lower <= v <= upper`` and, if it can be, ``A v >= b``."""
+
+    hessian: Matrix
+    """H, (dof, dof)."""
+    gradient: Vector
+    """g, (dof,)."""
+    rows: Matrix
+    """A, (pairs, dof)."""
+    least: Vector
+    """b, (pairs,) [m/s]."""
+    lower: Vector
+    """(dof,) [rad/s]."""
+    upper: Vector
+    """(dof,) [rad/s]."""
+
+
 class Servo:
     """Steps of one arm. Not safe to share between threads; the scene may change meanwhile."""
 
@@ -142,31 +174,42 @@ class Servo:
         """Start at rest at joints ``q``; ``scene`` is followed as it changes."""
         self.robot, self.scene = robot, scene
         self.options = options or ServoOptions()
-        self._velocity = robot.velocity_limits * self.options.max_velocity_scaling_factor
-        self._acceleration = (
-            robot.acceleration_limits * self.options.max_acceleration_scaling_factor
+        limits = JointLimits.of(
+            robot,
+            self.options.max_velocity_scaling_factor,
+            self.options.max_acceleration_scaling_factor,
         )
+        self._limits = limits
+        self._velocity, self._acceleration = limits.velocity, limits.acceleration
+        self._jerk = limits.jerk
         weakest = float(self._acceleration.min())
         self._braking = min(HARDEST_BRAKING, BRAKING_SHARE * weakest)
+        # Until a brake bites, and the last part of the way, which is gone by `gain`.
+        self._late = float((limits.acceleration / limits.jerk).max()) + 0.5 / self.options.gain
+        speed = self.options.max_linear_speed
         self._influence = self.options.influence_distance or (
-            self.options.stop_distance
-            + 0.5 * self.options.max_linear_speed**2 / self._braking
-            + self._braking / self.options.gain**2
+            self.options.stop_distance + speed * self._late + 0.5 * speed**2 / self._braking
         )
         self._data = robot.pin_model.createData()
         self._tool = robot.pin_model.getFrameId(robot.tool_frame)
         self._world = CollisionWorld(robot, scene.snapshot())
         self.reset(q)
 
-    def reset(self, q: ArrayLike) -> None:
-        """Go on from rest at joints ``q``.
+    def reset(
+        self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None
+    ) -> None:
+        """Go on from joints ``q``, velocities ``qd`` and accelerations ``qdd``; None: zero.
 
         Raises:
             MotionError: INVALID_JOINT_COUNT or NOT_FINITE.
         """
-        self._q = as_joints("q", q, self.robot.joint_names)
-        self._qd = np.zeros(self.robot.dof)
+        names = self.robot.joint_names
+        zero = np.zeros(self.robot.dof)
+        self._q = as_joints("q", q, names)
+        self._qd = zero if qd is None else as_joints("qd", qd, names)
+        self._qdd = zero if qdd is None else as_joints("qdd", qdd, names)
         self._floors: dict[Pair, float] = {}
+        self._margins: tuple[CollisionWorld, dict[Pair, float]] | None = None
         self._kept: Matrix | None = None
 
     @property
@@ -178,29 +221,35 @@ class Servo:
         """Pose of the tool at the joints last commanded, (4, 4) in the base frame."""
         return self.robot.forward_kinematics(self._q)
 
-    def step(self, command: MotionCommand) -> ServoStep:
+    def step(self, command: MotionCommand, felt: Matrix | None = None) -> ServoStep:
         """Advance by one period towards the command's target.
 
         The state it starts from is what was commanded last, not what was measured: so a
         controller's lag does not slow it down. Use :meth:`reset` after the arm was moved otherwise.
+
+        Args:
+            command: where to.
+            felt: measured pose of the tool, (4, 4) in the base frame, that the approach's funnel
+                looks at: what contact has pushed off the axis comes in again. None: the commanded
+                one.
         """
         tool = self.tool_pose()
-        if command.pose is not None or self._kept is None:
-            self._kept = tool
-        # Positions alone keep the orientation that the tool had when the first of them came: the
-        # present one would drift.
-        target = command.target(self._kept)
-        aim = target if command.approach is None else command.approach.shifted(tool, target)
+        target = self.target(command)
+        aim = target
+        if command.approach is not None:
+            aim = command.approach.shifted(tool if felt is None else felt, target)
         jacobian, joint_jacobians = self._jacobians()
         twist = self._wanted_twist(tool, aim)
         close = self._close_pairs()
         qd = self._velocities(command, jacobian, joint_jacobians, twist, close)
+        if close and not self._can_stop(qd):
+            qd = self._braking_velocities()
         status, message = self._judged(twist, jacobian @ qd, jacobian, close)
         dt = self.options.period
         # Position with the mean of both velocities: the acceleration is constant over the step.
         self._q = np.clip(self._q + 0.5 * dt * (self._qd + qd), self.robot.lower, self.robot.upper)
-        self._qd = qd
-        shift, turn = _difference(tool, target)
+        self._qdd, self._qd = (qd - self._qd) / dt, qd
+        shift, turn = difference(tool, target)
         off, angle = float(np.linalg.norm(shift)), float(np.linalg.norm(turn))
         return ServoStep(
             np.array(self._q),
@@ -215,15 +264,53 @@ class Servo:
             and float(np.abs(qd / self._velocity).max()) < 0.02,
         )
 
+    def target(self, command: MotionCommand) -> Matrix:
+        """The pose commanded, before any approach, (4, 4) in the base frame.
+
+        Positions alone keep the orientation that the tool had when the first of them came: the
+        present one would drift.
+        """
+        if command.pose is not None or self._kept is None:
+            self._kept = self.tool_pose()
+        return command.target(self._kept)
+
     def stop(self) -> ServoStep:
-        """Advance by one period, slowing every joint down as hard as its limit allows."""
-        brake = self._acceleration * self.options.period
-        qd = np.sign(self._qd) * np.maximum(np.abs(self._qd) - brake, 0.0)
-        self._q = self._q + 0.5 * self.options.period * (self._qd + qd)
-        self._qd = qd
+        """Advance by one period, slowing every joint down as hard as its limits allow."""
+        dt = self.options.period
+        qd = self._braking_velocities()
+        self._q = self._q + 0.5 * dt * (self._qd + qd)
+        self._qdd, self._qd = (qd - self._qd) / dt, qd
         return ServoStep(
             np.array(self._q), np.array(qd), 0.0, 0.0, math.inf, ServoStatus.NO_WARNING, "", False
         )
+
+    # ---------------------------------------------------------------- braking
+
+    def _can_stop(self, qd: Vector) -> bool:
+        """Whether the arm could brake to rest after a step to velocities ``qd``, keeping off."""
+        self._set_margins()
+        if self._world.collides(self._q):
+            return True  # Something came too close by itself: dampers know the way out.
+        dt = self.options.period
+        q = self._q + 0.5 * dt * (self._qd + qd)
+        brake = stop_trajectory(q, qd, self._limits, qdd=(qd - self._qd) / dt)
+        times = np.linspace(0.0, brake.duration, BRAKE_CHECKS)
+        return not any(self._world.collides(point) for point in brake.sample_many(times)[0])
+
+    def _set_margins(self) -> None:
+        """Have collision checks count what is closer than may be; near from the start is not."""
+        least = self.options.least_distance
+        near = {pair: floor - NEARER for pair, floor in self._floors.items() if floor < least}
+        if (self._world, near) != self._margins:
+            self._world.set_margins(least, near)
+            self._margins = self._world, near
+
+    def _braking_velocities(self) -> Vector:
+        """After one period of braking, (dof,)."""
+        still = np.zeros(self.robot.dof)
+        lower, upper = self._reachable(still, still)
+        qd: Vector = np.clip(still, lower, upper)
+        return qd
 
     # ---------------------------------------------------------------- the program
 
@@ -247,7 +334,7 @@ class Servo:
     def _wanted_twist(self, tool: Matrix, aim: Matrix) -> Vector:
         """Velocity of the tool towards ``aim``, (6,): linear [m/s] over angular [rad/s]."""
         options = self.options
-        shift, turn = _difference(tool, aim)
+        shift, turn = difference(tool, aim)
         linear = self._pace(shift, options.max_linear_speed, self._braking)
         angular = self._pace(turn, options.max_angular_speed, self._braking / ROTATION_WEIGHT)
         return np.concatenate([linear, angular])
@@ -296,19 +383,26 @@ class Servo:
         gradient = -task.T @ wanted - damping * self._posture_velocity(command, task)
         lower, upper = self._bounds()
         rows, least = self._dampers(close, joint_jacobians)
-        qd, _, flag, _ = daqp.solve(
-            np.ascontiguousarray(hessian),
-            np.ascontiguousarray(gradient),
-            np.ascontiguousarray(rows),
-            np.concatenate([upper, np.full(len(least), 1e30)]),
-            np.concatenate([lower, least]),
-            np.array([HARD] * dof + [SOFT] * len(least), dtype=np.int32),
-        )
-        if flag < 1 or not np.all(np.isfinite(qd)):
+        qd = self._solve(Program(hessian, gradient, rows, least, lower, upper))
+        if qd is None:
             # Stand still as fast as the joints can: always within the bounds.
             qd = np.zeros(dof)
         kept: Vector = np.clip(qd, lower, upper)
         return kept
+
+    def _solve(self, program: Program) -> Vector | None:
+        """The velocities that the program asks for, or None where none are found."""
+        soft = len(program.least)
+        qd, _, flag, _ = daqp.solve(
+            np.ascontiguousarray(program.hessian),
+            np.ascontiguousarray(program.gradient),
+            np.ascontiguousarray(program.rows),
+            np.concatenate([program.upper, np.full(soft, 1e30)]),
+            np.concatenate([program.lower, program.least]),
+            np.array([HARD] * len(program.lower) + [SOFT] * soft, dtype=np.int32),
+        )
+        found: Vector | None = qd if flag >= 1 and np.all(np.isfinite(qd)) else None
+        return found
 
     def _posture_velocity(self, command: MotionCommand, task: Matrix) -> Vector:
         """Velocity towards the posture that leaves the tool where it is, (dof,)."""
@@ -324,22 +418,42 @@ class Servo:
 
     def _bounds(self) -> tuple[Vector, Vector]:
         """Velocities that the limits allow at the end of this step."""
-        step = self._acceleration * self.options.period
-        lower = np.maximum(-self._velocity, self._qd - step)
-        upper = np.minimum(self._velocity, self._qd + step)
         ahead = self._towards_limit(self.robot.upper - self._q, self._qd)
         behind = self._towards_limit(self._q - self.robot.lower, -self._qd)
-        # What the acceleration limit cannot reach any more is done as far as it can.
-        upper = np.maximum(np.minimum(upper, ahead), self._qd - step)
-        lower = np.minimum(np.maximum(lower, -behind), self._qd + step)
-        return lower, np.maximum(upper, lower)
+        return self._reachable(
+            -np.minimum(self._velocity, behind), np.minimum(self._velocity, ahead)
+        )
+
+    def _reachable(self, least: Vector, most: Vector) -> tuple[Vector, Vector]:
+        """Velocities in ``least``..``most`` that acceleration and jerk let this step reach.
+
+        Only those count from which both can be kept later on too. What cannot be kept any more is
+        done as far as it can.
+        """
+        dt, slew = self.options.period, self._jerk * self.options.period
+        lowest = np.maximum(-self._acceleration, self._qdd - slew)
+        highest = np.minimum(self._acceleration, self._qdd + slew)
+        rise = np.clip(self._fading(most - self._qd), lowest, highest)
+        fall = np.clip(-self._fading(self._qd - least), lowest, highest)
+        upper = self._qd + dt * rise
+        return np.minimum(self._qd + dt * fall, upper), upper
+
+    def _fading(self, room: Vector) -> Vector:
+        """Largest acceleration that can fade to none before the velocity has used up ``room``."""
+        # a dt + a^2 / (2 jerk) <= room, solved for a.
+        dt = self.options.period
+        fading = self._jerk * (np.sqrt(dt * dt + 2 * np.maximum(room, 0.0) / self._jerk) - dt)
+        result: Vector = np.where(room < 0.0, room / dt, fading)
+        return result
 
     def _towards_limit(self, room: Vector, speed: Vector) -> Vector:
         """Largest speed after this step from which the joints can still stop in ``room``."""
         dt, brake = self.options.period, 0.9 * self._acceleration
-        # room - (speed + v) dt / 2 >= v^2 / (2 brake), solved for v.
+        # Time until the brake bites.
+        late = 0.5 * dt + self._acceleration / self._jerk
+        # room - speed dt / 2 >= v late + v^2 / (2 brake), solved for v.
         left = np.maximum(room - 0.5 * dt * np.maximum(speed, 0.0), 0.0)
-        result: Vector = -0.5 * brake * dt + np.sqrt((0.5 * brake * dt) ** 2 + 2 * brake * left)
+        result: Vector = brake * (np.sqrt(late * late + 2 * left / brake) - late)
         return result
 
     def _dampers(self, close: list[Proximity], jacobians: Matrix) -> tuple[Matrix, Vector]:
@@ -370,7 +484,9 @@ class Servo:
         floor = self._floors.setdefault(item.pair, min(stop, item.distance))
         room = item.distance - floor
         if room >= 0:
-            return -self._speed_for(room, self._braking)
+            # room >= v late + v^2 / (2 braking), solved for v.
+            late, braking = self._late, self._braking
+            return -braking * (math.sqrt(late * late + 2 * room / braking) - late)
         return min(-self.options.gain * room, RETREAT)
 
     # ---------------------------------------------------------------- the verdict
@@ -410,7 +526,7 @@ class Servo:
         return ServoStatus.NO_WARNING, ""
 
 
-def _difference(tool: Matrix, target: Matrix) -> tuple[Vector, Vector]:
-    """Translation and rotation vector from ``tool`` to ``target``, base axes."""
+def difference(tool: Matrix, target: Matrix) -> tuple[Vector, Vector]:
+    """Translation [m] and rotation vector [rad] from ``tool`` to ``target``, base axes."""
     turn: Vector = np.array(pin.log3(target[:3, :3] @ tool[:3, :3].T))
     return target[:3, 3] - tool[:3, 3], turn

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from behavior_motion import Trajectory
 from behavior_packages import packages
 from behavior_skills.arm.context import SkillContext
-from behavior_skills.interfaces import Array
+from behavior_skills.interfaces import ArmStream, Array
 from behavior_skills.node import conversion
 
 
@@ -28,6 +29,19 @@ class Part(enum.Enum):
 
     ARM = "arm"
     GRIPPER = "gripper"
+
+
+class Listener(Protocol):
+    """A subscription of one goal."""
+
+    newest: Any
+    """Message that came last; None: none came."""
+
+    def publishers(self) -> int:
+        """How many publish there."""
+
+    def close(self) -> None:
+        """Listen no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +58,12 @@ class SkillGoal:
     show: Callable[[Trajectory], None]
     """Publishes a motion that is planned, but not done."""
     recording_directory: str
+    stream: ArmStream
+    """The arm, told its motion many times a second."""
+    occupied: Callable[[], AbstractContextManager[None]]
+    """What `replaces` moves the arm within: takes the place of the goal that runs."""
+    listen: Callable[[Any, str], Listener]
+    """Subscribes to a topic: type of its messages and name."""
 
     def stamped(self, pose: Array) -> Any:
         """A pose in the robot's base frame, 4x4, as a message of now."""
@@ -62,6 +82,9 @@ class SkillServer:
     needs: Part | None = None
     """A goal is refused while one that occupies this is under way."""
     occupies: frozenset[Part] = frozenset()
+    replaces: bool = False
+    """A newer goal takes the place of the one that runs: its `work` checks itself and moves
+    the arm within the goal's `occupied`."""
 
     @property
     def is_action(self) -> bool:

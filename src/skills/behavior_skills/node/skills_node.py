@@ -8,9 +8,12 @@ skills, see `skill_server`.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -41,9 +44,11 @@ from behavior_ros import (
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import PlanningWorld, Speeds
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import Array, Failure, Hand, SkillFailure
+from behavior_skills.interfaces import REPLACED, Array, Failure, Hand, SkillFailure
 from behavior_skills.node import conversion
+from behavior_skills.node.arm_stream import arm_stream
 from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
+from behavior_skills.node.listener import GoalListener
 from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
@@ -53,6 +58,10 @@ from behavior_tree.shown_text import reason_text
 
 START_PATIENCE = 2.5
 """[s] wall time that a goal waits for the first joint state and snapshot of the scene."""
+OTHERS_END = 0.2
+"""[s] wall time in which another goal that is over gives the arm up ..."""
+REPLACED_ENDS = 2.0
+"""[s] ... and one that was replaced."""
 SWITCH_INTERVAL = 5e-4
 """[s] after which a thread that computes lets another one go on."""
 
@@ -96,11 +105,15 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._world.warm_up()
         self._hand = Hand()
         self._arm_lock = threading.Lock()
+        self._newest: GoalContext | None = None
+        """The newest goal of a skill that replaces its goals."""
+        self._newest_lock = threading.Lock()
         self._transforms = create_transform_buffer(self)
         self._path = self.create_publisher(MarkerArray, "/motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
         self._state = RobotState(self, self._robot)
         self._arm = ArmClient(self, self._state, controllers.arm, self._show, self._hide)
+        self._stream = arm_stream(self, self._robot, controllers)
         self._gripper = GripperClient(self, controllers.gripper)
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._speeds = Speeds(
@@ -147,7 +160,12 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         part = skill.needs
         if part is None:
             return None
-        busy = [n for n in self._busy() if part in self._skills[n].occupies]
+        busy = [
+            name
+            for name in self._busy()
+            if part in self._skills[name].occupies
+            and not (skill.replaces and self._skills[name] is skill)
+        ]
         if not busy:
             return None
         return f"the {part.value} is busy with {busy[0]}; wait for it or cancel it"
@@ -158,38 +176,62 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _run(self, skill: SkillServer, context: GoalContext) -> Any:
         """Run a skill and turn its end into an answer."""
-        needs_arm = skill.needs is Part.ARM
-        # Two goals that were accepted in the same moment meet here.
-        if needs_arm and not self._arm_lock.acquire(timeout=0.2):
-            return conversion.fail(
-                skill.answer(), Failure.INVALID_REQUEST, "The arm is busy with another goal."
-            )
         context.pace = lambda: self._state.await_next(context)
+        occupied = partial(self._occupied, skill, context)
         try:
-            with interruptible(context.check_cancelled):
+            with (
+                interruptible(context.check_cancelled),
+                contextlib.nullcontext() if skill.replaces else occupied(),
+            ):
                 check_goal(context.goal)
                 self._await_start(context)
-                result = skill.work(self._goal(context))
+                result = skill.work(self._goal(context, occupied))
         except SkillFailure as failure:
             result = conversion.fail(skill.answer(), failure.failure, str(failure))
         except MotionError as error:
             result = conversion.fail(
                 skill.answer(), Failure.INVALID_REQUEST, sentence(error.message)
             )
-        except Cancelled:
-            phase = context.phase or "the beginning"
-            result = conversion.fail(
-                skill.answer(),
-                Failure.CANCELED,
-                f"Cancelled in {phase}: the arm stands. {self._hand.text}",
-            )
-        finally:
-            if needs_arm:
-                self._arm_lock.release()
+        except Cancelled as cancelled:
+            result = self._cancelled(skill, context, str(cancelled))
         self._report(skill.interface.__name__, result)
         return result
 
-    def _goal(self, context: GoalContext) -> SkillGoal:
+    def _cancelled(self, skill: SkillServer, context: GoalContext, reason: str) -> Any:
+        phase = context.phase or "the beginning"
+        if reason == REPLACED:
+            text = f"Replaced in {phase}: {reason}."
+            return conversion.fail(skill.answer(), Failure.REPLACED, text)
+        text = f"Cancelled in {phase}: the arm stands. {self._hand.text}"
+        return conversion.fail(skill.answer(), Failure.CANCELED, text)
+
+    @contextlib.contextmanager
+    def _occupied(self, skill: SkillServer, context: GoalContext) -> Iterator[None]:
+        """Within the block the arm is this goal's, where the skill needs it."""
+        if skill.needs is not Part.ARM:
+            yield
+            return
+        patience = OTHERS_END
+        if skill.replaces:
+            patience = REPLACED_ENDS
+            with self._newest_lock:
+                if self._newest is not None:
+                    self._newest.cancel(REPLACED)
+                self._newest = context
+        # Two goals that were accepted in the same moment meet here.
+        deadline = time.monotonic() + patience
+        while not self._arm_lock.acquire(timeout=0.05):
+            context.check_cancelled()
+            if time.monotonic() > deadline:
+                raise SkillFailure(Failure.INVALID_REQUEST, "The arm is busy with another goal.")
+        try:
+            yield
+        finally:
+            self._arm_lock.release()
+
+    def _goal(
+        self, context: GoalContext, occupied: Callable[[], AbstractContextManager[None]]
+    ) -> SkillGoal:
         scene = SceneClient(self._scene, context, self)
         return SkillGoal(
             message=context.goal,
@@ -209,6 +251,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             warn=lambda text: self.get_logger().warning(reason_text(text)),
             show=self._preview,
             recording_directory=self._values["recording_directory"],
+            stream=self._stream,
+            occupied=occupied,
+            listen=partial(GoalListener, self),
         )
 
     def _await_start(self, context: GoalContext) -> None:

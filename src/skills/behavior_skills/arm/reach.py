@@ -1,0 +1,552 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reach for a target that may move: small steps by sight of target and obstacles, no plan.
+
+Every hundredth of a second a quadratic program chooses the joints' velocities, see
+`behavior_motion.Servo`. Such steps can get stuck, before a wall or at a joint's limit. Then a path
+is planned and followed; it hands back to the small steps at its end, or as soon as the target has
+moved away from where it leads to or something has come into the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from behavior_motion import (
+    JointLimits,
+    MotionCommand,
+    PlanOptions,
+    Servo,
+    ServoOptions,
+    ServoStatus,
+    ServoStep,
+    TargetSmoother,
+    Trajectory,
+    interruptible,
+)
+from behavior_motion.servo.controller import difference
+from behavior_skills.arm.context import Skill
+from behavior_skills.arm.execution import REST_SPEED, STOP_TIMEOUT
+from behavior_skills.arm.planning import checked
+from behavior_skills.arm.reach_request import (
+    ANY_ORIENTATION,
+    ANYTHING,
+    ReachRequest,
+)
+from behavior_skills.arm.streaming import Instant, Reference, instant_of
+from behavior_skills.goal_checks import planning_budget
+from behavior_skills.interfaces import (
+    REPLACED,
+    ArmStream,
+    Array,
+    Failure,
+    ObjectView,
+    SkillFailure,
+)
+from behavior_tree.cause import Cancelled
+
+PERIOD = 0.01
+"""[s] between steps."""
+SLACK = 0.005
+"""[m] by which the approach to an obstacle ends before the distance that must be kept."""
+STUCK_TIME = 0.4
+"""[s] without ..."""
+STUCK_WAY = 0.01
+"""[rad] ... this much motion of any joint, far from a target that rests, is being stuck."""
+MOVED, TURNED = 0.02, 0.1
+"""[m], [rad] by which a target has moved away from where it was."""
+LOOK_AHEAD = (0.05, 0.15, 0.3)
+"""[s] ahead of a planned path's motion something in the way is noticed."""
+BEHIND, BEHIND_TIME = 0.15, 0.15
+"""[rad] and [s] of motion by which the arm may be behind ..."""
+BEHIND_PATIENCE = 0.4
+"""[s] ... for so long."""
+REST_PATIENCE = 1.0
+"""[s] in which the arm must come within the tolerances once it was sent there."""
+PATH_LEAD = 0.2
+"""[s] by which a planned path is told ahead."""
+LOOK_PERIOD = 0.02
+"""[s] wall time between two looks at the target while a path is planned."""
+_LASTING = frozenset(
+    {
+        Failure.GOAL_IN_COLLISION,
+        Failure.UNREACHABLE,
+        Failure.PLANNING_FAILED,
+        Failure.PLANNING_TIMED_OUT,
+        Failure.BLOCKED,
+    }
+)
+"""What a goal that holds waits for the end of."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachParameters:
+    """What a request leaves open."""
+
+    position_tolerance: float = 0.005
+    """[m]"""
+    orientation_tolerance: float = 0.03
+    """[rad]"""
+    min_distance: float = 0.005
+    """[m]"""
+    approach_std_dev: float = 0.02
+    """[m]"""
+    max_linear_velocity: float = 0.4
+    """[m/s]"""
+    timeout: float = 30.0
+    """[s]"""
+
+
+@dataclass(slots=True)
+class _Path:
+    """A planned path that drives."""
+
+    trajectory: Trajectory
+    aim: Array
+    """Pose of the target that it was planned for, 4x4."""
+    time: float = 0.0
+    """[s] of the trajectory that was decided last."""
+
+
+@dataclass
+class ReachSkill(Skill):
+    """One goal; call :meth:`run`."""
+
+    request: ReachRequest
+    stream: ArmStream
+    parameters: ReachParameters = ReachParameters()
+    plans: int = 0
+    """Planned paths that were needed."""
+    distance: float = math.inf
+    """[m] from the target at the end."""
+    angle: float = math.inf
+    """[rad] from its orientation."""
+    _path: _Path | None = None
+    _planned_for: Array | None = None
+    """The target that the last planned path was for, while it has not moved."""
+    _held_up: str = ""
+    """Why a goal that holds does not get to its target."""
+    _held_up_in: int = -1
+    """Revision of the planner's scene in which it does not."""
+    _farthest: float = 1e-3
+    """[m] greatest distance from the target so far."""
+    _recent: deque[tuple[float, Array, Array, float]] = field(default_factory=deque)
+    """Time, joints, target and distance of the last steps."""
+    _seen: Mapping[str, ObjectView] | None = None
+    _off: list[str] = field(default_factory=list)
+    _behind_since: float | None = None
+    _there_since: float | None = None
+    _step: ServoStep | None = None
+
+    def check(self) -> None:
+        """Raise `SkillFailure` where the request cannot be."""
+        self.request.check(self.robot)
+        self.request.target()
+
+    def run(self) -> None:
+        """Go there and, where wanted, stay.
+
+        Raises:
+            SkillFailure: with one of Reach's result codes; the arm stands.
+            Cancelled: the client cancelled, and the arm stands; or a newer goal takes over, and
+                goes on from the motion.
+        """
+        self.check()
+        self._switches = contextlib.ExitStack()
+        with self._switches:
+            self._allow_touch()
+            self._look()
+            self._start()
+            try:
+                self._reach()
+            except Cancelled as cancelled:
+                if str(cancelled) != REPLACED:
+                    self._rest()
+                raise
+            except BaseException:
+                self._rest()
+                raise
+            finally:
+                self._measure()
+
+    # ------------------------------------------------------------------ the loop
+
+    def _start(self) -> None:
+        request, now = self.request, self.runtime.now()
+        self._limits = JointLimits.of(self.robot, 1.0, 1.0)
+        last = self.stream.last
+        moving = last is not None and now < last.times[-1]
+        if moving and last is not None:
+            instant = instant_of(last, now)
+        else:
+            q = self.arm.state().q
+            instant = Instant(np.clip(q, self.robot.lower, self.robot.upper), 0 * q, 0 * q)
+        self._reference = Reference(self._limits, now, instant)
+        held = self.hand.held
+        defaults = self.parameters
+        self._position_tolerance = request.position_tolerance or defaults.position_tolerance
+        self._angle_tolerance = request.orientation_tolerance or defaults.orientation_tolerance
+        self._width = held.width if held else None
+        least = request.min_distance or defaults.min_distance
+        self._servo = Servo(
+            self.robot,
+            self.world.planner.scene,
+            instant.q,
+            ServoOptions(
+                period=PERIOD,
+                max_velocity_scaling_factor=request.velocity_scaling or self.speeds.free,
+                max_acceleration_scaling_factor=request.acceleration_scaling
+                or self.speeds.acceleration,
+                max_linear_speed=request.max_linear_velocity or defaults.max_linear_velocity,
+                stop_distance=least + SLACK,
+                least_distance=least,
+                gripper_width=self._width,
+                position_tolerance=0.5 * self._position_tolerance,
+                rotation_tolerance=0.5 * self._angle_tolerance,
+            ),
+        )
+        self._servo.reset(instant.q, instant.qd, instant.qdd)
+        self._smoother = TargetSmoother(self._servo.tool_pose(), PERIOD) if request.smooth else None
+        self._began = now
+
+    def _reach(self) -> None:
+        while not self._done():
+            self.runtime.tick()
+            now = self.runtime.now()
+            self.stream.check()
+            self._look()
+            self._follow_target()
+            reference = self._reference
+            if now > reference.time:
+                # Late, which a path may be after: it is planned anew then.
+                reference.catch_up(now)
+                self._path = self._planned_for = None
+                self._from(reference.end)
+            self._decide(now)
+            self._watch(now)
+            if self._stuck():
+                self._unstick()
+
+    def _decide(self, now: float) -> None:
+        """Decide on the motion as far ahead as must be, and tell it."""
+        reference = self._reference
+        while reference.time < now + self._lead():
+            self._extend()
+        reference.trim(now)
+        self.stream.send(reference.motion(), now)
+
+    def _lead(self) -> float:
+        """[s] by which the motion is decided ahead: paths are in no hurry."""
+        lead = self.stream.lead
+        return max(lead, PATH_LEAD) if self._path is not None else lead
+
+    def _extend(self) -> None:
+        """Decide on the next period."""
+        if self._path is not None:
+            self._along_path(self._path)
+            return
+        command = self._command()
+        felt = None
+        if self.request.feel:
+            felt = self.robot.forward_kinematics(self.arm.state().q)
+        before = self._reference.end.qd
+        step = self._step = self._servo.step(command, felt)
+        self._reference.extend(PERIOD, Instant(step.q, step.qd, (step.qd - before) / PERIOD))
+        self._remember(step)
+
+    def _command(self) -> MotionCommand:
+        request, target = self.request, self._target
+        pose = self._goal_pose()
+        if self._smoother is not None:
+            pose = self._smoother.step(self._servo.tool_pose(), pose)
+        posture = np.array(request.posture) if request.posture else None
+        approach = request.way_in(target, self.parameters.approach_std_dev)
+        if request.position_only:
+            return MotionCommand(position=pose[:3, 3], approach=approach, posture=posture)
+        return MotionCommand(pose, approach=approach, posture=posture)
+
+    def _goal_pose(self) -> Array:
+        """The target's pose; that of a position alone has the orientation that is kept."""
+        pose = self._target.base_T_target
+        if self.request.position_only:
+            return self._servo.target(MotionCommand(position=pose[:3, 3]))
+        return pose
+
+    def _from(self, instant: Instant) -> None:
+        """Small steps from here on."""
+        self._servo.reset(instant.q, instant.qd, instant.qdd)
+        self._recent.clear()
+
+    # ------------------------------------------------------------------ what is around
+
+    def _look(self) -> None:
+        """Newest target; newest objects, but for those that are switched off."""
+        self._target = self.request.target()
+        objects = self.scene.objects()
+        if objects is self._seen:
+            return
+        self._seen = objects
+        self.world.sync(objects, self.hand.held)
+        off = self.request.switched_off(objects)
+        if off != self._off:
+            self._off = off
+            self._switches.close()
+            self._allow_touch()
+            pairs = [(glob.escape(name), "*") for name in off]
+            self._switches.enter_context(self.world.planner.scene.allowing(pairs))
+
+    def _allow_touch(self) -> None:
+        wanted = self.request.may_touch
+        names = [ANYTHING] if ANYTHING in wanted else [glob.escape(name) for name in wanted]
+        scene = self.world.planner.scene
+        self._switches.enter_context(scene.allowing([("*", name) for name in names]))
+
+    def _follow_target(self) -> None:
+        """A target that has moved on is reason to look anew."""
+        pose = self._goal_pose()
+        if self._planned_for is not None and _moved(self._planned_for, pose):
+            self._planned_for = None
+            self._held_up = ""
+            if self._path is not None:
+                self._hand_back()
+
+    # ------------------------------------------------------------------ planned paths
+
+    def _stuck(self) -> bool:
+        """Whether the small steps do not come nearer to a target that rests."""
+        if self._path is not None or not self._recent or self._arrived():
+            return False
+        (then, q0, target0, off0), (now, q, target, off) = self._recent[0], self._recent[-1]
+        return (
+            now - then >= STUCK_TIME - 0.5 * PERIOD
+            and float(np.abs(q - q0).max()) < STUCK_WAY
+            and float(np.abs(target - target0).max()) < 1e-3
+            and off > 0.7 * off0
+        )
+
+    def _remember(self, step: ServoStep) -> None:
+        at, recent = self._reference.time, self._recent
+        off = step.position_error + 0.1 * step.rotation_error
+        recent.append((at, step.q, self._target.base_T_target, off))
+        while at - recent[0][0] > STUCK_TIME + 0.5 * PERIOD:
+            recent.popleft()
+
+    def _unstick(self) -> None:
+        """Have a planned path take over, or end; a goal that holds waits instead."""
+        scene = self.world.planner.scene
+        if self._held_up and self._held_up_in == scene.revision:
+            return
+        why = self._step.message if self._step is not None else ""
+        try:
+            if self.request.local_only:
+                raise SkillFailure(Failure.BLOCKED, _blocked(why, "no planned path is wanted"))
+            if self._planned_for is not None and not self._held_up:
+                raise SkillFailure(Failure.BLOCKED, _blocked(why, "a planned path did not help"))
+            self._plan(why)
+            self._held_up = ""
+        except SkillFailure as failure:
+            if not (self.request.hold and failure.failure in _LASTING):
+                raise
+            self._held_up, self._held_up_in = str(failure), scene.revision
+            self._planned_for = self._goal_pose()
+        except _Elsewhere:
+            self._planned_for = None
+        if self._path is None:
+            self._from(self._reference.end)
+
+    def _plan(self, why: str) -> None:
+        """Plan to the target, or to the stand-off before it."""
+        self._feedback("plan", why or "small steps are stuck")
+        self._rest()
+        goal = self._goal_pose()
+        aim = np.array(goal)
+        approach = self.request.way_in(self._target, self.parameters.approach_std_dev)
+        if approach is not None:
+            aim[:3, 3] -= approach.direction
+        options = PlanOptions(
+            max_velocity_scaling_factor=self.request.velocity_scaling or self.speeds.free,
+            max_acceleration_scaling_factor=self.request.acceleration_scaling
+            or self.speeds.acceleration,
+            gripper_width=self._width,
+        )
+        self.plans += 1
+        q = self._reference.end.q
+        with planning_budget(), interruptible(self._watch_target(goal)):
+            plan = checked(self.world.planner.plan_to_pose(q, [aim], options=options))
+        assert plan.trajectory is not None
+        self._path = _Path(plan.trajectory, goal)
+        self._planned_for = goal
+        now = self.runtime.now()
+        self._reference = Reference(self._limits, now, Instant(q, 0 * q, 0 * q))
+        self._decide(now)
+
+    def _watch_target(self, planned: Array) -> Callable[[], None]:
+        """A check that ends planning once the target has moved away."""
+        looked = time.monotonic()
+
+        def check() -> None:
+            nonlocal looked
+            if time.monotonic() - looked < LOOK_PERIOD:
+                return
+            looked = time.monotonic()
+            newest = self.request.target().base_T_target
+            if float(np.linalg.norm(newest[:3, 3] - planned[:3, 3])) > MOVED:
+                raise _Elsewhere
+
+        return check
+
+    def _along_path(self, path: _Path) -> None:
+        trajectory = path.trajectory
+        path.time = min(path.time + PERIOD, trajectory.duration)
+        self._reference.extend(PERIOD, Instant(*trajectory.sample(path.time)))
+        if path.time >= trajectory.duration or self._in_the_way(path):
+            self._hand_back()
+
+    def _in_the_way(self, path: _Path) -> bool:
+        if round(path.time / PERIOD) % 4:
+            return False
+        ahead = [path.time + ahead for ahead in LOOK_AHEAD]
+        points = path.trajectory.sample_many(np.minimum(ahead, path.trajectory.duration))[0]
+        planner, width = self.world.planner, self._width
+        return any(planner.check_state(q, gripper_width=width).pairs for q in points)
+
+    def _hand_back(self) -> None:
+        self._path = None
+        self._from(self._reference.end)
+
+    # ------------------------------------------------------------------ ends
+
+    def _arrived(self) -> bool:
+        step = self._step
+        if step is None or self._path is not None:
+            return False
+        near = step.position_error <= self._position_tolerance
+        free = self._angle_tolerance >= ANY_ORIENTATION
+        return near and (free or step.rotation_error <= self._angle_tolerance)
+
+    def _done(self) -> bool:
+        if self._step is None or self.request.hold or self._path is not None:
+            return False
+        still = float(np.abs(self._reference.end.qd / self.robot.velocity_limits).max()) < 0.02
+        if not (self._arrived() and still):
+            self._there_since = None
+            return False
+        self._measure()
+        free = self._angle_tolerance >= ANY_ORIENTATION
+        if self.distance <= self._position_tolerance and (
+            free or self.angle <= self._angle_tolerance
+        ):
+            return True
+        now = self.runtime.now()
+        self._there_since = self._there_since or now
+        if now - self._there_since > REST_PATIENCE:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"The arm was sent to the target, but the tool is {1e3 * self.distance:.1f} mm "
+                f"and {self.angle:.3f} rad from it. See whether something holds the arm, or ask "
+                "for wider tolerances.",
+            )
+        return False
+
+    def _measure(self) -> None:
+        """How far the tool is from the target, by the measured joints."""
+        with contextlib.suppress(SkillFailure):
+            tool = self.robot.forward_kinematics(self.arm.state().q)
+            shift, turn = difference(tool, self._goal_pose())
+            self.distance, self.angle = float(np.linalg.norm(shift)), float(np.linalg.norm(turn))
+
+    def _watch(self, now: float) -> None:
+        self._tell()
+        self._check_following(now)
+        if self.request.hold and not self.request.timeout:
+            return
+        limit = self.request.timeout or self.parameters.timeout
+        if now - self._began > limit:
+            self._measure()
+            detail = self._step.message if self._step is not None else ""
+            raise SkillFailure(
+                Failure.TIMED_OUT,
+                f"The tool is {1e3 * self.distance:.0f} mm from the target after {limit:g} s"
+                f"{': ' + detail if detail else ''}. Give it more time, or a target that rests.",
+            )
+
+    def _check_following(self, now: float) -> None:
+        """Raise EXECUTION_FAILED where the arm does not go where it is sent."""
+        sent, is_at = self._reference.at(now), self.arm.state().q
+        behind = np.abs(is_at - sent.q) - BEHIND_TIME * np.abs(sent.qd)
+        joint = int(np.argmax(behind))
+        if behind[joint] < BEHIND:
+            self._behind_since = None
+            return
+        if self._behind_since is None:
+            self._behind_since = now
+        if now - self._behind_since > BEHIND_PATIENCE:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"{self.robot.joint_names[joint]} is {abs(is_at[joint] - sent.q[joint]):.2f} rad "
+                "from where it is sent. See whether something holds the arm, and that its "
+                f"controller is active and takes what comes on {self.stream.name}.",
+            )
+
+    def _tell(self) -> None:
+        step = self._step
+        if self._path is not None:
+            self._feedback("path", "")
+        elif step is not None:
+            arrived = self._arrived() and self.request.hold
+            self._feedback("hold" if arrived else "step", self._held_up or step.message)
+
+    def _feedback(self, phase: str, detail: str) -> None:
+        step = self._step
+        tool = self.robot.forward_kinematics(self._reference.end.q)
+        shift, turn = difference(tool, self._goal_pose())
+        off = float(np.linalg.norm(shift))
+        self._farthest = max(off, self._farthest)
+        self.runtime.feedback(
+            phase,
+            1.0 - off / self._farthest,
+            distance=off,
+            angle=float(np.linalg.norm(turn)),
+            clearance=step.distance if step is not None else math.inf,
+            status=int(step.status if step is not None else ServoStatus.NO_WARNING),
+            detail=detail,
+            planned=phase == "path",
+        )
+
+    def _rest(self) -> None:
+        """Wait until the arm has come to rest: what was sent last ends in a braking."""
+        self.runtime.shield(True)
+        start = self.runtime.now()
+        end = float(self._reference.motion().times[-1])
+        try:
+            while self.runtime.now() - start < STOP_TIMEOUT:
+                rests = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
+                if rests and self.runtime.now() >= end:
+                    break
+                self.runtime.tick()
+        except SkillFailure:
+            pass  # The robot is gone: the caller reports why.
+        finally:
+            self.runtime.shield(False)
+        self._reference.catch_up(max(self.runtime.now(), end + 1e-6))
+
+
+class _Elsewhere(Exception):
+    """The target has moved away from what was being planned for."""
+
+
+def _moved(first: Array, second: Array) -> bool:
+    shift, turn = difference(first, second)
+    return float(np.linalg.norm(shift)) > MOVED or float(np.linalg.norm(turn)) > TURNED
+
+
+def _blocked(why: str, what: str) -> str:
+    reason = f"{why[0].upper()}{why[1:]}" if why else "Small steps bring the tool no nearer"
+    return f"{reason}; {what}. Clear the way, or move the target."

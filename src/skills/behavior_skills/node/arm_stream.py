@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The skills' `ArmStream` in ROS, in the way that the robot's file names.
+
+Three ways, all of which real robots have: messages on the topic of a joint trajectory controller,
+goals of its action that replace each other, and positions for a forward command controller.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import numpy as np
+from control_msgs.action import FollowJointTrajectory
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from behavior_motion import RobotModel
+from behavior_motion.robot.robot_file import ControllersSection
+from behavior_ros import End, RemoteGoal, remote_actions, to_duration, to_time
+from behavior_skills.arm.streaming import instant_of
+from behavior_skills.interfaces import ArmStream, Failure, SkillFailure, StreamedMotion
+
+LEAD = 0.03
+"""[s] by which messages are sent ahead."""
+GOAL_PERIOD = 0.05
+"""[s] between goals: each takes several messages."""
+QUEUED = 1
+"""Only the newest message counts."""
+
+
+class TrajectoryTopic:
+    """Messages for a joint trajectory controller."""
+
+    lead = LEAD
+
+    def __init__(self, node: Node, topic: str, robot: RobotModel) -> None:
+        self.name = topic
+        self.last: StreamedMotion | None = None
+        self._joints = robot.joint_names
+        self._publisher = node.create_publisher(JointTrajectory, topic, QUEUED)
+
+    def send(self, motion: StreamedMotion, now: float) -> None:
+        """Publish it; its stamp says when it began."""
+        self.last = motion
+        message = trajectory_message(motion, self._joints)
+        message.header.stamp = to_time(float(motion.times[0]))
+        self._publisher.publish(message)
+
+    def check(self) -> None:
+        """Raise SERVER_LOST where nobody listens."""
+        _check_listened_to(self._publisher, self.name)
+
+
+class PositionsTopic:
+    """Positions for a forward command controller, which goes there at once."""
+
+    lead = LEAD
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self.name = topic
+        self.last: StreamedMotion | None = None
+        self._publisher = node.create_publisher(Float64MultiArray, topic, QUEUED)
+
+    def send(self, motion: StreamedMotion, now: float) -> None:
+        """Publish where the joints are to be by now."""
+        self.last = motion
+        self._publisher.publish(Float64MultiArray(data=instant_of(motion, now).q.tolist()))
+
+    def check(self) -> None:
+        """Raise SERVER_LOST where nobody listens."""
+        _check_listened_to(self._publisher, self.name)
+
+
+class ReplacedGoals:
+    """Goals of a joint trajectory controller's action, each in place of the one before."""
+
+    lead = LEAD + GOAL_PERIOD
+
+    def __init__(self, node: Node, action: str, robot: RobotModel) -> None:
+        self.name = action
+        self.last: StreamedMotion | None = None
+        self._joints = robot.joint_names
+        self._action = remote_actions(node).action(FollowJointTrajectory, action)
+        self._goal: RemoteGoal | None = None
+        self._sent = -float("inf")
+
+    def send(self, motion: StreamedMotion, now: float) -> None:
+        """Send it as a goal, where the one before is old enough."""
+        if now - self._sent < GOAL_PERIOD:
+            return
+        self.last, self._sent = motion, now
+        trajectory = trajectory_message(motion, self._joints)
+        trajectory.header.stamp = to_time(float(motion.times[0]))
+        self._goal = self._action.send(
+            FollowJointTrajectory.Goal(trajectory=trajectory), from_worker=True
+        )
+
+    def check(self) -> None:
+        """Raise SERVER_LOST where the server is not there, EXECUTION_FAILED where it gave up."""
+        ended = None if self._goal is None else self._goal.outcome
+        if ended is None:
+            return
+        self._goal = None
+        if ended.end is End.LOST:
+            raise SkillFailure(
+                Failure.SERVER_LOST,
+                f"The controller {self.name} does not answer: {ended.message}. Start the robot's "
+                "driver or the simulation again.",
+            )
+        if not ended.succeeded:
+            why = getattr(ended.result, "error_string", "") or ended.end.value
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"The arm's controller gave up: {why}. Clear what blocks the arm and try again.",
+            )
+
+
+def arm_stream(node: Node, robot: RobotModel, controllers: ControllersSection) -> ArmStream:
+    """The way that the robot's file names."""
+    stream = controllers.stream
+    if stream.topic is None:
+        return ReplacedGoals(node, controllers.arm, robot)
+    if stream.interface == "positions":
+        return PositionsTopic(node, stream.topic)
+    return TrajectoryTopic(node, stream.topic, robot)
+
+
+def trajectory_message(motion: StreamedMotion, joints: tuple[str, ...]) -> JointTrajectory:
+    """Positions and velocities over the time since the motion's first point."""
+    # array("d") passes the message's setters unchecked, which lists of floats do not.
+    points = [
+        JointTrajectoryPoint(
+            positions=array("d", q.tobytes()),
+            velocities=array("d", qd.tobytes()),
+            time_from_start=to_duration(time),
+        )
+        for time, q, qd in zip(
+            (motion.times - motion.times[0]).tolist(),
+            np.ascontiguousarray(motion.positions),
+            np.ascontiguousarray(motion.velocities),
+            strict=True,
+        )
+    ]
+    return JointTrajectory(joint_names=list(joints), points=points)
+
+
+def _check_listened_to(publisher: Any, topic: str) -> None:
+    if publisher.get_subscription_count() == 0:
+        raise SkillFailure(
+            Failure.SERVER_LOST,
+            f"No controller of the arm listens on {topic}. Start the robot's driver or the "
+            "simulation, or correct controllers.stream in the robot's file.",
+        )

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reaching for targets that move, in a kinematic world with its own clock."""
+
+import numpy as np
+import pytest
+from fakes import FakeWorld, context_of
+
+from behavior_motion import JointLimits
+from behavior_motion.servo.controller import difference
+from behavior_skills.arm.reach import PERIOD, ReachSkill
+from behavior_skills.arm.reach_request import ReachRequest, ReachTarget
+from behavior_skills.arm.streaming import instant_of
+from behavior_skills.interfaces import REPLACED, Failure, JointState, SkillFailure
+from behavior_tree.cause import Cancelled
+
+
+def down(x, y, z):
+    pose = np.diag([1.0, -1.0, -1.0, 1.0])
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+class World(FakeWorld):
+    """An arm that follows what it is sent, at every hundredth of a second."""
+
+    lead = 0.03
+    name = "/arm/joint_trajectory"
+
+    def __init__(self, robot):
+        super().__init__(robot)
+        self.last = None
+        self.follows = True
+        self.sampled = [self.q.copy()]
+        self.target = down(0.45, -0.2, 0.3)
+        self.told = []
+        self.at = []
+        self.cancel_at = None
+        self.reason = "cancelled by the client"
+
+    def send(self, motion, now):
+        assert motion.times[0] <= now <= motion.times[-1]
+        self.last = motion
+
+    def check(self):
+        pass
+
+    def state(self):
+        qd = np.zeros(7)
+        if self.last is not None and self.follows:
+            qd = instant_of(self.last, self.time).qd
+        return JointState(super().state().q, qd, self.width)
+
+    def tick(self):
+        began = self.time
+        try:
+            super().tick()
+        finally:
+            self._follow(began)
+
+    def _follow(self, began):
+        if self.last is not None and self.follows:
+            for share in (0.5, 1.0):
+                self.q = instant_of(self.last, began + share * (self.time - began)).q
+                self.sampled.append(self.q.copy())
+        for event in list(self.at):
+            if event[0] <= self.time:
+                self.at.remove(event)
+                event[1]()
+
+    def check_cancelled(self):
+        if self.cancel_at is not None and self.time >= self.cancel_at and not self.shielded:
+            raise Cancelled(self.reason)
+
+    def feedback(self, phase, progress, **more):
+        super().feedback(phase, progress)
+        self.told.append((phase, more))
+
+    def tool(self):
+        return self.robot.forward_kinematics(self.q)
+
+    def keeps_limits(self, velocity=0.8, acceleration=0.5):
+        """Whether velocity, acceleration and jerk are kept at every sample."""
+        limits = JointLimits.of(self.robot, velocity, acceleration)
+        q = np.array(self.sampled)
+        assert np.all((q >= self.robot.lower) & (q <= self.robot.upper))
+        for order, limit in (
+            (1, limits.velocity),
+            (2, limits.acceleration),
+            (3, limits.jerk),
+        ):
+            rate = np.abs(np.diff(q, order, axis=0)) / PERIOD**order
+            assert np.all(rate <= limit * 1.01 + 1e-6), order
+
+
+@pytest.fixture
+def rig(planner):
+    from behavior_skills.arm.planning import PlanningWorld
+    from behavior_skills.interfaces import Hand
+
+    planner.scene.clear()
+    return World(planner.robot), PlanningWorld(planner, 0.0), Hand()
+
+
+def skill_of(rig, **wanted):
+    world = rig[0]
+    request = ReachRequest(target=lambda: ReachTarget(world.target, np.eye(3)), **wanted)
+    return ReachSkill(context_of(rig), request, world)
+
+
+def test_it_arrives_within_all_limits(rig):
+    world = rig[0]
+    skill = skill_of(rig)
+    skill.run()
+    assert skill.distance < 0.005
+    assert skill.angle < 0.03
+    assert skill.plans == 0
+    assert world.phases == ["step"]
+    world.keeps_limits()
+
+
+def test_a_target_that_moves_is_followed_at_once_and_without_a_plan(rig):
+    world = rig[0]
+    aside = {}
+
+    def move():
+        aside["time"], aside["to"] = world.time, world.tool()
+        world.target = down(0.55, -0.1, 0.3)  # 0.14 m
+        aside["heading"] = instant_of(world.last, world.time).qd
+
+    world.at.append((0.4, move))
+    before = down(0.45, -0.2, 0.3)
+    skill = skill_of(rig)
+    ends = []
+    original = world.send
+
+    def send(motion, now):
+        ends.append((now, motion))
+        original(motion, now)
+
+    world.send = send
+    skill.run()
+    assert np.linalg.norm(difference(world.tool(), world.target)[0]) < 0.005
+    assert np.linalg.norm(difference(world.tool(), before)[0]) > 0.1
+    assert skill.plans == 0
+    # The motion sent 50 ms after the move differs from what was decided before.
+    last_before = [m for t, m in ends if t <= aside["time"]][-1]
+    soon = [m for t, m in ends if aside["time"] < t <= aside["time"] + 0.05][-1]
+    at = aside["time"] + 0.05
+    assert np.abs(instant_of(soon, at).qdd - instant_of(last_before, at).qdd).max() > 0.1
+    world.keeps_limits()
+
+
+def test_a_goal_that_holds_follows_until_it_is_cancelled_and_rests_soon(rig):
+    world = rig[0]
+    world.at.append((2.0, lambda: setattr(world, "target", down(0.45, 0.2, 0.3))))
+    world.cancel_at = 2.6
+    with pytest.raises(Cancelled):
+        skill_of(rig, hold=True).run()
+    assert "hold" in world.phases
+    assert np.abs(world.state().qd).max() < 0.02
+    assert world.time < 2.6 + 0.4
+    world.keeps_limits(acceleration=1.0)
+
+
+def test_a_newer_goal_goes_on_from_the_motion(rig):
+    world = rig[0]
+    world.cancel_at, world.reason = 0.4, REPLACED
+    with pytest.raises(Cancelled):
+        skill_of(rig).run()
+    assert world.time < 0.45
+    speed = np.abs(world.state().qd).max()
+    assert speed > 0.1
+    world.cancel_at, world.target = None, down(0.45, 0.2, 0.35)
+    skill_of(rig).run()
+    world.keeps_limits(acceleration=1.0)
+
+
+def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
+    world = rig[0]
+    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
+    world.sampled = [world.q.copy()]
+    world.target = down(0.5, -0.25, 0.2)
+    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    skill = skill_of(rig)
+    skill.run()
+    assert skill.plans >= 1
+    assert {"step", "plan", "path"} <= set(world.phases)
+    assert world.phases[-1] == "step"
+    planner = rig[1].planner
+    least = min(planner.distance(q).distance for q in world.sampled[::3])
+    assert least > 0.0
+    world.keeps_limits()
+
+
+def test_obstacles_are_switched_while_it_moves(rig):
+    world = rig[0]
+    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
+    world.target = down(0.5, -0.25, 0.2)
+    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    through = skill_of(rig, obstacles_off=("w*",))
+    through.run()
+    assert through.plans == 0
+    world.target = down(0.5, 0.25, 0.2)
+    blocked = skill_of(rig, obstacles_off=("w*",), obstacles_on=("wall",), local_only=True)
+    with pytest.raises(SkillFailure) as caught:
+        blocked.run()
+    assert caught.value.failure is Failure.BLOCKED
+    assert "wall" in str(caught.value)
+    assert rig[1].planner.distance(world.q).distance > 0.005
+
+
+def test_a_target_in_an_obstacle_or_out_of_reach_ends_with_its_code(rig):
+    world = rig[0]
+    world.add("crate", 0.5, 0.0, 0.1, size=(0.2, 0.2, 0.2))
+    for target, failure in (
+        (down(0.5, 0.0, 0.1), Failure.GOAL_IN_COLLISION),
+        (down(1.2, 0.0, 0.3), Failure.UNREACHABLE),
+    ):
+        world.target = target
+        with pytest.raises(SkillFailure) as caught:
+            skill_of(rig).run()
+        assert caught.value.failure is failure
+        assert str(caught.value).endswith(".")
+        assert np.abs(world.state().qd).max() < 0.02
+
+
+def test_a_goal_that_holds_says_why_it_cannot_get_there_and_goes_on(rig):
+    world = rig[0]
+    world.target = down(1.2, 0.0, 0.3)
+    world.at.append((4.0, lambda: setattr(world, "target", down(0.5, 0.0, 0.4))))
+    world.cancel_at = 8.0
+    with pytest.raises(Cancelled):
+        skill_of(rig, hold=True).run()
+    assert any(more["detail"] for phase, more in world.told if phase == "step")
+    assert np.linalg.norm(difference(world.tool(), world.target)[0]) < 0.005
+
+
+def test_lost_scene_and_silent_controller_end_with_codes(rig):
+    world = rig[0]
+    world.at.append((0.4, lambda: setattr(world, "scene_lost", True)))
+    with pytest.raises(SkillFailure) as caught:
+        skill_of(rig).run()
+    assert caught.value.failure is Failure.SERVER_LOST
+    assert np.abs(world.state().qd).max() < 0.02
+    world.scene_lost, world.follows = False, False
+    with pytest.raises(SkillFailure) as caught:
+        skill_of(rig).run()
+    assert caught.value.failure is Failure.EXECUTION_FAILED
+    assert world.name in str(caught.value)
+
+
+def test_the_approach_comes_in_along_its_direction(rig):
+    world = rig[0]
+    world.target = down(0.5, 0.1, 0.1)
+    skill_of(rig, approach=(0.0, 0.0, 0.1), approach_along_tool=True).run()
+    points = np.array([world.robot.forward_kinematics(q)[:3, 3] for q in world.sampled])
+    below = points[:, 2] < 0.15
+    assert below.any()
+    assert np.linalg.norm(points[below, :2] - [0.5, 0.1], axis=1).max() < 0.03
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ({"position_tolerance": -1.0}, "position_tolerance"),
+        ({"min_distance": float("nan")}, "min_distance"),
+        ({"velocity_scaling": 1.5}, "velocity_scaling"),
+        ({"posture": (0.0,) * 6}, "posture has 6"),
+        ({"approach": (2.0, 0.0, 0.0)}, "approach is 2 m"),
+        ({"position_only": True, "approach_along_tool": True}, "approach_along_tool"),
+        ({"may_touch": ("",)}, "may_touch"),
+    ],
+)
+def test_what_cannot_be_is_refused(rig, wanted, text):
+    with pytest.raises(SkillFailure, match=text) as caught:
+        skill_of(rig, **wanted).run()
+    assert caught.value.failure is Failure.INVALID_REQUEST
