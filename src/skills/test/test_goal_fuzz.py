@@ -21,6 +21,7 @@ from behavior_msgs.action import (  # noqa: E402
     MoveGripper,
     Pick,
     Place,
+    Reach,
     Screw,
     Wait,
 )
@@ -35,6 +36,7 @@ from behavior_ros.closing import destroy_node  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
+from behavior_skills.node.arm_stream import trajectory_message  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 
 PYTHON = re.compile(
@@ -100,6 +102,7 @@ def servers(context):
     patch = pytest.MonkeyPatch()
     patch.setattr(type(state), "silent", property(lambda self: False))
     patch.setattr(skills._arm, "execute", execute)
+    patch.setattr(skills, "_stream", Stream())
     patch.setattr(skills._gripper, "move", lambda width, effort: Command())
     patch.setattr("behavior_skills.node.skills_node.SceneClient", lambda *_: View(skills))
     patch.setattr(skills, "_scene", Scene())
@@ -117,6 +120,19 @@ def execute(trajectory):
     """What the real client does before anything is sent."""
     conversion.trajectory_goal(trajectory)
     return Command()
+
+
+class Stream:
+    """A controller that listens, and an arm that does not move."""
+
+    lead, name, last = 0.03, "/arm/joint_trajectory", None
+
+    def send(self, motion, now):
+        """What the real one does before anything is sent."""
+        trajectory_message(motion, tuple(f"panda_joint{i}" for i in range(1, 8)))
+
+    def check(self):
+        pass
 
 
 class Clock:
@@ -184,6 +200,18 @@ def turned():
     return goal
 
 
+def reached():
+    return Reach.Goal(pose=posed(), timeout=2.0)
+
+
+def reached_point():
+    goal = Reach.Goal(hold=False, local_only=True, timeout=1.0)
+    goal.position.header.frame_id = "world"
+    goal.position.point.x, goal.position.point.z = 0.5, 0.4
+    goal.approach.z = -0.1
+    return goal
+
+
 def looked():
     goal = Look.Goal()
     goal.target.header.frame_id = "world"
@@ -206,6 +234,7 @@ GOALS = {
     ],
     "gripper": [lambda mode=mode: MoveGripper.Goal(mode=mode) for mode in range(4)],
     "screw": [turned],
+    "reach": [reached, reached_point],
     "look": [looked, lambda: Look.Goal(object_name="red")],
     "base": [
         lambda: driven(MoveBase.Goal.POSE),
@@ -358,6 +387,15 @@ INVALID = [
     ("screw", lambda g: setattr(g, "max_linear_velocity", 1e-9), 0, "at most 600 s"),
     ("screw", lambda g: setattr(g.axis.pose.position, "y", 1e5), 0, "at most 20 m"),
     ("screw", lambda g: setattr(g, "may_touch", [""]), 0, "empty name"),
+    ("reach", lambda g: setattr(g.position.header, "frame_id", "world"), 0, "both pose and pos"),
+    ("reach", lambda g: setattr(g.pose.header, "frame_id", ""), 0, "neither pose nor position"),
+    ("reach", lambda g: setattr(g.pose.pose.orientation, "x", 0.5), 0, "of length 0.5"),
+    ("reach", lambda g: setattr(g.pose.pose.position, "x", math.inf), 0, "x is inf"),
+    ("reach", lambda g: setattr(g, "position_tolerance", -1.0), 0, "position_tolerance is -1"),
+    ("reach", lambda g: setattr(g, "target_timeout", -1.0), 0, "target_timeout is -1"),
+    ("reach", lambda g: setattr(g, "target_topic", "a b"), 0, "is no name of a topic"),
+    ("reach", lambda g: setattr(g, "posture", [0.0] * 6), 0, "posture has 6"),
+    ("reach", lambda g: setattr(g, "approach_along_tool", True), 1, "position has none"),
     ("screw", lambda g: setattr(g, "may_touch", ["x"] * 33), 0, "at most 32"),
     ("screw", lambda g: setattr(g.axis.pose.orientation, "x", math.nan), 0, "x is nan"),
     ("look", lambda g: setattr(g.target.point, "x", math.inf), 0, "x is inf"),

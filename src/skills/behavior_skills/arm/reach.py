@@ -490,7 +490,7 @@ class ReachSkill(Skill):
         if now - self._behind_since > BEHIND_PATIENCE:
             raise SkillFailure(
                 Failure.EXECUTION_FAILED,
-                f"{self.robot.joint_names[joint]} is {abs(is_at[joint] - sent.q[joint]):.2f} rad "
+                f"Joint {self.robot.joint_names[joint]} is {abs(is_at[joint] - sent.q[joint]):.2f} rad "
                 "from where it is sent. See whether something holds the arm, and that its "
                 f"controller is active and takes what comes on {self.stream.name}.",
             )
@@ -548,5 +548,5 @@ def _moved(first: Array, second: Array) -> bool:
 
 
 def _blocked(why: str, what: str) -> str:
-    reason = f"{why[0].upper()}{why[1:]}" if why else "Small steps bring the tool no nearer"
+    reason = f"Stuck: {why}" if why else "Small steps bring the tool no nearer"
     return f"{reason}; {what}. Clear the way, or move the target."
