@@ -490,8 +490,9 @@ class ReachSkill(Skill):
         if now - self._behind_since > BEHIND_PATIENCE:
             raise SkillFailure(
                 Failure.EXECUTION_FAILED,
-                f"Joint {self.robot.joint_names[joint]} is {abs(is_at[joint] - sent.q[joint]):.2f} rad "
-                "from where it is sent. See whether something holds the arm, and that its "
+                f"Joint {self.robot.joint_names[joint]} is "
+                f"{abs(is_at[joint] - sent.q[joint]):.2f} rad from where it is sent. See "
+                "whether something holds the arm, and that its "
                 f"controller is active and takes what comes on {self.stream.name}.",
             )
 
