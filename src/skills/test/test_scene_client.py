@@ -61,7 +61,7 @@ class Bench:
         self.executor.add_node(self.node)
         self.stub = SceneStub(self.scene_node)
         self.topic = SceneTopic(self.node, lambda frame: np.eye(4))
-        self.time, self.ticks, self.at_tick = 0.0, 0, {}
+        self.time, self.step, self.ticks, self.at_tick = 0.0, 0.002, 0, {}
         self.tf = {"world": np.eye(4)}
         self.until(self.topic.query.service_is_ready)
         self.until(self.topic.attacher.service_is_ready)
@@ -96,7 +96,7 @@ class Bench:
             self.at_tick[self.ticks]()
         for _ in range(5):
             self.executor.spin_once(timeout_sec=0.005)
-        self.time += 0.002
+        self.time += self.step
 
     def close(self):
         self.executor.shutdown(timeout_sec=1.0)
@@ -174,8 +174,18 @@ def test_attaching_waits_for_the_revision_that_shows_it(bench):
     assert bench.topic.revision() == 7
 
 
+def test_a_simulation_that_runs_fast_gives_the_scene_no_less_time(bench):
+    bench.step = 1.0
+    bench.show(6, cup=(0.1, "detected"))
+    bench.stub.revision = 6
+    bench.at_tick[20] = lambda: bench.stub.show(7, cup=(0.1, "detected"))
+    bench.client().attach("cup", "hand")
+    assert bench.topic.revision() == 7
+
+
 def test_scene_that_does_not_publish_what_it_tells_of_is_lost(bench, monkeypatch):
     monkeypatch.setattr(scene_client, "TIMEOUT", 0.2)
+    monkeypatch.setattr(scene_client, "TIMEOUT_WALL", 0.2)
     bench.show(6, cup=(0.1, "detected"))
     bench.stub.revision = 7
     with pytest.raises(SkillFailure, match="at revision 7, but its newest snapshot") as error:

@@ -36,7 +36,9 @@ SILENCE = 3.0
 SILENCE_WALL = 1.0
 """[s] ... when as much wall time has passed too."""
 TIMEOUT = 2.0
-"""[s] of the node's clock for an answer of the scene, and for a snapshot that shows it."""
+"""[s] of the node's clock for an answer of the scene, and for a snapshot that shows it ..."""
+TIMEOUT_WALL = 2.0
+"""[s] ... and of wall time: a simulation faster than real time gives the scene no less."""
 FramePose = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s], 0: newest; raises `SkillFailure` UNKNOWN_FRAME."""
 
@@ -196,12 +198,21 @@ class SceneClient:
             self._is_current = True
 
     def _await_revision(self, revision: int) -> None:
-        if not wait_for(self._runtime, lambda: self._topic.revision() >= revision, TIMEOUT):
+        if not self._comes(lambda: self._topic.revision() >= revision):
             raise SkillFailure(
                 Failure.SERVER_LOST,
                 f"The scene is at revision {revision}, but its newest snapshot on /scene/objects "
                 f"has {self._topic.revision()}. See that the scene node publishes.",
             )
+
+    def _comes(self, condition: Callable[[], bool]) -> bool:
+        """Wait for what the scene is to do; whether it did."""
+        patience = time.monotonic() + TIMEOUT_WALL
+        if wait_for(self._runtime, condition, TIMEOUT):
+            return True
+        while not condition() and time.monotonic() < patience:
+            self._runtime.tick()
+        return condition()
 
     def _call(self, client: Any, request: Any) -> Any:
         executor = self._node.executor
@@ -213,7 +224,7 @@ class SceneClient:
             client.call_async(request).add_done_callback(lambda f: answers.append(f.result()))
 
         executor.create_task(send)
-        if not wait_for(self._runtime, lambda: bool(answers), TIMEOUT):
+        if not self._comes(lambda: bool(answers)):
             raise _lost(client.srv_name, "does not answer")
         return answers[0]
 
