@@ -28,7 +28,7 @@ from rich.progress import (
 )
 
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.evaluation import Record, record_line
+from behavior_bringup.evaluation import EpisodeRecord, record_line
 from behavior_bringup.terminal import say
 
 
@@ -48,7 +48,7 @@ class EpisodeLog:
             BringupError: it cannot be read or written.
         """
         self.file = file
-        self.records: list[Record] = []
+        self.records: list[EpisodeRecord] = []
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             if resume and file.exists():
@@ -67,7 +67,7 @@ class EpisodeLog:
         whole = text[: text.rfind("\n") + 1]
         try:
             head, *rows = [json.loads(line) for line in whole.splitlines()]
-            self.records = [Record(**row) for row in rows]
+            self.records = [EpisodeRecord(**row) for row in rows]
         except (ValueError, TypeError) as error:
             raise UsageError(f"{self.file} holds no episodes: leave --resume away") from error
         differing = [key for key in about if head.get(key) != about[key]]
@@ -80,7 +80,7 @@ class EpisodeLog:
         if whole != text:
             os.truncate(self.file, len(whole.encode()))
 
-    def append(self, record: Record) -> None:
+    def append(self, record: EpisodeRecord) -> None:
         """Add an episode; it is on disk when this returns.
 
         Raises:
@@ -155,7 +155,7 @@ class EpisodeDisplay:
         """End; the bar stays."""
         self._bar.stop()
 
-    def episode(self, record: Record) -> None:
+    def episode(self, record: EpisodeRecord) -> None:
         """Tell of an episode that has ended."""
         self._done += 1
         line = record_line(record)
@@ -174,7 +174,7 @@ class EpisodeDisplay:
 
 
 def run_all(
-    seeds: Iterable[int], run: Callable[[int], Record], keep: Callable[[Record], None]
+    seeds: Iterable[int], run: Callable[[int], EpisodeRecord], keep: Callable[[EpisodeRecord], None]
 ) -> bool:
     """Run an episode per seed; returns whether all were run, False after Ctrl-C.
 

@@ -25,7 +25,7 @@ from behavior_sim.trials import Job, TrialError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class EpisodeRecord:
     """One episode."""
 
     seed: int
@@ -49,14 +49,14 @@ class Report:
     mission: str
     seed: int
     disturb: bool
-    records: list[Record]
+    records: list[EpisodeRecord]
     component_metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The components' own statistics at the end."""
     complete: bool = True
     """False if it was interrupted."""
 
     @property
-    def successes(self) -> list[Record]:
+    def successes(self) -> list[EpisodeRecord]:
         """Episodes that succeeded."""
         return [record for record in self.records if record.outcome == "success"]
 
@@ -92,7 +92,7 @@ def run_episode(
     *,
     seed: int,
     disturb: bool,
-) -> Record:
+) -> EpisodeRecord:
     """Reset the world, run the job, judge. Whatever goes wrong is the record's reason."""
     begin = time.monotonic()
     ending: Ending | None = None
@@ -109,7 +109,7 @@ def run_episode(
         abandon(client)
     finally:
         trial.close()
-    return Record(
+    return EpisodeRecord(
         seed=seed,
         outcome="success" if verdict.success else "failure",
         reason=verdict.reason,
@@ -148,14 +148,14 @@ def component_metrics(client: StackClient) -> dict[str, dict[str, Any]]:
     }
 
 
-def record_line(record: Record) -> str:
+def record_line(record: EpisodeRecord) -> str:
     """One episode in one line."""
     sim = "-" if record.sim_time_s is None else f"{record.sim_time_s:.1f} s"
     line = f"seed {record.seed}: {record.outcome}, {sim} sim, {record.wall_time_s:.1f} s wall: "
     return line + "; ".join(_what_happened(record))
 
 
-def _what_happened(record: Record) -> list[str]:
+def _what_happened(record: EpisodeRecord) -> list[str]:
     """Reason and disturbances; of an episode that was left alone, why it was."""
     happened = [record.reason.splitlines()[0], *record.disturbances]
     if not record.disturbances and record.not_disturbed:

@@ -22,7 +22,7 @@ from behavior_sim.trials import Job
 
 if TYPE_CHECKING:
     from behavior_bringup.client import StackClient
-    from behavior_bringup.evaluation import Record
+    from behavior_bringup.evaluation import EpisodeRecord
 
 
 def disturb(options: argparse.Namespace) -> int:
@@ -81,7 +81,7 @@ def evaluate(options: argparse.Namespace) -> int:
         with _evaluation_stack(options, job) as (client, run):
             say(f"The stack is up in ROS domain {client.domain}; episodes go to {log.file}")
 
-            def keep(record: Record) -> None:
+            def keep(record: EpisodeRecord) -> None:
                 log.append(record)
                 display.episode(record)
 
@@ -126,7 +126,7 @@ def _about(options: argparse.Namespace) -> dict[str, Any]:
 @contextmanager
 def _evaluation_stack(
     options: argparse.Namespace, job: Job
-) -> Iterator[tuple[StackClient, Callable[[int], Record]]]:
+) -> Iterator[tuple[StackClient, Callable[[int], EpisodeRecord]]]:
     """A stack for the time of an evaluation, and what runs an episode of a seed on it."""
     from behavior_bringup.evaluation import run_episode
     from behavior_bringup.session import temporary_stack

@@ -17,13 +17,15 @@ from behavior_bringup import job_verbs
 from behavior_bringup.cli import main
 from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.evaluation import Record
+from behavior_bringup.evaluation import EpisodeRecord
 
 ABOUT = {"mission": "stack_blocks", "disturb": False}
 
 
-def record(seed: int) -> Record:
-    return Record(seed=seed, outcome="success", reason="fine", sim_time_s=1.0, wall_time_s=2.0)
+def record(seed: int) -> EpisodeRecord:
+    return EpisodeRecord(
+        seed=seed, outcome="success", reason="fine", sim_time_s=1.0, wall_time_s=2.0
+    )
 
 
 def test_each_episode_is_on_disk_as_it_ends(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ class Episodes:
     def stack(self, options: object, mission: object) -> Iterator[tuple]:
         yield SimpleNamespace(domain=145, metrics={}), self.run
 
-    def run(self, seed: int) -> Record:
+    def run(self, seed: int) -> EpisodeRecord:
         if seed == self.interrupted_at:
             raise KeyboardInterrupt
         self.seeds.append(seed)

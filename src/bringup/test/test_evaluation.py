@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 
 from behavior_bringup.evaluation import (
-    Record,
+    EpisodeRecord,
     Report,
     print_report,
     record_line,
@@ -25,8 +25,8 @@ from behavior_bringup.terminal import say_verdict
 from behavior_sim.judging import Disturbance, Situation, WorldObject
 
 
-def record(seed: int, success: bool, sim: float | None, wall: float) -> Record:
-    return Record(
+def record(seed: int, success: bool, sim: float | None, wall: float) -> EpisodeRecord:
+    return EpisodeRecord(
         seed=seed,
         outcome="success" if success else "failure",
         reason="fine" if success else "broken\nwith details",
@@ -128,7 +128,7 @@ def test_the_disturber_acts_only_while_its_mission_is_known() -> None:
 def test_reasons_keep_their_square_brackets() -> None:
     out = io.StringIO()
     console = Console(file=out, width=200)
-    bad = Record(
+    bad = EpisodeRecord(
         seed=1, outcome="failure", reason="port [grasp] [/]", sim_time_s=None, wall_time_s=1.0
     )
     print_report(Report(mission="[x]", seed=1, disturb=False, records=[bad]), console)
@@ -153,7 +153,7 @@ def test_what_the_simulation_refused_was_not_done_and_the_record_says_why() -> N
 
 
 def test_an_episode_that_was_left_alone_says_why() -> None:
-    alone = Record(
+    alone = EpisodeRecord(
         seed=4,
         outcome="success",
         reason="fine",

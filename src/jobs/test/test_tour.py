@@ -28,7 +28,7 @@ from behavior_jobs.tour.evidence import (
 )
 from behavior_jobs.tour.findings import judge, reached
 from behavior_jobs.tour.job import JOB, all_of_it, arrived, drawn_cues, goals_of
-from behavior_jobs.tour.recorder import Recorder
+from behavior_jobs.tour.recorder import TourRecorder
 from behavior_motion.planar_pose import Pose2D
 from behavior_packages import packages
 from behavior_ros import to_time
@@ -350,7 +350,7 @@ class Stack:
 def test_the_tour_is_judged_by_what_the_executor_told_at_last():
     """Seed 90210: the follower knew the end, and the judge was asked before it had heard of it."""
     stack = Stack()
-    recorder = Recorder(stack, CONFIG, Director([]))
+    recorder = TourRecorder(stack, CONFIG, Director([]))
     recorder.action_id = "m"
     for event in (
         stack.told(MissionFeedback.RUNNING, 1.0),

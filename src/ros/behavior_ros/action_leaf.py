@@ -46,7 +46,7 @@ class ActionLeaf(StatefulActionNode):
         self._feedback: Any = None
         self._held_back: Any = None
         self._begun = self.hub.now()
-        self._replaced: RemoteGoal | None = None
+        self._previous: RemoteGoal | None = None
         self._wanted: Any = None
         return self._send_wanted()
 
@@ -58,7 +58,7 @@ class ActionLeaf(StatefulActionNode):
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
         if wanted == self._wanted:
             return NodeStatus.RUNNING
-        self._wanted, self._replaced = wanted, self._goal
+        self._wanted, self._previous = wanted, self._goal
         self._goal = self.action.send(
             wanted,
             server_timeout=self.model.server_timeout,
@@ -87,7 +87,7 @@ class ActionLeaf(StatefulActionNode):
 
     def on_halted(self) -> None:
         """Cancel the goal and forget it."""
-        self._let_go()
+        self._abandon()
 
     def _take_feedback(self, feedback: Any) -> None:
         self._feedback = feedback
@@ -99,7 +99,7 @@ class ActionLeaf(StatefulActionNode):
         self.result_ports.write(self, outcome.result)
         code = getattr(outcome.result, "code", 0)
         if outcome.succeeded and code == 0:
-            self._let_go()
+            self._abandon()
             self._ended = self.hub.wall()
             return self._pass_barrier(outcome.result)
         otherwise = f"action {self.model.name} {outcome.end.value}"
@@ -119,13 +119,13 @@ class ActionLeaf(StatefulActionNode):
         return self._fail(Cause(CauseKind.TIMED_OUT, f"{sentence} ({waited:.1f} s)"))
 
     def _fail(self, reason: Cause) -> NodeStatus:
-        self._let_go()
+        self._abandon()
         self.set_failure_reason(reason)
         return NodeStatus.FAILURE
 
-    def _let_go(self) -> None:
-        goals = self._goal, self._replaced
-        self._goal = self._replaced = self._feedback = self._held_back = None
+    def _abandon(self) -> None:
+        goals = self._goal, self._previous
+        self._goal = self._previous = self._feedback = self._held_back = None
         for goal in goals:
             if goal is not None:
                 goal.cancel()

@@ -80,7 +80,7 @@ class ServiceLeaf(StatefulActionNode):
 
     def on_halted(self) -> None:
         """Forget the call; a service cannot be cancelled."""
-        self._let_go()
+        self._abandon()
 
     def _end(self, response: Any) -> NodeStatus:
         self.response_ports.write(self, response)
@@ -90,11 +90,11 @@ class ServiceLeaf(StatefulActionNode):
         return self._fail(reported(response, code, otherwise=f"service {self.model.name} refused"))
 
     def _fail(self, reason: Cause) -> NodeStatus:
-        self._let_go()
+        self._abandon()
         self.set_failure_reason(reason)
         return NodeStatus.FAILURE
 
-    def _let_go(self) -> None:
+    def _abandon(self) -> None:
         future, self._future = self._future, None
         if future is not None and not future.done():
             self.client.remove_pending_request(future)

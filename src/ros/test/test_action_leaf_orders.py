@@ -220,3 +220,15 @@ def test_a_refused_cancel_is_asked_again_while_the_goal_runs():
 
 LeafMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestLeafMachine = LeafMachine.TestCase
+
+
+def test_a_leaf_that_waits_goes_on_under_a_hook_of_its_ticks():
+    """Breakpoints and steps hook into ticks."""
+    hub = PuppetHub()
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(action_leaf(hub, MODEL), "Pick")
+    tree = factory.create_tree_from_text(XML)
+    asked = []
+    tree.root_node().set_pre_tick(lambda node: asked.append(node.status))
+    assert [tree.tick_once() for _ in range(3)] == [NodeStatus.RUNNING] * 3
+    assert asked == [NodeStatus.IDLE, NodeStatus.RUNNING, NodeStatus.RUNNING]

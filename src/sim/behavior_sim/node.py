@@ -46,7 +46,7 @@ from behavior_sim.joint_trajectory_controller import Tolerances
 from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
 from behavior_sim.model import coordinate_names
-from behavior_sim.recording import Recorder, RecordingError
+from behavior_sim.recording import MotionRecorder, RecordingError
 from behavior_sim.simulation import Simulation
 from behavior_sim.stepper import Stepper
 from behavior_sim.world import InvalidDisturbance, UnknownObject
@@ -191,7 +191,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._seed = values["seed"]
         self._recording = values["recording"]
         if self._recording:
-            self._simulation.recorder = Recorder(config)
+            self._simulation.recorder = MotionRecorder(config)
         # Pictures that are late by themselves do not mean that somebody is behind.
         self._camera_latency = max((c.noise.latency for c in config.cameras.values()), default=0.0)
         self._told = time.monotonic()

@@ -54,7 +54,7 @@ class Recording:
             raise RecordingError(f"{path} is no recording: {error}") from error
 
 
-class Recorder:
+class MotionRecorder:
     """Keeps the newest hour of positions.
 
     Args:

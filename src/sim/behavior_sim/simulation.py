@@ -7,7 +7,7 @@ from behavior_sim.config import WorldConfig
 from behavior_sim.detection import Detector, DetectorConfig
 from behavior_sim.gripper_controller import GripperController
 from behavior_sim.joint_trajectory_controller import JointTrajectoryController
-from behavior_sim.recording import Recorder
+from behavior_sim.recording import MotionRecorder
 from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
 
@@ -43,7 +43,7 @@ class Simulation:
             config.camera_field, detector or DetectorConfig(), seed, classes=classes
         )
         self._visibility = Visibility(self.world)
-        self.recorder: Recorder | None = None
+        self.recorder: MotionRecorder | None = None
         """Set one to record."""
 
     @property

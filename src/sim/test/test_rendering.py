@@ -12,7 +12,7 @@ from behavior_motion.robot.resources import resolve
 from behavior_sim import rendering
 from behavior_sim.collada import load_collada
 from behavior_sim.opengl import missing_library
-from behavior_sim.recording import Recorder, Recording, RecordingError
+from behavior_sim.recording import MotionRecorder, Recording, RecordingError
 from behavior_sim.rendering import Caption, caption_at, render_recording
 from behavior_sim.simulation import Simulation
 
@@ -41,7 +41,7 @@ TRIANGLE = """<?xml version="1.0"?>
 
 @pytest.fixture
 def recording(simulation: Simulation, tmp_path: Path) -> Path:
-    simulation.recorder = Recorder(simulation.config)
+    simulation.recorder = MotionRecorder(simulation.config)
     for _ in range(50):
         simulation.advance(10)
     path = tmp_path / "sub" / "motion.npz"
@@ -59,7 +59,7 @@ def test_recording_round_trip(simulation: Simulation, recording: Path) -> None:
 
 
 def test_reset_starts_a_new_recording(simulation: Simulation) -> None:
-    recorder = simulation.recorder = Recorder(simulation.config)
+    recorder = simulation.recorder = MotionRecorder(simulation.config)
     simulation.advance(10)
     simulation.reset(1)
     with pytest.raises(RecordingError, match="nothing was recorded"):

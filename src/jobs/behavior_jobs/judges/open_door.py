@@ -65,7 +65,7 @@ class OpenDoorDisturbances:
         """Draw the moments."""
         random = np.random.default_rng([seed, 1])
         self._shut = Moment(nth=1, delay=float(random.uniform(0.1, 2.2)))
-        self._let_go = False
+        self._released = False
         self._shove = Moment(nth=1, delay=float(random.uniform(0.0, 0.8)))
         self._shove.done = bool(random.random() < 0.5)
 
@@ -77,9 +77,9 @@ class OpenDoorDisturbances:
             cause = f"shoved the door at {math.degrees(opened):.0f} degrees while it was held"
             return Disturbance(kind="push", object=PANEL, impulse=SHUT / 3, cause=cause)
         # From the moment on in which the gripper opens.
-        opens = self._let_go or situation.skill == "movegripper"
-        self._let_go = opens and opened > OPEN
-        if self._shut.reached(self._let_go, situation.time):
+        opens = self._released or situation.skill == "movegripper"
+        self._released = opens and opened > OPEN
+        if self._shut.reached(self._released, situation.time):
             cause = f"pushed the door shut from {math.degrees(opened):.0f} degrees"
             return Disturbance(kind="push", object=PANEL, impulse=SHUT, cause=cause)
         return None

@@ -18,7 +18,7 @@ from behavior_jobs.tour.cues import CUES, Action, Cue, Director, Situation
 from behavior_jobs.tour.evidence import Evidence
 from behavior_jobs.tour.findings import judge, reached
 from behavior_jobs.tour.pictures import draw, event_table, finding_table, mark_goals
-from behavior_jobs.tour.recorder import Recorder
+from behavior_jobs.tour.recorder import TourRecorder
 from behavior_motion.planar_pose import Pose2D
 from behavior_sim.judging import Verdict
 from behavior_sim.navigation.config import load_navigation_world
@@ -135,7 +135,7 @@ class TourTrial:
         self._judged = judged
         self._frames = {name: Pose2D(*pose) for name, pose in config.frames.items()}
         self._mission = MissionAction()
-        self._recorder = Recorder(stack, config, Director(cues))
+        self._recorder = TourRecorder(stack, config, Director(cues))
 
     @property
     def _evidence(self) -> Evidence:

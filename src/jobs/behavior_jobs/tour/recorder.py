@@ -57,7 +57,7 @@ _KINDS = {
 }
 
 
-class Recorder:
+class TourRecorder:
     """Keeps what is heard from now on.
 
     Args:

@@ -19,7 +19,7 @@ class Hypothesis(NamedTuple):
     """36 numbers, row-major x y z roll pitch yaw"""
 
 
-class Entry(NamedTuple):
+class WireDetection(NamedTuple):
     """One detected thing."""
 
     stamp: int
@@ -37,7 +37,7 @@ class WireDetections(NamedTuple):
     stamp: int
     """[ns]"""
     frame: str
-    entries: list[Entry]
+    entries: list[WireDetection]
 
 
 def read_detections(data: bytes) -> WireDetections:
@@ -51,12 +51,12 @@ def read_detections(data: bytes) -> WireDetections:
         return WireDetections(stamp, frame, [_entry(wire) for _ in range(wire.count())])
 
 
-def _entry(wire: WireReader) -> Entry:
+def _entry(wire: WireReader) -> WireDetection:
     stamp, frame = wire.stamp(), wire.text()
     hypotheses = [_hypothesis(wire) for _ in range(wire.count())]
     box = wire.doubles(10)
     wire.text()  # the detector's identifier
-    return Entry(stamp, frame, hypotheses, box[7:])
+    return WireDetection(stamp, frame, hypotheses, box[7:])
 
 
 def _hypothesis(wire: WireReader) -> Hypothesis:

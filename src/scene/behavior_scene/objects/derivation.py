@@ -9,7 +9,7 @@ import numpy as np
 
 from behavior_scene.derived import DerivedObject, NotDerivableError
 from behavior_scene.detections import Array
-from behavior_scene.objects.records import Record
+from behavior_scene.objects.records import ObjectRecord
 from behavior_scene.objects.scene_lookup import PointsProvider, SceneLookup
 
 
@@ -18,7 +18,7 @@ class Derivation:
 
     def __init__(
         self,
-        records: Mapping[str, Record],
+        records: Mapping[str, ObjectRecord],
         lookup: SceneLookup,
         cloud: PointsProvider,
         points_period: float,
@@ -30,7 +30,7 @@ class Derivation:
         self._cloud, self._points_period = cloud, points_period
         self._points_taken = -np.inf
 
-    def make(self, name: str, definition: DerivedObject, now: float) -> Record | str:
+    def make(self, name: str, definition: DerivedObject, now: float) -> ObjectRecord | str:
         """A new object, or why it cannot be computed."""
         if definition.uses_points:
             self._take_points(now)
@@ -38,7 +38,7 @@ class Derivation:
             derived = definition.compute(self._lookup)
         except NotDerivableError as error:
             return str(error)
-        record = Record(name, definition, derived.world_T_object)
+        record = ObjectRecord(name, definition, derived.world_T_object)
         record.take(derived, definition.sources())
         record.last_seen = now
         record.cloud_stamp = self.points[1] if self.points else 0.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from behavior_scene.detections import Array, Detection, frozen
 from behavior_scene.objects.attachment import LinkPose
-from behavior_scene.objects.records import Record
+from behavior_scene.objects.records import ObjectRecord
 
 IMAGE_SPREAD = 0.05
 """[s] detections of one message may be stamped this much before it."""
@@ -20,7 +20,7 @@ class Holding:
         """`link_pose` tells where links are."""
         self._link_pose = link_pose
 
-    def poses(self, records: Iterable[Record]) -> dict[str, Array]:
+    def poses(self, records: Iterable[ObjectRecord]) -> dict[str, Array]:
         """Where links carry their objects now, by the names of their tracks."""
         return {
             record.track.name: record.pose(self._link_pose)
@@ -28,7 +28,7 @@ class Holding:
             if record.attachment is not None and record.track is not None
         }
 
-    def complete(self, record: Record, now: float) -> str:
+    def complete(self, record: ObjectRecord, now: float) -> str:
         """Find how an object sits in its link, if it is in one and that can be told now.
 
         Returns:
@@ -39,7 +39,7 @@ class Holding:
         return self._give_up(record, record.attachment.complete(self._link_pose, now))
 
     def check(
-        self, record: Record, detections: Sequence[Detection], stamp: float, now: float
+        self, record: ObjectRecord, detections: Sequence[Detection], stamp: float, now: float
     ) -> str:
         """Compare a held object with an image; let go of it when it is elsewhere.
 
@@ -66,14 +66,14 @@ class Holding:
             reason = attachment.check(self._link_pose, known.gate, known.instances)
         return self._give_up(record, reason)
 
-    def let_go(self, record: Record, text: str) -> None:
+    def let_go(self, record: ObjectRecord, text: str) -> None:
         """Leave an object where it is; `text` is what is to be said of it."""
         pose = frozen(record.pose(self._link_pose))
         record.attachment, record.world_T_object, record.text = None, pose, text
         if record.track is not None and record.frozen_pose is None:
             record.track.place(pose)
 
-    def _give_up(self, record: Record, reason: str) -> str:
+    def _give_up(self, record: ObjectRecord, reason: str) -> str:
         """Let go of an object if there is a reason; its newest detection tells where it is."""
         if not reason:
             return ""

@@ -25,7 +25,7 @@ FRAME_COLOR: Color = (0.9, 0.9, 0.2, 1.0)
 
 
 @dataclass(slots=True)
-class Record:
+class ObjectRecord:
     """One object; the scene changes it."""
 
     name: str

@@ -13,7 +13,7 @@ from behavior_motion.object_state import ObjectState
 from behavior_scene.detections import Array, frozen
 from behavior_scene.library import SHAPE_SIZES, Color, Shape
 from behavior_scene.objects.definitions import Definition, DefinitionError, definitions_from
-from behavior_scene.objects.records import Record
+from behavior_scene.objects.records import ObjectRecord
 
 
 class SavedObjectError(ValueError):
@@ -35,7 +35,7 @@ class SavedObject:
     last_seen: float
 
     @classmethod
-    def of(cls, record: Record, world_T_object: Array, state: ObjectState) -> SavedObject:
+    def of(cls, record: ObjectRecord, world_T_object: Array, state: ObjectState) -> SavedObject:
         """An object as it is."""
         return cls(
             name=record.name,
@@ -49,10 +49,10 @@ class SavedObject:
             last_seen=record.last_seen,
         )
 
-    def record(self, text: str) -> Record:
+    def record(self, text: str) -> ObjectRecord:
         """The object again, not seen since; `text` is what is to be said of it."""
         pose = frozen(self.world_T_object)
-        return Record(
+        return ObjectRecord(
             name=self.name,
             definition=self.definition,
             world_T_object=pose,

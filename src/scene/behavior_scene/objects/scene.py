@@ -27,7 +27,7 @@ from behavior_scene.objects.attachment import Attachment, AttachmentRules, LinkP
 from behavior_scene.objects.definitions import Definition, computing_order
 from behavior_scene.objects.derivation import Derivation
 from behavior_scene.objects.holding import Holding
-from behavior_scene.objects.records import Record
+from behavior_scene.objects.records import ObjectRecord
 from behavior_scene.objects.saved_objects import SavedObject
 from behavior_scene.objects.scene_lookup import PointsProvider, SceneLookup
 from behavior_scene.objects.selection import DetectedObject
@@ -116,7 +116,7 @@ class Scene:
         self.library = library
         self._link_pose = link_pose
         self._tell = tell
-        self._records: dict[str, Record] = {}
+        self._records: dict[str, ObjectRecord] = {}
         self._order: list[str] = []
         """Names of all records, each after those that it is computed from."""
         self._dismissed: set[str] = set()
@@ -211,7 +211,7 @@ class Scene:
             return
         if track.name in self._choice.followed():
             return
-        record = Record(name, None, track.world_T_object)
+        record = ObjectRecord(name, None, track.world_T_object)
         record.follow(track)
         self._add(record)
 
@@ -240,7 +240,7 @@ class Scene:
             found = self._choice.choose(definition, name, now, wanted)
             if isinstance(found, str):
                 return found
-            record = Record(name, definition, found.world_T_object)
+            record = ObjectRecord(name, definition, found.world_T_object)
             record.follow(found)
             double = self._records.get(found.name)
             if double is not None and double.definition is None and found.name != name:
@@ -257,7 +257,7 @@ class Scene:
 
     def place(self, name: str, definition: Definition | None, world_T_object: Array) -> None:
         """Put an object somewhere without looking, frozen there: for previews."""
-        record = Record(name, definition, frozen(world_T_object))
+        record = ObjectRecord(name, definition, frozen(world_T_object))
         if isinstance(definition, DetectedObject):
             object_class = self.library.get(definition.class_id)
             record.class_id = definition.class_id
@@ -373,7 +373,7 @@ class Scene:
             self._add(entry.record(text))
         self._revision += 1
 
-    def _add(self, record: Record) -> None:
+    def _add(self, record: ObjectRecord) -> None:
         old = self._records.get(record.name)
         if old is not None:
             record.history = old.history
@@ -423,7 +423,9 @@ class Scene:
         """world_T_frame of a frame that is no object, or None."""
         return None if name in self._departed else self._link_pose(name, None)
 
-    def _object(self, record: Record, others: Mapping[str, SceneObject], now: float) -> SceneObject:
+    def _object(
+        self, record: ObjectRecord, others: Mapping[str, SceneObject], now: float
+    ) -> SceneObject:
         state, text = record.state(now, self.parameters.stale_after, self.parameters.lost_after)
         if record.derived is not None:
             found = (self._lookup.find(name) for name in record.sources)
@@ -436,7 +438,7 @@ class Scene:
                     state, text = ObjectState.STALE, f"'{unsure[0]}' is not seen"
         return record.scene_object(record.pose(self._link_pose), state, text)
 
-    def _record(self, name: str) -> Record:
+    def _record(self, name: str) -> ObjectRecord:
         try:
             return self._records[name]
         except KeyError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from behavior_scene.derived import NotDerivableError
 from behavior_scene.detections import Array
 from behavior_scene.library import GraspAnnotation, ObjectLibrary, Shape
-from behavior_scene.objects.records import Record
+from behavior_scene.objects.records import ObjectRecord
 from behavior_scene.tracking.tracks import Track
 
 PointsProvider = Callable[[], tuple[Array, float] | None]
@@ -24,8 +24,8 @@ class SceneLookup:
     from an automatic object goes on when somebody sets up one of another name on its track.
     """
 
-    records: Mapping[str, Record]
-    current_pose: Callable[[Record], Array]
+    records: Mapping[str, ObjectRecord]
+    current_pose: Callable[[ObjectRecord], Array]
     frame_pose: Callable[[str], Array | None]
     stable_tracks: Callable[[], Sequence[Track]]
     cloud: PointsProvider
@@ -39,7 +39,7 @@ class SceneLookup:
             raise NotDerivableError(f"'{name}' is neither an object of the scene nor a known frame")
         return pose
 
-    def find(self, name: str) -> Record | None:
+    def find(self, name: str) -> ObjectRecord | None:
         """The object of this name, or the one that follows the track of this name."""
         found = self.records.get(name)
         if found is not None:
@@ -75,7 +75,7 @@ class SceneLookup:
             raise NotDerivableError("no cloud has been received yet")
         return cloud[0]
 
-    def _record(self, name: str) -> Record:
+    def _record(self, name: str) -> ObjectRecord:
         record = self.find(name)
         if record is None:
             raise NotDerivableError(f"'{name}' is no object of the scene")

@@ -11,7 +11,7 @@ from behavior_scene.clouds.color import Hsv, mean_color
 from behavior_scene.derived import NotDerivableError
 from behavior_scene.library import Color
 from behavior_scene.objects.expression import ExpressionError
-from behavior_scene.objects.records import Record
+from behavior_scene.objects.records import ObjectRecord
 from behavior_scene.objects.scene_lookup import SceneLookup
 from behavior_scene.objects.selection import DetectedObject
 from behavior_scene.tracking.tracker import Tracker
@@ -23,7 +23,7 @@ class TrackChoice:
 
     def __init__(
         self,
-        records: Mapping[str, Record],
+        records: Mapping[str, ObjectRecord],
         tracker: Tracker,
         lookup: SceneLookup,
         color_of: Callable[[Track], Hsv | None],
@@ -89,7 +89,7 @@ class TrackChoice:
             f"{self._stale_after:g} s; see `where`, `color` and `region`"
         )
 
-    def _search(self, record: Record, now: float) -> Track | None:
+    def _search(self, record: ObjectRecord, now: float) -> Track | None:
         """Another track for an object whose own is gone, or that was restored."""
         if record.frozen_pose is not None or record.attachment is not None:
             return None

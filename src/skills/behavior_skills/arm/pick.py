@@ -23,7 +23,7 @@ from behavior_skills.arm.execution import follow, stillness, wait_for
 from behavior_skills.arm.geometry import distance, levelled, present, translated
 from behavior_skills.arm.grip import tell_scene
 from behavior_skills.arm.planning import (
-    Entry,
+    ApproachPlan,
     Final,
     PlanFailures,
     held_orientation,
@@ -253,7 +253,7 @@ class PickSkill(Skill):
             raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
         return [Grasp(g.object_T_tool, g.width, score=g.score) for g in grasps]
 
-    def _plan(self, thing: ObjectView) -> Entry:
+    def _plan(self, thing: ObjectView) -> ApproachPlan:
         """A way to the best grasp that can be reached; remembers the grasp."""
         objects = self.scene.objects()
         level = levelled(thing.base_T_object)
@@ -275,14 +275,14 @@ class PickSkill(Skill):
             return entry
         raise most_telling(failures, f"Object '{thing.name}' cannot be grasped")
 
-    def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> Entry:
+    def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> ApproachPlan:
         """Free motion and straight approach to a tool pose; raises `SkillFailure`."""
         robot = self.robot
         kept = held_orientation(
             robot.forward_kinematics(q), target, self._wishes.pre_grasp_hold_vec_weight
         )
         free = dataclasses.replace(self._options(), path_constraints=kept.constraint())
-        with self.world.looking_away(self._wishes.ignore_substring):
+        with self.world.ignoring_collisions(self._wishes.ignore_substring):
             entry = self.world.straight_then_free(
                 q,
                 target,
@@ -319,7 +319,7 @@ class PickSkill(Skill):
 
     # ------------------------------------------------------------------ reach, approach
 
-    def _reach(self, planned: ObjectView, entry: Entry, *, last: bool) -> bool:
+    def _reach(self, planned: ObjectView, entry: ApproachPlan, *, last: bool) -> bool:
         """Go to the grasp; False: the object moved and the arm stands."""
         duration = entry.trajectory.duration
 
@@ -346,12 +346,12 @@ class PickSkill(Skill):
             return False
         return True
 
-    def _planner_of_lift(self, entry: Entry) -> Callable[[], None]:
+    def _planner_of_lift(self, entry: ApproachPlan) -> Callable[[], None]:
         def plan() -> None:
             if self._wishes.return_to_pregrasp:
                 self._lift = entry.trajectory.from_time(entry.approach_at).reversed()
                 return
-            with self.world.looking_away(self._wishes.ignore_substring):
+            with self.world.ignoring_collisions(self._wishes.ignore_substring):
                 self._lift = self.world.straight_up(
                     entry.q_end,
                     self._lift_height(),

@@ -22,7 +22,7 @@ from behavior_skills.arm.geometry import (
 from behavior_skills.arm.placing import Placing, PlacingParameters
 from behavior_skills.arm.planning import (
     GROUND,
-    Entry,
+    ApproachPlan,
     Final,
     PlanFailures,
     most_telling,
@@ -86,7 +86,7 @@ class PlaceWay:
     thing: ObjectView
     goal: Array
     """base_T_object, 4x4."""
-    entry: Entry
+    entry: ApproachPlan
     retreat: Trajectory
 
 
@@ -204,7 +204,7 @@ class PlaceSkill(Placing[PlaceWay]):
                 failures.append(failure)
         raise most_telling(failures, f"'{held.name}' cannot be brought to the target")
 
-    def _way_up(self, entry: Entry, held: HeldObject) -> Trajectory:
+    def _way_up(self, entry: ApproachPlan, held: HeldObject) -> Trajectory:
         options = self._options(
             width=self._opening(held),
             tool_speed=2.5 * self._slow,

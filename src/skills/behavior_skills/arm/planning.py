@@ -72,7 +72,7 @@ class Speeds:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ApproachPlan:
     """A way to a pose by free motion and a straight last part, as one trajectory."""
 
     trajectory: Trajectory
@@ -154,7 +154,7 @@ class PlanningWorld:
             yield
 
     @contextlib.contextmanager
-    def looking_away(self, substrings: Sequence[str]) -> Iterator[None]:
+    def ignoring_collisions(self, substrings: Sequence[str]) -> Iterator[None]:
         """Within the block things whose name contains one of `substrings` are no obstacles.
 
         Things only: the robot's links count however they are called, and so does what it carries.
@@ -182,7 +182,7 @@ class PlanningWorld:
         object_name: str,
         in_a_row: PlanFailures,
         contacts: Sequence[str] = (),
-    ) -> Entry:
+    ) -> ApproachPlan:
         """Free motion to `offset` beside the target, then a straight line to it.
 
         The straight part is planned first and backwards, from the target: it decides whether the
@@ -223,7 +223,9 @@ class PlanningWorld:
             )
         assert reach.trajectory is not None
         approach = back.trajectory.reversed()
-        return Entry(reach.trajectory.concatenate(approach), reach.trajectory.duration, found.q)
+        return ApproachPlan(
+            reach.trajectory.concatenate(approach), reach.trajectory.duration, found.q
+        )
 
     def straight_up(self, q: Array, height: float, name: str, options: PlanOptions) -> Trajectory:
         """Raise the tool straight up, or as far as the arm can, at least a third of `height` [m].

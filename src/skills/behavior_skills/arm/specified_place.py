@@ -241,7 +241,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
     ) -> SpecifiedWay | None:
         """The best of the placements, or None; `_why` then tells about one that failed."""
         q = self.arm.state().q
-        with self._looking_away(held, container.name):
+        with self._collisions_ignored(held, container.name):
             before, at = [p.pre for p in placements], [p.place for p in placements]
             pre, pre_q, why_not = reach_of(self.world, before, [q] * len(before), held.width)
             seeds = [q if found is None else found for found in pre_q]
@@ -350,13 +350,13 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         return self._options(width=width, tool_speed=tool_speed, upright=upright, seed=seed)
 
     @contextlib.contextmanager
-    def _looking_away(self, held: HeldObject, container: str) -> Iterator[None]:
+    def _collisions_ignored(self, held: HeldObject, container: str) -> Iterator[None]:
         """The planner lets the object touch container and hand, and ignores what it is told to."""
         links = self.robot.gripper.touch_links
         pairs = [(held.name, other) for other in (container, *links)]
         with (
             self.world.planner.scene.allowing(pairs),
-            self.world.looking_away(self.specification.ignore_substring),
+            self.world.ignoring_collisions(self.specification.ignore_substring),
         ):
             yield
 
