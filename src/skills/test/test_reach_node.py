@@ -26,12 +26,13 @@ TARGETS = "/targets"
 class Rig(RosRig):
     """The processes, a publisher of targets, and the arm's motion as it is told and done."""
 
-    def __init__(self):
+    def __init__(self, robot=ROBOT_FILE):
         simulation = (
             "behavior_sim.node:SimulationNode:=world=block_stacking:=seed=1:=speed=0.5"
             ":=clock_rate=100.0:=joint_state_rate=100.0"
         )
-        processes = PROCESSES | {"simulation": [simulation]}
+        skills = [node.replace(str(ROBOT_FILE), str(robot)) for node in PROCESSES["skills"]]
+        processes = {"simulation": [simulation], "skills": skills}
         super().__init__(processes, {"/reach": Reach, "/move_arm": MoveArm})
         self.robot = load_robot(ROBOT_FILE)
         self.targets = self.node.create_publisher(PoseStamped, TARGETS, 1)
@@ -153,3 +154,20 @@ def test_wrong_goals_and_targets_end_with_their_codes(rig):
     rig.until(lambda: any(f.phase == "hold" for f in rig.feedback), 60.0)
     handle.cancel_goal_async()
     assert rig.result(handle).code == Reach.Result.CANCELED
+
+
+@pytest.mark.timeout(240)
+def test_an_arm_with_an_action_alone_is_told_by_goals_that_replace_each_other(tmp_path):
+    robot = tmp_path / "panda.yaml"
+    lines = ROBOT_FILE.read_text().splitlines(keepends=True)
+    robot.write_text("".join(line for line in lines if "stream:" not in line))
+    rig = Rig(robot)
+    try:
+        rig.await_servers()
+        done = rig.run("/reach", Reach.Goal(pose=pose(0.45, 0.2, 0.35)))
+        assert done.code == 0, done.message
+        assert not rig.told
+        rig.until(lambda: rig.joints is not None)
+        assert np.linalg.norm(rig.tool() - place(pose(0.45, 0.2, 0.35))) < 0.01
+    finally:
+        rig.close()

@@ -522,10 +522,14 @@ class ReachSkill(Skill):
         )
 
     def _rest(self) -> None:
-        """Wait until the arm has come to rest: what was sent last ends in a braking."""
+        """Brake, and wait until the arm has come to rest."""
         self.runtime.shield(True)
         start = self.runtime.now()
-        end = float(self._reference.motion().times[-1])
+        # What was sent last ends in a braking too, but a little later.
+        self._reference = Reference(self._limits, start, self._reference.at(start))
+        motion = self._reference.motion()
+        end = float(motion.times[-1])
+        self.stream.send(motion, start)
         try:
             while self.runtime.now() - start < STOP_TIMEOUT:
                 rests = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
