@@ -64,10 +64,13 @@ MOVED, TURNED = 0.02, 0.1
 """[m], [rad] by which a target has moved away from where it was."""
 LOOK_AHEAD = (0.05, 0.15, 0.3)
 """[s] ahead of a planned path's motion something in the way is noticed."""
-BEHIND, BEHIND_TIME = 0.15, 0.15
+BEHIND, BEHIND_TIME = 0.08, 0.15
 """[rad] and [s] of motion by which the arm may be behind ..."""
 BEHIND_PATIENCE = 0.4
 """[s] ... for so long."""
+MOST_RESTARTS = 3
+"""Times in one goal that an arm which stands elsewhere is gone on from there: messages that a busy
+machine holds up too long are refused by controllers."""
 REST_PATIENCE = 1.0
 """[s] in which the arm must come within the tolerances once it was sent there."""
 PATH_LEAD = 0.2
@@ -142,6 +145,7 @@ class ReachSkill(Skill):
     _seen: Mapping[str, ObjectView] | None = None
     _off: list[str] = field(default_factory=list)
     _behind_since: float | None = None
+    _restarts: int = 0
     _there_since: float | None = None
     _step: ServoStep | None = None
 
@@ -487,7 +491,10 @@ class ReachSkill(Skill):
             return
         if self._behind_since is None:
             self._behind_since = now
-        if now - self._behind_since > BEHIND_PATIENCE:
+        if now - self._behind_since <= BEHIND_PATIENCE:
+            return
+        stands = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
+        if not stands or self._restarts >= MOST_RESTARTS:
             raise SkillFailure(
                 Failure.EXECUTION_FAILED,
                 f"Joint {self.robot.joint_names[joint]} is "
@@ -495,6 +502,10 @@ class ReachSkill(Skill):
                 "whether something holds the arm, and that its "
                 f"controller is active and takes what comes on {self.stream.name}.",
             )
+        self._restarts += 1
+        self._behind_since = self._path = self._planned_for = None
+        self._reference = Reference(self._limits, now, Instant(is_at, 0 * is_at, 0 * is_at))
+        self._from(self._reference.end)
 
     def _tell(self) -> None:
         step = self._step
