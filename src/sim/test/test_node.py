@@ -311,7 +311,7 @@ def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Benc
     begin = seconds(bench.newest("/clock").clock)
     # A trajectory that began 2 s ago is joined under way, and so is one that replaces it.
     for angle in (0.3, 0.2):
-        send(begin - 2.0, (0.0, 0.0, 0.0), (8.0, 0.0, 0.0), (10.0, angle, 0.0))
+        send(begin - 2.0, (0.0, 0.0, 0.0), (20.0, 0.0, 0.0), (22.0, angle, 0.0))
     bench.until(lambda: joint(bench, FIRST) == pytest.approx(0.2, abs=0.005))
     moved = next(
         stamp
@@ -319,7 +319,7 @@ def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Benc
         if (stamp := seconds(m.header.stamp)) > begin + 0.5
         and m.position[list(m.name).index(FIRST)] > 0.1
     )
-    assert begin + 6.0 < moved < begin + 8.5
+    assert begin + 18.0 < moved < begin + 20.5
     # One that is elsewhere by now is refused.
     now = seconds(bench.newest("/clock").clock)
     send(now - 10.0, (0.0, 1.0, 0.0), (300.0, 1.0, 0.0))
