@@ -18,3 +18,7 @@ def test_whatever_happens_enters_equal_exits_and_the_path_is_one(block):
 
 def test_random_networks_go_on_after_a_restart():
     assert sum(lives_on(seed) for seed in range(20)) > 15
+
+
+def test_a_lock_that_is_set_after_a_leaf_has_halted_its_tree_is_released():
+    assert live(5019767)  # found by the long run

@@ -144,6 +144,8 @@ class Session(ParentNode):
             if self._entered:
                 self._entered = False
                 self._exit_safely()
+            elif self._locked is not None:  # by a leaf that had halted the tree before
+                self.unlock()
 
     def _exit_safely(self) -> None:
         try:
