@@ -114,6 +114,7 @@ class Trajectory:
             inside = np.clip(s, 0.0, 1.0)
             _, _, qdd = _quintic(h[:, None], inside, first, last)
             peak = np.maximum(peak, np.abs(qdd).max(axis=0))
+        check_interrupted()
         # The jerk is a quadratic of s: its extremes lie at both ends and at its vertex.
         deep = np.where(np.abs(c5) > 1e-12, -c4 / np.where(c5 == 0.0, 1.0, 5 * c5), 0.0)
         jerk = np.zeros_like(peak)
@@ -196,6 +197,8 @@ def _quintic(
     """Position, velocity, acceleration at s in [0, 1] of intervals of length h."""
     c1, c2, c3, c4, c5 = _coefficients(first, last)
     q = first[0] + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+    check_interrupted()
     qd = (c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / h
+    check_interrupted()
     qdd = (2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / h**2
     return q, qd, qdd
