@@ -26,7 +26,7 @@ def test_a_manager_with_one_input_takes_rx_message_and_max_timeout() -> None:
 
 def test_the_tile_result_names_the_action_that_gives_it() -> None:
     with rig(MapManager, "load_tile_result.rx_message:=/my/loader") as tiles:
-        assert tiles.manager._action == "/my/loader"
+        assert tiles.manager._loader.name == "/my/loader"
 
 
 def test_one_module_alone_is_named_without_a_key() -> None:

@@ -70,3 +70,16 @@ def test_a_robot_that_is_silent_is_lost(state):
     assert "No joint states" in str(ended[0])
     with pytest.raises(SkillFailure, match="No joint states"):
         state.get()
+
+
+def test_a_simulation_that_is_kept_waiting_is_not_lost(state):
+    state._on_message("first")
+    state._arrived -= 3.0  # [s] wall time, in which the simulated clock stood still
+    assert not state.silent
+    state._arrived_node -= 3.0
+    assert state.silent
+    state._on_message("second")
+    state._arrived_node -= 3.0  # in a fast simulation that is a moment
+    assert not state.silent
+    state._arrived -= 11.0
+    assert state.silent

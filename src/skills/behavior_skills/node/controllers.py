@@ -27,9 +27,10 @@ from behavior_skills.interfaces import Command, Done, Failure, JointState, Skill
 from behavior_skills.node import conversion
 
 SILENCE = 2.5
-"""[s] wall time without joint states after which the robot counts as lost.
-
-Wall time: simulated time stands still when the simulation dies."""
+"""[s] without joint states, on the node's clock and the wall's, after which the robot is lost."""
+STANDSTILL = 4
+"""So many times as long where the node's clock stands still: that of a simulation that has died, or
+that a busy machine keeps waiting."""
 
 
 class RobotState:
@@ -40,7 +41,8 @@ class RobotState:
         self._topic = topic
         self._logger = node.get_logger()
         self._state: JointState | None = None
-        self._arrived = 0.0
+        self._clock = node.get_clock()
+        self._arrived, self._arrived_node = 0.0, 0.0
         self._sequence = 0
         self._waiting: set[GoalContext] = set()
         create_background_subscription(node, JointStateMsg, topic, self._on_message, QOS_SENSOR)
@@ -53,7 +55,8 @@ class RobotState:
             return
         if state is None:
             return
-        self._state, self._arrived = state, time.monotonic()
+        self._state = state
+        self._arrived, self._arrived_node = time.monotonic(), self._now()
         self._sequence += 1
         for context in tuple(self._waiting):
             context.wake()
@@ -61,17 +64,19 @@ class RobotState:
     @property
     def silent(self) -> bool:
         """No joint states for longer than `SILENCE`."""
-        return self._state is None or time.monotonic() - self._arrived > SILENCE
+        if self._state is None:
+            return True
+        wall, passed = time.monotonic() - self._arrived, self._now() - self._arrived_node
+        return wall > SILENCE and (passed > SILENCE or wall > STANDSTILL * SILENCE)
+
+    def _now(self) -> float:
+        return int(self._clock.now().nanoseconds) * 1e-9
 
     def get(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
         state = self._state
         if state is None or self.silent:
-            raise SkillFailure(
-                Failure.SERVER_LOST,
-                f"No joint states of the robot arrive on {self._topic}. Start the robot's driver "
-                "or the simulation again.",
-            )
+            raise SkillFailure(Failure.SERVER_LOST, self._lost())
         return state
 
     def await_next(self, context: GoalContext) -> None:
@@ -91,11 +96,12 @@ class RobotState:
             self._waiting.discard(context)
 
     def _silence(self) -> str | None:
-        if not self.silent:
-            return None
+        return self._lost() if self.silent else None
+
+    def _lost(self) -> str:
         return (
-            f"No joint states of the robot arrived for {SILENCE:.0f} s. Start the robot's driver "
-            "or the simulation again."
+            f"No joint states of the robot arrive on {self._topic}. Start the robot's driver or "
+            "the simulation again."
         )
 
 
