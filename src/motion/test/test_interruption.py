@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -70,6 +71,15 @@ class Watch:
             pass
         self.longest = max(self.longest, time.thread_time() - self.last)
         return result
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_rubbish() -> Iterator[None]:
+    """What the tests before have left is not looked through while processor time is measured."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")
