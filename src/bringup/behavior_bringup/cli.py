@@ -78,21 +78,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def guarded(action: Callable[[], int]) -> int:
     """Run an action; turn its errors and Ctrl-C into a sentence and an exit code."""
     errors = Console(stderr=True)
-    previous = signal.signal(signal.SIGTERM, _interrupt)
+    interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    # What was told to ignore Ctrl-C, such as a job in the background, goes on ignoring it.
+    heeded = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    previous = {number: signal.signal(number, interrupt) for number in heeded}
     try:
         return action()
     except BringupError as error:
         say(f"behavior: {error}", errors)
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
-        say("behavior: interrupted", errors)
-        return 130
+        return _say_interrupted(errors)
+    except RuntimeError:
+        if not interrupted:
+            raise
+        # C++ in whose midst the signal came, such as rclpy's, makes an error of its own of it.
+        return _say_interrupted(errors)
     except BrokenPipeError:
         # The reader of our output has gone; Python must not complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _say_interrupted(errors: Console) -> int:
+    say("behavior: interrupted", errors)
+    return 130
 
 
 def dispatch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
@@ -123,10 +142,6 @@ def _add_tree(subparsers: Any) -> None:
     text = "check, draw, convert, run and replay behavior trees"
     tree = subparsers.add_parser("tree", help=text, description=f"{text}; needs no stack")
     add_commands(tree, extend=register_suite_nodes)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

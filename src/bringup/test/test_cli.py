@@ -6,15 +6,18 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
 import pytest
 
-from behavior_bringup.cli import main
+from behavior_bringup.cli import guarded, main
 
 ROOT = Path(__file__).parents[3]
 
@@ -141,3 +144,25 @@ def test_ros2_bt_offers_the_same_verbs(
     assert "No stack is up" in capsys.readouterr().out
     assert extension.main(parser=parser, args=parser.parse_args([])) == 0
     assert "mission" in capsys.readouterr().out
+
+
+def test_an_interrupt_that_c_code_made_another_error_of_is_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted() -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            raise RuntimeError("Unable to convert call argument") from None
+        return 0
+
+    def broken() -> int:
+        raise RuntimeError("a fault of ours")
+
+    before = signal.getsignal(signal.SIGINT)
+    assert guarded(interrupted) == 130
+    assert "interrupted" in capsys.readouterr().err
+    with pytest.raises(RuntimeError, match="ours"):
+        guarded(broken)
+    assert signal.getsignal(signal.SIGINT) is before

@@ -21,7 +21,7 @@ def test_everything_that_the_tour_asks_for_happens(
     monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
     command = [sys.executable, "-m", "behavior_bringup.cli", "demo", "navigation"]
     done = subprocess.run(
-        [*command, "--speed", "8", "--out", str(tmp_path)],
+        [*command, "--speed", "4", "--out", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=570.0,
