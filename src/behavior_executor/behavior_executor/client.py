@@ -16,7 +16,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import rclpy
@@ -34,6 +33,7 @@ from behavior_executor.missions import Code, Policy
 from behavior_ros import QOS_REQUESTS, End, GoalOutcome, RemoteGoal, remote_actions
 from behavior_ros.closing import destroy_node
 from behavior_ros.local_transport import match_transport
+from behavior_tree.monitoring.closing import Closing
 
 ACTION = "/mission/execute"
 FeedbackCallback = Callable[[MissionFeedback], None]
@@ -69,7 +69,7 @@ class MissionOutcome:
         return self.code == Code.SUCCESS
 
 
-class MissionClient:
+class MissionClient(Closing):
     """A client of one executor."""
 
     def __init__(
@@ -100,17 +100,6 @@ class MissionClient:
         self._list = self._client(ListMissions, "/mission/list")
         self._history = self._client(ListMissionRecords, "/mission/history")
         self._cancel = self._client(Trigger, "/mission/cancel")
-
-    def __enter__(self) -> MissionClient:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Destroy the node."""

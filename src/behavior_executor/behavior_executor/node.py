@@ -70,6 +70,7 @@ from behavior_ros import (
     DiagnosticsPublisher,
     declare_all,
     run,
+    seconds,
 )
 from behavior_ros.closing import register_closable
 from behavior_ros.limits import LONGEST_NAME
@@ -568,7 +569,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _now(self) -> float:
         """Node time [s]."""
-        return float(self.get_clock().now().nanoseconds) * 1e-9
+        return seconds(self.get_clock().now())
 
 
 def main() -> int:

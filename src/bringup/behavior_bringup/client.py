@@ -12,8 +12,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import rclpy
@@ -38,6 +37,7 @@ from behavior_bringup.security.policy import enclave_arguments
 from behavior_ros import QOS_EVENT_LOG, QOS_LATCHED, End, remote_actions
 from behavior_ros.closing import destroy_node
 from behavior_sim.judging import Disturbance, WorldObject
+from behavior_tree.monitoring.closing import Closing
 
 SERVICE_TIMEOUT = 10.0
 """[s] to find a service and get its answer."""
@@ -64,7 +64,7 @@ def new_context() -> Context:
     return context
 
 
-class StackClient:
+class StackClient(Closing):
     """Talks to a running stack; use it as a context manager."""
 
     def __init__(self) -> None:
@@ -91,16 +91,7 @@ class StackClient:
         """Called after every new truth."""
         self._subscribe()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Leave the ROS domain."""
         self._executor.shutdown(timeout_sec=1.0)
         destroy_node(self._node)

@@ -13,6 +13,7 @@ from behavior_bringup.client import StackClient
 from behavior_bringup.conversion import progress_of
 from behavior_bringup.errors import BringupError
 from behavior_bringup.progress import ProgressDisplay
+from behavior_ros.silence import Silence
 
 # An executor that says nothing for so long is gone [s], of wall time and of simulated time.
 SILENCE = 20.0
@@ -69,7 +70,7 @@ def follow(
             raises.
     """
     begin = shown = checked = time.monotonic()
-    silence = _Silence(now or (lambda: client.truth_time))
+    silence = Silence(now or (lambda: client.truth_time), SILENCE, standstill=_STANDSTILL)
     last: MissionFeedback | None = None
     while not client.finished(action_id):
         client.work()
@@ -100,24 +101,6 @@ def follow(
     if display:
         display.update(progress_of(feedback, summary=summary(), wall=wall))
     return Ending(state=feedback.state, text=feedback.text, simulated=feedback.elapsed, wall=wall)
-
-
-class _Silence:
-    """How long nothing was heard: a machine that is slow is no executor that is gone."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self.end()
-
-    def end(self) -> None:
-        """Something was heard."""
-        self._wall, self._simulated = time.monotonic(), self._now()
-
-    @property
-    def too_long(self) -> bool:
-        """Whether whoever should speak is gone."""
-        wall, simulated = time.monotonic() - self._wall, self._now() - self._simulated
-        return wall > SILENCE and (simulated > SILENCE or wall > _STANDSTILL * SILENCE)
 
 
 def _give_up(client: StackClient, reason: str) -> None:

@@ -17,6 +17,7 @@ from behavior_bringup.errors import BringupError
 from behavior_bringup.following import SILENCE, follow
 from behavior_bringup.judges import job_named
 from behavior_bringup.object_trial import BEFORE_VERDICT
+from behavior_ros import silence
 
 
 class SlowMachine:
@@ -33,6 +34,7 @@ class SlowMachine:
         clock = SimpleNamespace(monotonic=lambda: self.wall)
         monkeypatch.setattr(client_module, "time", clock)
         monkeypatch.setattr(following, "time", clock)
+        monkeypatch.setattr(silence, "time", clock)
 
     def _spin(self, timeout_sec: float) -> None:
         self.wall += self.slice_time

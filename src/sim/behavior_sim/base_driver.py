@@ -21,6 +21,7 @@ from behavior_ros import (
     create_transform_broadcaster,
     declare_all,
     run,
+    seconds,
 )
 from behavior_sim.differential_drive import DifferentialDrive
 
@@ -47,7 +48,7 @@ class BaseDriverNode(Node):  # type: ignore[misc] # rclpy has no type informatio
         self.create_timer(1.0 / values["rate"], self._step)
 
     def _now(self) -> float:
-        return float(self.get_clock().now().nanoseconds) * 1e-9
+        return seconds(self.get_clock().now())
 
     def _on_command(self, message: Twist) -> None:
         self._base.command(message.linear.x, message.angular.z, self._now())

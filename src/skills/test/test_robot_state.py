@@ -2,12 +2,13 @@
 """Waiting for joint states on behalf of a goal: news, cancellation and silence end it."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("rclpy")
 
-from behavior_ros import GoalContext
+from behavior_ros import GoalContext, silence
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
 from behavior_skills.interfaces import Failure, SkillFailure
 from behavior_skills.node.controllers import RobotState
@@ -72,14 +73,17 @@ def test_a_robot_that_is_silent_is_lost(state):
         state.get()
 
 
-def test_a_simulation_that_is_kept_waiting_is_not_lost(state):
+def test_a_simulation_that_is_kept_waiting_is_not_lost(state, monkeypatch):
+    clocks = SimpleNamespace(wall=100.0, node=7.0)
+    monkeypatch.setattr(silence, "time", SimpleNamespace(monotonic=lambda: clocks.wall))
+    monkeypatch.setattr(state._silence, "_now", lambda: clocks.node)
     state._on_message("first")
-    state._arrived -= 3.0  # [s] wall time, in which the simulated clock stood still
+    clocks.wall += 3.0  # [s], in which the simulated clock stood still
     assert not state.silent
-    state._arrived_node -= 3.0
+    clocks.node += 3.0
     assert state.silent
     state._on_message("second")
-    state._arrived_node -= 3.0  # in a fast simulation that is a moment
+    clocks.node += 3.0  # in a fast simulation that is a moment
     assert not state.silent
-    state._arrived -= 11.0
+    clocks.wall += 11.0
     assert state.silent

@@ -263,7 +263,7 @@ class DetectorNode(Node):  # type: ignore[misc] # rclpy has no type information
     # -- images -------------------------------------------------------------------------------
 
     def _now(self) -> float:
-        return float(self.get_clock().now().nanoseconds) * 1e-9
+        return seconds(self.get_clock().now())
 
     def _on_info(self, message: CameraInfo) -> None:
         try:

@@ -23,6 +23,7 @@ from behavior_ros import (
     TransformError,
     create_transform_buffer,
     declare_all,
+    seconds,
     to_time,
 )
 from behavior_ros.resting_timer import RestingTimer
@@ -134,7 +135,7 @@ class SceneHost:
 
     def now(self) -> float:
         """Node time [s]."""
-        return float(self.node.get_clock().now().nanoseconds) * 1e-9
+        return seconds(self.node.get_clock().now())
 
     def on_snapshot(self, listener: Callable[[Snapshot], None]) -> None:
         """Have `listener` called with every snapshot that is published."""

@@ -431,9 +431,12 @@ class ReachSkill(Skill):
         step = self._step
         if step is None or self._path is not None:
             return False
-        near = step.position_error <= self._position_tolerance
+        return self._tolerates(step.position_error, step.rotation_error)
+
+    def _tolerates(self, distance: float, angle: float) -> bool:
+        """Whether so far from the target, [m] and [rad], is there."""
         free = self._angle_tolerance >= ANY_ORIENTATION
-        return near and (free or step.rotation_error <= self._angle_tolerance)
+        return distance <= self._position_tolerance and (free or angle <= self._angle_tolerance)
 
     def _done(self) -> bool:
         if self._step is None or self.request.hold or self._path is not None:
@@ -443,10 +446,7 @@ class ReachSkill(Skill):
             self._there_since = None
             return False
         self._measure()
-        free = self._angle_tolerance >= ANY_ORIENTATION
-        if self.distance <= self._position_tolerance and (
-            free or self.angle <= self._angle_tolerance
-        ):
+        if self._tolerates(self.distance, self.angle):
             return True
         now = self.runtime.now()
         self._there_since = self._there_since or now
@@ -463,8 +463,7 @@ class ReachSkill(Skill):
         """How far the tool is from the target, by the measured joints."""
         with contextlib.suppress(SkillFailure):
             tool = self.robot.forward_kinematics(self.arm.state().q)
-            shift, turn = difference(tool, self._goal_pose())
-            self.distance, self.angle = float(np.linalg.norm(shift)), float(np.linalg.norm(turn))
+            self.distance, self.angle = _apart(tool, self._goal_pose())
 
     def _watch(self, now: float) -> None:
         self._tell()
@@ -518,14 +517,13 @@ class ReachSkill(Skill):
     def _feedback(self, phase: str, detail: str) -> None:
         step = self._step
         tool = self.robot.forward_kinematics(self._reference.end.q)
-        shift, turn = difference(tool, self._goal_pose())
-        off = float(np.linalg.norm(shift))
+        off, angle = _apart(tool, self._goal_pose())
         self._farthest = max(off, self._farthest)
         self.runtime.feedback(
             phase,
             1.0 - off / self._farthest,
             distance=off,
-            angle=float(np.linalg.norm(turn)),
+            angle=angle,
             clearance=step.distance if step is not None else math.inf,
             status=int(step.status if step is not None else ServoStatus.NO_WARNING),
             detail=detail,
@@ -558,9 +556,15 @@ class _Elsewhere(Exception):
     """The target has moved away from what was being planned for."""
 
 
-def _moved(first: Array, second: Array) -> bool:
+def _apart(first: Array, second: Array) -> tuple[float, float]:
+    """[m] and [rad] between two poses."""
     shift, turn = difference(first, second)
-    return float(np.linalg.norm(shift)) > MOVED or float(np.linalg.norm(turn)) > TURNED
+    return float(np.linalg.norm(shift)), float(np.linalg.norm(turn))
+
+
+def _moved(first: Array, second: Array) -> bool:
+    distance, angle = _apart(first, second)
+    return distance > MOVED or angle > TURNED
 
 
 def _blocked(why: str, what: str) -> str:

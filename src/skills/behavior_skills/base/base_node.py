@@ -205,7 +205,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
                 "simulation.",
             ) from error
         stamp = seconds(message.header.stamp)
-        age = float(self.get_clock().now().nanoseconds) * 1e-9 - stamp
+        age = seconds(self.get_clock().now()) - stamp
         if age > STALE:
             raise SkillFailure(
                 Failure.SERVER_LOST,

@@ -21,6 +21,7 @@ from behavior_motion.robot.robot_file import ControllersSection
 from behavior_ros import End, RemoteGoal, remote_actions, to_duration, to_time
 from behavior_skills.arm.streaming import instant_of
 from behavior_skills.interfaces import ArmStream, Failure, SkillFailure, StreamedMotion
+from behavior_skills.node.controllers import controller_lost
 
 LEAD = 0.03
 """[s] by which messages are sent ahead."""
@@ -104,11 +105,7 @@ class ReplacedGoals:
             return
         self._goal = None
         if ended.end is End.LOST:
-            raise SkillFailure(
-                Failure.SERVER_LOST,
-                f"The controller {self.name} does not answer: {ended.message}. Start the robot's "
-                "driver or the simulation again.",
-            )
+            raise controller_lost(self.name, ended)
         if not ended.succeeded:
             why = getattr(ended.result, "error_string", "") or ended.end.value
             raise SkillFailure(

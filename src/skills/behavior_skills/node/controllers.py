@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 from control_msgs.action import FollowJointTrajectory, GripperCommand
@@ -20,9 +19,11 @@ from behavior_ros import (
     RemoteGoal,
     ServerLost,
     remote_actions,
+    seconds,
 )
 from behavior_ros.background import create_background_subscription
 from behavior_ros.joint_state_wire import read_joint_state
+from behavior_ros.silence import Silence
 from behavior_skills.interfaces import Command, Done, Failure, JointState, SkillFailure
 from behavior_skills.node import conversion
 
@@ -41,8 +42,9 @@ class RobotState:
         self._topic = topic
         self._logger = node.get_logger()
         self._state: JointState | None = None
-        self._clock = node.get_clock()
-        self._arrived, self._arrived_node = 0.0, 0.0
+        self._silence = Silence(
+            lambda: seconds(node.get_clock().now()), SILENCE, standstill=STANDSTILL
+        )
         self._sequence = 0
         self._waiting: set[GoalContext] = set()
         create_background_subscription(node, JointStateMsg, topic, self._on_message, QOS_SENSOR)
@@ -56,7 +58,7 @@ class RobotState:
         if state is None:
             return
         self._state = state
-        self._arrived, self._arrived_node = time.monotonic(), self._now()
+        self._silence.end()
         self._sequence += 1
         for context in tuple(self._waiting):
             context.wake()
@@ -64,13 +66,7 @@ class RobotState:
     @property
     def silent(self) -> bool:
         """No joint states for longer than `SILENCE`."""
-        if self._state is None:
-            return True
-        wall, passed = time.monotonic() - self._arrived, self._now() - self._arrived_node
-        return wall > SILENCE and (passed > SILENCE or wall > STANDSTILL * SILENCE)
-
-    def _now(self) -> float:
-        return int(self._clock.now().nanoseconds) * 1e-9
+        return self._state is None or self._silence.too_long
 
     def get(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
@@ -89,13 +85,13 @@ class RobotState:
         sequence = self._sequence
         self._waiting.add(context)
         try:
-            context.wait_until(lambda: self._sequence != sequence, math.inf, lost=self._silence)
+            context.wait_until(lambda: self._sequence != sequence, math.inf, lost=self._reason)
         except ServerLost as lost:
             raise SkillFailure(Failure.SERVER_LOST, str(lost)) from None
         finally:
             self._waiting.discard(context)
 
-    def _silence(self) -> str | None:
+    def _reason(self) -> str | None:
         return self._lost() if self.silent else None
 
     def _lost(self) -> str:
@@ -117,16 +113,21 @@ class _Command:
         if ended is None:
             return None
         if ended.end is End.LOST:
-            raise SkillFailure(
-                Failure.SERVER_LOST,
-                f"The controller {self._goal.action.name} does not answer: {ended.message}. Start "
-                "the robot's driver or the simulation again.",
-            )
+            raise controller_lost(self._goal.action.name, ended)
         return Done(False, ended.message) if ended.result is None else self._read(ended)
 
     def cancel(self) -> None:
         """Cancel the goal, as soon as it is accepted."""
         self._goal.cancel_soon()
+
+
+def controller_lost(name: str, ended: GoalOutcome) -> SkillFailure:
+    """What a skill fails with when a controller is lost."""
+    return SkillFailure(
+        Failure.SERVER_LOST,
+        f"The controller {name} does not answer: {ended.message}. Start the robot's driver or "
+        "the simulation again.",
+    )
 
 
 class ArmClient:

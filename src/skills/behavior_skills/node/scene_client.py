@@ -9,7 +9,6 @@ TF, which arrives apart from it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +18,9 @@ from behavior_msgs.srv import AttachObject, QueryScene
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
-from behavior_ros import QOS_LATCHED
+from behavior_ros import QOS_LATCHED, seconds
 from behavior_ros.background import create_background_subscription
-from behavior_skills.arm.execution import wait_for
+from behavior_ros.silence import Silence
 from behavior_skills.interfaces import (
     Array,
     Failure,
@@ -60,7 +59,9 @@ class SceneTopic:
         self._node, self._base_T_frame = node, base_T_frame
         self._message: SceneObjectArray | None = None
         self._views: _Views | None = None
-        self._arrived = (0.0, 0.0)
+        self._silence = Silence(
+            lambda: seconds(node.get_clock().now()), SILENCE, wall_limit=SILENCE_WALL
+        )
         self._names: set[str] = set()
         self.attacher = node.create_client(AttachObject, "/scene/attach")
         self.query = node.create_client(QueryScene, "/scene/query")
@@ -70,11 +71,9 @@ class SceneTopic:
 
     def _on_message(self, data: bytes) -> None:
         message = deserialize_message(data, SceneObjectArray)
-        self._message, self._arrived = message, (self._now(), time.monotonic())
+        self._message = message
+        self._silence.end()
         self._names.update(thing.name for thing in message.objects)
-
-    def _now(self) -> float:
-        return float(self._node.get_clock().now().nanoseconds) * 1e-9
 
     def objects(self) -> Mapping[str, ObjectView]:
         """Things of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
@@ -89,9 +88,8 @@ class SceneTopic:
         return name in self._names
 
     def _look(self) -> _Views:
-        message, (arrived, arrived_wall) = self._message, self._arrived
-        silent = self._now() - arrived > SILENCE
-        if message is None or (silent and time.monotonic() - arrived_wall > SILENCE_WALL):
+        message = self._message
+        if message is None or self._silence.too_long:
             raise SkillFailure(
                 Failure.SERVER_LOST,
                 "No snapshots of the scene arrive on /scene/objects. Start the scene node and the "
@@ -207,12 +205,12 @@ class SceneClient:
 
     def _comes(self, condition: Callable[[], bool]) -> bool:
         """Wait for what the scene is to do; whether it did."""
-        patience = time.monotonic() + TIMEOUT_WALL
-        if wait_for(self._runtime, condition, TIMEOUT):
-            return True
-        while not condition() and time.monotonic() < patience:
+        silence = Silence(self._runtime.now, TIMEOUT, wall_limit=TIMEOUT_WALL)
+        while not condition():
+            if silence.too_long:
+                return False
             self._runtime.tick()
-        return condition()
+        return True
 
     def _call(self, client: Any, request: Any) -> Any:
         executor = self._node.executor

@@ -39,6 +39,7 @@ from behavior_ros import (
     create_transform_buffer,
     declare_all,
     run,
+    seconds,
     to_time,
 )
 from behavior_skills.arm.context import SkillContext, Workspace
@@ -300,7 +301,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _show(self, trajectory: Trajectory) -> None:
         """Publish a motion that starts; in the executor's thread, beside the worker."""
-        now = float(self.get_clock().now().nanoseconds) * 1e-9
+        now = seconds(self.get_clock().now())
         self._trajectory.publish(conversion.trajectory_message(trajectory))
         self._path.publish(conversion.path_marker(trajectory, self._robot, now))
 

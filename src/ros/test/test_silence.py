@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A slow machine is no robot, scene or executor that is gone."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from behavior_ros import silence as module
+from behavior_ros.silence import Silence
+
+
+@pytest.fixture
+def clocks(monkeypatch):
+    """The wall's clock and the node's, set by the test."""
+    made = SimpleNamespace(wall=100.0, node=7.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: made.wall))
+    return made
+
+
+def test_a_simulation_that_is_kept_waiting_is_not_lost(clocks):
+    heard = Silence(lambda: clocks.node, 2.5, standstill=4)
+    clocks.wall += 3.0  # in which the simulated clock stood still
+    assert not heard.too_long
+    clocks.node += 3.0
+    assert heard.too_long
+    heard.end()
+    clocks.node += 3.0  # in a fast simulation that is a moment
+    assert not heard.too_long
+    clocks.wall += 11.0
+    assert heard.too_long
+
+
+def test_a_clock_that_stands_still_is_dead_at_last(clocks):
+    heard = Silence(lambda: clocks.node, 2.5, standstill=4)
+    clocks.wall += 9.0
+    assert not heard.too_long
+    clocks.wall += 2.0
+    assert heard.too_long
+
+
+def test_the_wall_may_have_a_limit_of_its_own(clocks):
+    heard = Silence(lambda: clocks.node, 3.0, wall_limit=1.0)
+    clocks.node += 4.0
+    clocks.wall += 0.5
+    assert not heard.too_long
+    clocks.wall += 1.0
+    assert heard.too_long
+    heard.end()
+    clocks.wall += 1e6
+    assert not heard.too_long
