@@ -85,7 +85,8 @@ def run_trial(
         simulated_limit=job.time_limit,
         now=trial.now,
     )
-    trial.settle()
+    if trial.now() >= 0.0:  # else this is no world of the job's: there is nothing to wait for
+        trial.settle()
     return ending
 
 

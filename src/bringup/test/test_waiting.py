@@ -11,10 +11,10 @@ import pytest
 from behavior_msgs.msg import MissionFeedback
 
 from behavior_bringup import client as client_module
-from behavior_bringup import following
+from behavior_bringup import following, trial_run
 from behavior_bringup.client import STANDSTILL, StackClient
 from behavior_bringup.errors import BringupError
-from behavior_bringup.following import SILENCE, follow
+from behavior_bringup.following import SILENCE, Ending, follow
 from behavior_bringup.judges import job_named
 from behavior_bringup.object_trial import BEFORE_VERDICT
 from behavior_ros import silence
@@ -99,3 +99,23 @@ def test_an_executor_that_says_nothing_any_more_is_gone(
     with pytest.raises(BringupError, match="has said nothing"):
         follow(slow.client, "m")
     assert slow.wall - 100.0 > SILENCE
+
+
+@pytest.mark.parametrize(("heard", "settled"), [(-1.0, []), (3.0, ["settled"])])
+def test_a_world_that_nobody_heard_of_is_not_waited_for(
+    heard: float, settled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job in a world that is not its own waited a minute, and then told of the simulation."""
+    ending = Ending(state=MissionFeedback.FAILED, text="no such node", simulated=0.0, wall=0.1)
+    monkeypatch.setattr(trial_run, "follow", lambda *_, **__: ending)
+    calls: list[str] = []
+    trial: Any = SimpleNamespace(
+        now=lambda: heard,
+        begin=lambda mission: None,
+        summary=lambda: "",
+        settle=lambda: calls.append("settled"),
+    )
+    client: Any = SimpleNamespace(give=lambda mission: "1")
+    job: Any = SimpleNamespace(name="stack_blocks", time_limit=9.0)
+    assert trial_run.run_trial(client, job, trial, check=lambda: None) is ending
+    assert calls == settled
