@@ -12,6 +12,12 @@ SHELL := /bin/bash
 DEMO ?= stack_blocks
 COLCON := colcon --log-base log
 
+# Every program that a test starts would else compile all that it imports.
+ifneq ($(PYTHONDONTWRITEBYTECODE),)
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+endif
+
 .PHONY: demo test test-fast coverage fuzz setup clean
 
 demo: setup

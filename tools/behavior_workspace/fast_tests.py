@@ -2,25 +2,35 @@
 """`make test-fast` and `make coverage`: the tests that need nothing but their own process.
 
 Each package's tests run in a process of their own, as many beside each other as there are cores.
-Which tests these are: see `pytest_plugin`.
+These processes part from one that has imported what costs seconds. Which tests these are: see
+`pytest_plugin`.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from behavior_workspace.layout import Layout
 from behavior_workspace.workspace import package_folders
 
 TIMEOUT = 60
 """[s] after which a fast test that hangs fails, and shows where it hangs."""
+IMPORTED_ONCE = [
+    *("coal", "lxml.etree", "mujoco", "networkx", "numba", "pinocchio", "py_trees", "pydantic"),
+    *("rclpy.action", "rich.console", "scipy.interpolate", "scipy.optimize", "toppra", "trimesh"),
+]
+"""None of our own, which `make coverage` wants to see imported."""
 
 
 def package_name(folder: Path) -> str:
@@ -28,33 +38,55 @@ def package_name(folder: Path) -> str:
     return next(folder.glob("behavior_*/__init__.py")).parent.name
 
 
-def run_package(folder: Path, coverage: Path | None) -> subprocess.CompletedProcess[str]:
-    """Run the fast tests of one package; with `coverage`, write there what they reached."""
+def run_package(folder: Path, told: Path, coverage: Path | None) -> None:
+    """Run the fast tests of one package in this process, and exit.
+
+    Args:
+        folder: of the package.
+        told: file for what pytest prints.
+        coverage: folder for what the tests reached; None: it is not measured.
+
+    Raises:
+        SystemExit: always, with pytest's exit code.
+    """
     name = package_name(folder)
-    command = [sys.executable, "-m", "pytest", "--fast", "-q", "-p", "no:cacheprovider"]
-    command += [f"--timeout={TIMEOUT}", "test"]
-    environment = dict(os.environ)
+    arguments = ["--fast", "-q", "-p", "no:cacheprovider", f"--timeout={TIMEOUT}", "test"]
     if coverage is not None:
-        command += [f"--cov={name}", "--cov-report=", "--hypothesis-profile=suite"]
-        environment["COVERAGE_FILE"] = str(coverage / f".coverage.{name}")
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+        arguments += [f"--cov={name}", "--cov-report=", "--hypothesis-profile=suite"]
+        os.environ["COVERAGE_FILE"] = str(coverage / f".coverage.{name}")
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))  # as `python -m pytest` does
+    with told.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    raise SystemExit(pytest.main(arguments))
 
 
 def run_all(folders: list[Path], coverage: Path | None = None) -> bool:
     """Run the fast tests of all packages and show what came of each; whether all passed."""
-    good = True
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for folder, done in zip(
-            folders, pool.map(lambda folder: run_package(folder, coverage), folders), strict=True
-        ):
-            lines = done.stdout.strip().splitlines() or [done.stderr]
-            print(f"{package_name(folder):20} {lines[-1].strip('= ')}", flush=True)
-            if done.returncode != 0:
-                good = False
-                print(done.stdout, done.stderr, sep="\n", flush=True)
-    return good
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(IMPORTED_ONCE)
+
+    def run(folder: Path, told: Path) -> bool:
+        process = context.Process(target=run_package, args=(folder, told, coverage))
+        process.start()
+        process.join()
+        text = told.read_text(encoding="utf-8", errors="replace").strip()
+        last = text.rpartition("\n")[2].strip("= ")
+        good = process.exitcode == 0
+        shown = f"{package_name(folder):20} {last or f'ended with {process.exitcode}'}"
+        print(shown if good else f"{shown}\n{text}", flush=True)
+        return good
+
+    # The longest first, so that no core waits for one of them at the end.
+    folders = sorted(folders, key=_size_of_tests, reverse=True)
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(os.cpu_count()) as pool:
+        files = [Path(place) / str(number) for number in range(len(folders))]
+        return all(list(pool.map(run, folders, files)))
+
+
+def _size_of_tests(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.glob("test/**/*.py"))
 
 
 def report(root: Path, data: Path) -> None:

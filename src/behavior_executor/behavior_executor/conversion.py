@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from behavior_msgs.msg import Metric as MetricMsg
-from behavior_msgs.msg import Metrics as MetricsMsg
 from behavior_msgs.msg import (
+    FailureCause,
     MissionAction,
     MissionFeedback,
     MissionRecord,
@@ -21,6 +20,8 @@ from behavior_msgs.msg import (
     SceneObjectArray,
     TreeStatus,
 )
+from behavior_msgs.msg import Metric as MetricMsg
+from behavior_msgs.msg import Metrics as MetricsMsg
 from geometry_msgs.msg import Pose, PoseStamped
 from nav_msgs.msg import Path
 from shape_msgs.msg import SolidPrimitive
@@ -44,8 +45,8 @@ from behavior_motion.collision.convex import ConvexShape, convex_shape
 from behavior_motion.errors import MotionError
 from behavior_motion.planar_pose import FramedPose, Pose2D, yaw_of
 from behavior_ros import pose_to_matrix, seconds, to_time
-from behavior_tree import NodeStatus
-from behavior_tree.shown_text import listed
+from behavior_tree import Cause, FailureReason, NodeStatus
+from behavior_tree.shown_text import LONGEST_REASON, listed, reason_text, visible
 
 _NUMBERS = {status: int(status) for status in NodeStatus}
 QUATERNION_TOLERANCE = 0.01
@@ -177,6 +178,21 @@ def feedback_message(progress: Progress) -> MissionFeedback:
         planner_mode=progress.planner_mode,
         reroutes=progress.reroutes,
         autonomy=progress.autonomy,
+        failure=failure_message(progress.failure),
+    )
+
+
+def failure_message(failure: FailureReason | None) -> FailureCause:
+    """Why something failed as a message, of bounded length; None: it did not."""
+    if failure is None:
+        return FailureCause()
+    cause = failure.cause or Cause.of(failure.text)
+    return FailureCause(
+        kind=getattr(FailureCause, cause.kind.name),
+        node=visible(failure.path, LONGEST_REASON),
+        sentence=reason_text(cause.sentence),
+        evidence=reason_text(cause.evidence),
+        remedy=reason_text(cause.remedy),
     )
 
 

@@ -37,7 +37,14 @@ from behavior_executor.missions import (
 )
 from behavior_executor.statistics import Metric, TickStatistics
 from behavior_executor.tree_run import Activity, TreeRun
-from behavior_tree import BehaviorTreeError, Cause, LoadError, NodeExecutionError, NodeStatus
+from behavior_tree import (
+    BehaviorTreeError,
+    Cause,
+    FailureReason,
+    LoadError,
+    NodeExecutionError,
+    NodeStatus,
+)
 from behavior_tree.shown_text import listed, reason_text
 
 
@@ -393,7 +400,8 @@ class ExecutorCore:
         try:
             status = run.tick()
         except NodeExecutionError as error:
-            self._end(mission, Code.TREE_ERROR, str(error))
+            why = FailureReason(error.path, error.message, cause=Cause.of(error.message))
+            self._end(mission, Code.TREE_ERROR, str(error), why)
             return
         except Exception as error:  # a node may raise anything; the executor lives on
             self._end(mission, Code.TREE_ERROR, f"{type(error).__name__}: {error}")
@@ -407,15 +415,22 @@ class ExecutorCore:
         if status is NodeStatus.SUCCESS:
             self._end_part(mission, run.activity().detail or "done")
         elif status is NodeStatus.FAILURE and self._lost_since is None:
-            told = (manager.failure() for manager in self._managers)
-            why = next((why for why in told if why), None) or Cause.of(run.failure_text())
-            self._end(mission, code_of(why), why)
+            self._end_failed(mission, run)
         elif status is NodeStatus.SKIPPED:
             self._end(mission, Code.TREE_FAILED, "every node of the tree was skipped")
         elif mission.elapsed(self._now()) > self.settings.mission_timeout:
             limit = self.settings.mission_timeout
             text = f"not finished after {limit:g} s (mission_timeout){run.trouble_text()}"
             self._end(mission, Code.TIMED_OUT, text)
+
+    def _end_failed(self, mission: Mission, run: TreeRun) -> None:
+        """The tree failed: for what a manager knows, else for what its leaves told."""
+        told = (manager.failure() for manager in self._managers)
+        why = next((why for why in told if why), None)
+        if why is None:
+            self._end(mission, Code.TREE_FAILED, run.failure_text(), run.failure())
+        else:
+            self._end(mission, code_of(why), why, FailureReason("", why, cause=why))
 
     def _watch_servers(self, mission: Mission, run: TreeRun) -> None:
         """Wait for a lost server, and give up after the grace time."""
@@ -429,15 +444,18 @@ class ExecutorCore:
             self._listener.problem(mission.text)
         waited = self._wall() - self._lost_since
         if waited >= self.settings.server_lost_grace:
+            lost = Cause.of(run.lost_server)
             self._end(
                 mission,
                 Code.SERVER_LOST,
-                f"{run.lost_server}; it did not come back within "
-                f"{self.settings.server_lost_grace:g} s",
+                f"{lost}; it did not come back within {self.settings.server_lost_grace:g} s",
+                FailureReason("", lost, cause=lost),
             )
 
-    def _end(self, mission: Mission, code: Code, text: str) -> None:
-        mission.end(code, mission.step_text + text, self._now())
+    def _end(
+        self, mission: Mission, code: Code, text: str, failure: FailureReason | None = None
+    ) -> None:
+        mission.end(code, mission.step_text + text, self._now(), failure)
         self._close(mission)
 
     def _leave(self, mission: Mission) -> None:

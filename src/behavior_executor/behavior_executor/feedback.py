@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from behavior_executor.missions import Code, Mission, State
+from behavior_executor.missions import Code, Mission, State, ended_by
 from behavior_executor.report import Report
 from behavior_executor.tree_run import Activity
+from behavior_tree.errors import FailureReason
 from behavior_tree.shown_text import reason_text, visible
 
 
@@ -37,6 +38,8 @@ class Progress:
     """Routes requested after the first one."""
     autonomy: int = 0
     """One of AutonomyLevel."""
+    failure: FailureReason | None = None
+    """Why it ended, where it did not end well."""
 
     @property
     def event(self) -> tuple[object, ...]:
@@ -86,6 +89,7 @@ def progress_of(
         planner_mode=report.planner_mode,
         reroutes=report.reroutes,
         autonomy=report.autonomy,
+        failure=ended_by(mission.code, mission.text, mission.failure),
     )
 
 
@@ -111,6 +115,7 @@ def refusal(action_id: str, name: str, code: Code, text: str, state: State) -> P
         skill="",
         phase="",
         detail="",
+        failure=ended_by(code, text),
     )
 
 

@@ -16,13 +16,14 @@ from behavior_msgs.msg import MissionFeedback
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.node import Node
 
-from behavior_executor.conversion import request_from
+from behavior_executor.conversion import failure_message, request_from
 from behavior_executor.missions import (
     CONTROL_KINDS,
     Mission,
     MissionError,
     MissionRequest,
     State,
+    ended_by,
 )
 from behavior_ros import BurstActionServer
 from behavior_tree.shown_text import visible
@@ -93,7 +94,10 @@ class MissionGoals:
             return
         del self._missions[bytes(handle.goal_id.uuid)]
         result = ExecuteMission.Result(
-            code=int(mission.code), message=mission.text, duration=duration
+            code=int(mission.code),
+            message=mission.text,
+            failure=failure_message(ended_by(mission.code, mission.text, mission.failure)),
+            duration=duration,
         )
         self._server.finish(handle, result, succeeded=mission.state is State.FINISHED)
 
@@ -112,7 +116,11 @@ class MissionGoals:
         except MissionError as error:
             text = f"mission '{visible(message.name)}' refused: {error}"
             self._node.get_logger().warning(text)
-            result = ExecuteMission.Result(code=int(error.code), message=str(error))
+            result = ExecuteMission.Result(
+                code=int(error.code),
+                message=str(error),
+                failure=failure_message(ended_by(error.code, str(error))),
+            )
             self._server.finish(handle, result)
 
     def _control(self, handle: Any, request: MissionRequest) -> None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from behavior_motion.planar_pose import FramedPose
 from behavior_tree.cause import Cause, CauseKind
+from behavior_tree.errors import FailureReason
 from behavior_tree.shown_text import reason_text
 
 
@@ -85,6 +86,16 @@ class Code(IntEnum):
 
 
 _CODE_OF_KIND = {CauseKind.SERVER_LOST: Code.SERVER_LOST, CauseKind.TIMED_OUT: Code.TIMED_OUT}
+_KIND_OF_CODE = {
+    **{code: kind for kind, code in _CODE_OF_KIND.items()},
+    Code.UNKNOWN_MISSION: CauseKind.REJECTED,
+    Code.BUSY: CauseKind.REJECTED,
+    Code.INVALID_REQUEST: CauseKind.INVALID_INPUT,
+    Code.INVALID_TREE: CauseKind.INVALID_INPUT,
+    Code.CANCELED_BY_CLIENT: CauseKind.CANCELED,
+    Code.REPLACED: CauseKind.CANCELED,
+    Code.SHUTDOWN: CauseKind.CANCELED,
+}
 
 
 def failed(code: Code, reason: str) -> Cause:
@@ -102,6 +113,21 @@ def code_of(cause: Cause) -> Code:
     """The code that clients are told: that of `failed`, else what the cause's kind tells."""
     otherwise = _CODE_OF_KIND.get(cause.kind, Code.TREE_FAILED)
     return Code.__members__.get(cause.evidence, otherwise)
+
+
+def ended_by(code: Code, text: str, failure: FailureReason | None = None) -> FailureReason | None:
+    """Why a mission ended, as a value; None: well, or it has not ended.
+
+    Args:
+        code: as clients are told.
+        text: likewise.
+        failure: what a leaf of its tree or a manager told, if one did.
+    """
+    if code < Code.UNKNOWN_MISSION:
+        return None
+    return failure or FailureReason(
+        "", text, cause=Cause(_KIND_OF_CODE.get(code, CauseKind.OTHER), text)
+    )
 
 
 FINAL_STATES = frozenset({State.FINISHED, State.FAILED, State.CANCELED})
@@ -200,6 +226,8 @@ class Mission:
     """Parts of the request that have ended well."""
     interruptions: int = 0
     """How often a restart of the executor found it unfinished."""
+    failure: FailureReason | None = None
+    """What the leaf or manager told that made it fail; not kept over a restart."""
 
     @property
     def action_id(self) -> str:
@@ -248,10 +276,10 @@ class Mission:
             self.ended_at = now
         self.state = state
 
-    def end(self, code: Code, text: str, now: float) -> None:
+    def end(self, code: Code, text: str, now: float, failure: FailureReason | None = None) -> None:
         """End it for this reason; the final state follows from the code."""
         self.advance(_STATE_OF_CODE.get(code, State.FAILED), now)
-        self.code, self.text = code, reason_text(text)
+        self.code, self.text, self.failure = code, reason_text(text), failure
 
     def fail(self, code: Code, text: str, now: float) -> None:
         """End it as FAILED, also for a reason that otherwise counts as cancelled."""

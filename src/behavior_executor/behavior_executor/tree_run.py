@@ -19,7 +19,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from behavior_tree import Blackboard, Cause, CauseKind, NodeStatus, NodeType, Tree, TreeNode
+from behavior_tree import (
+    Blackboard,
+    Cause,
+    CauseKind,
+    FailureReason,
+    NodeStatus,
+    NodeType,
+    Tree,
+    TreeNode,
+)
 from behavior_tree.kernel.failure import LONGEST_REASON, bounded
 from behavior_tree.kernel.record import RecordBatch
 
@@ -165,6 +174,15 @@ class TreeRun:
             progress=float(progress) if progress is not None else -1.0,
             detail=self._text(DETAIL_KEY),
         )
+
+    def failure(self) -> FailureReason | None:
+        """What the leaf told that made the root fail; of several, the first that says of what
+        kind its reason is.
+        """
+        reason = self.tree.failure_reason()
+        leaves = list(reason.leaves()) if reason is not None else []
+        typed = (leaf for leaf in leaves if leaf.cause and leaf.cause.kind is not CauseKind.OTHER)
+        return next(typed, leaves[0] if leaves else None)
 
     def failure_text(self) -> str:
         """Why the root failed: reason and path of the node that made it fail, and the mission's
