@@ -40,6 +40,7 @@ def test_all_missions_load_with_their_default_parameters(factory: BehaviorTreeFa
         "pick_frozen",
         "pick_in_steps",
         "sort_balls",
+        "stack_bins",
         "stack_blocks",
     ]
     for entry in MISSIONS.entries():

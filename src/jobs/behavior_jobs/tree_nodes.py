@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from behavior_executor.tree_nodes import NodeContext
+from behavior_jobs import bins_nodes
 from behavior_jobs.insertion import InsertionPose
 from behavior_jobs.sorting_nodes import DropPose, ObserveSorting
 from behavior_jobs.tower_nodes import (
@@ -29,6 +30,10 @@ def register(factory: BehaviorTreeFactory, context: NodeContext) -> None:
     looking = (ObserveSorting, DropPose, ObserveTower, ChooseBlock, TowerPlace, SampleFreeSpot)
     for node_class in looking:
         factory.register_node_type(node_class, node_class.__name__, context.scene)
+    for node_class in (bins_nodes.ObserveBins, bins_nodes.WaitForBin):
+        factory.register_node_type(node_class, node_class.__name__, context.scene)
+    for plain_class in bins_nodes.NODES:
+        factory.register_node_type(plain_class, plain_class.__name__)
     factory.register_node_type(InsertionPose, "InsertionPose")
     factory.register_node_type(ReviewChoice, "ReviewChoice")
     factory.register_node_type(BelongsOnTop, "BelongsOnTop")

@@ -1,0 +1,482 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bins that come on a conveyor and are stacked upside down on a pallet: what follows from where
+they are. No ROS.
+
+Lengths in metres, in the frame of the snapshots, whose origin is the robot's base. A bin's pose is
+that of its centre, with z out of its opening. The tool's z axis is the direction in which it sucks.
+
+A bin is gripped at its floor: from inside when its opening is up, and then it must be flipped; from
+outside when the opening is down, and then it can be placed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from behavior_executor.scene_view import Matrix, SceneBody
+
+UP = np.array([0.0, 0.0, 1.0])
+HYSTERESIS = 0.2
+"""Cosine of the angle between a bin's opening and the vertical, below which it lies on its side."""
+NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
+"""[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
+HELD_WITHIN = 0.1
+"""[m] of the tool from the grasp, up to which a bin that sticks to it counts as attached."""
+SAME_COLUMN = 0.05
+"""[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
+SIDES = np.array([0.6, 0.37])
+"""x, y: the vertical plane through the base and this point has the conveyor on one side and the
+pallet on the other."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the behaviour of NVIDIA's Isaac Sim 6 does in numbers; `PRESETS` has other versions."""
+
+    pick_wait: float = 1.0
+    """[s] at rest on a bin before it is sucked."""
+    lift_time: float = 0.1
+    """[s] of going up with a gripped bin before anything else is decided."""
+    place_approach: float = 0.35
+    """[m] stand-off above a place."""
+    place_capped: bool = True
+    """The stand-off is never longer than the way that is left."""
+    release_time: float = 0.0
+    """[s] of drawing back from a bin on the flip station; 0: until `release_within`."""
+    release_within: float = 0.15
+    """[m] from where it draws back to."""
+
+
+PRESETS: Mapping[str, Numbers] = {
+    "isaac_6": Numbers(),
+    "legacy_2022": Numbers(
+        pick_wait=0.5,
+        lift_time=0.4,
+        place_approach=0.15,
+        place_capped=False,
+        release_time=0.65,
+    ),
+}
+
+
+# ------------------------------------------------------------------------------- geometry
+
+
+def pallet_places(
+    columns: Sequence[float] = (1.05, 0.84, 0.63),
+    rows: Sequence[float] = (-0.62, -0.31, 0.0),
+    layers: int = 4,
+    *,
+    pitch: float = 0.135,
+    first: float = -0.51874,
+) -> list[Matrix]:
+    """Where the tool is when it has placed a bin: x, y, z [m], layer by layer, row by row.
+
+    Args:
+        columns: x [m].
+        rows: y [m].
+        layers: how many.
+        pitch: [m] from one layer to the next.
+        first: z [m] of the lowest layer.
+    """
+    heights = [first + level * pitch for level in range(layers)]
+    return [np.array([x, y, z]) for z in heights for y in rows for x in columns]
+
+
+def rotation_gap(first: Matrix, second: Matrix) -> float:
+    """Frobenius norm of the difference of two rotations (3x3), divided by 3: 0 to 0.94."""
+    return float(np.linalg.norm(first - second)) / 3.0
+
+
+def is_near(first: Matrix, second: Matrix, position: float, rotation: float = math.inf) -> bool:
+    """Whether two poses (4x4) are within [m] and `rotation_gap` of each other."""
+    apart = float(np.linalg.norm(first[:3, 3] - second[:3, 3]))
+    return apart <= position and rotation_gap(first[:3, :3], second[:3, :3]) <= rotation
+
+
+def tool_pose(position: Matrix, sucks: Matrix, side: Matrix) -> Matrix:
+    """Pose of a tool (4x4) that sucks in a direction; `side`, across it, is where its -x points."""
+    pose = np.eye(4)
+    pose[:3, :3] = np.column_stack([-side, np.cross(side, sucks), sucks])
+    pose[:3, 3] = position
+    return pose
+
+
+@dataclass(frozen=True)
+class BinFloor:
+    """Where a bin is gripped."""
+
+    base: float = -0.066
+    """[m] height of the middle of its floor over its centre, along its own z."""
+    gap: float = 0.0075
+    """[m] of the tool from there."""
+
+    def grasp(self, bin_pose: Matrix, *, opening_up: bool) -> Matrix:
+        """Pose of the tool that grips a bin (4x4)."""
+        across, opening, centre = bin_pose[:3, 0], bin_pose[:3, 2], bin_pose[:3, 3]
+        sucks = -opening if opening_up else opening
+        side = across if across[1] >= 0.0 else -across
+        return tool_pose(centre + self.base * opening - self.gap * sucks, sucks, side)
+
+
+def turned(target: Matrix, tool: Matrix) -> Matrix:
+    """The target, or the same turned by half a turn about its sucking axis where that is nearer."""
+    if float(target[:3, 0] @ tool[:3, 0]) >= 0.0:
+        return target
+    return np.asarray(target @ np.diag([-1.0, -1.0, 1.0, 1.0]))
+
+
+# ------------------------------------------------------------------------------- the funnel
+
+
+NEAR_PLACE = 0.06
+"""[m] from its place, what holds a bin up is what it shall stand on."""
+OVER = 0.005
+"""[m] horizontally from the axis of its place, a bin is over it."""
+
+
+def is_over(tool: Matrix, place: Matrix) -> bool:
+    """Whether the tool is right over a place and near it; x, y, z [m]."""
+    return math.dist(tool, place) < NEAR_PLACE and math.dist(tool[:2], place[:2]) <= OVER
+
+
+@dataclass
+class RetryFunnel:
+    """The stand-off of a bin that comes down onto its place.
+
+    Far away it is ``length``. Where `capped`, it is never longer than the way that is left, but
+    once the bin was pushed aside by what it came down on, it is ``least`` at least: so it goes up
+    again and comes in anew.
+    """
+
+    length: float
+    least: float = 0.15
+    std_dev: float = 0.005
+    """[m] width of the funnel."""
+    capped: bool = True
+    pushes: int = 0
+    """How often it was pushed aside."""
+    _entered: bool = False
+
+    def stand_off(self, tool: Matrix, target: Matrix) -> float:
+        """Length [m] for a tool (4x4) on its way to a target (4x4), seen at every step."""
+        offset = tool[:3, 3] - target[:3, 3]
+        beside = float(np.linalg.norm(offset[:2]))
+        distance = float(np.linalg.norm(offset))
+        if distance < NEAR_PLACE and beside > self.std_dev and self._entered:
+            self.pushes += 1
+            self._entered = False
+        elif beside <= 0.5 * self.std_dev:
+            self._entered = True
+        if not self.capped:
+            return self.length
+        wanted = min(self.length, distance)
+        return max(wanted, self.least) if self.pushes else wanted
+
+
+@dataclass(eq=False)
+class PlaceAim:
+    """Where the tool sets a bin down: a place, moved until the bin is right over the one below."""
+
+    place: Matrix
+    """x, y, z [m]; it stays as it is."""
+    gain: float = 0.1
+    """Of what is left, by which the aim moves with every new look; 0: never."""
+    gate: float = 0.02
+    """[m] of misalignment from which on the bin below counts as out of place."""
+    shift: Matrix = field(default_factory=lambda: np.zeros(2))
+    """x, y [m] by which the aim was moved."""
+    too_far: int = 0
+    """Looks in a row at which the bin below was out of place, the held one being over its aim."""
+
+    @property
+    def position(self) -> Matrix:
+        """x, y, z [m]."""
+        return np.asarray(self.place + np.append(self.shift, 0.0))
+
+    def adjust(self, tool: Matrix, held: Matrix, under: Matrix) -> None:
+        """Take in where the tool is, and where held bin and bin below are seen; x, y, z [m]."""
+        error = np.asarray(under[:2]) - np.asarray(held[:2])
+        if float(np.linalg.norm(error)) < self.gate:
+            self.shift = self.shift + self.gain * error
+            self.too_far = 0
+        elif is_over(tool, self.position):
+            self.too_far += 1
+
+    def pose(self) -> Matrix:
+        """Pose of the tool (4x4), sucking down; the arm reaches all places in this one only."""
+        return tool_pose(self.position, -UP, np.array([1.0, 0.0, 0.0]))
+
+
+# ------------------------------------------------------------------------------- obstacles
+
+
+def on_opposite_sides(tool: Matrix, target: Matrix) -> bool:
+    """Whether the way from one to the other, x, y, ... [m], leads past the middle."""
+
+    def side(point: Matrix) -> float:
+        return float(point[0] * SIDES[1] - point[1] * SIDES[0])
+
+    return side(tool) * side(target) < 0.0
+
+
+def clears_station(tool: Matrix, target: Matrix) -> bool:
+    """Whether a tool (4x4) that goes for a target (4x4) may pass the flip station: it is on the
+    target's axis, looks along it and has come by.
+    """
+    axis, offset = target[:3, 2], tool[:3, 3] - target[:3, 3]
+    along = float(offset @ axis)
+    beside = float(np.linalg.norm(offset - along * axis))
+    return along < 0.02 and beside < 0.03 and float(axis @ tool[:3, 2]) > 0.75
+
+
+# ------------------------------------------------------------------------------- which bin
+
+
+@dataclass(frozen=True)
+class PickRegion:
+    """Where bins are taken from: open intervals of x and y [m], and around the flip station."""
+
+    x: tuple[float, float] = (-0.4, 0.4)
+    y: tuple[float, float] = (0.0, 0.7)
+    station: tuple[float, float] = (0.79, 0.74)
+    """x, y [m] of the flip station; a bin that stands there is taken before all others."""
+    station_radius: float = 0.25
+    """[m]"""
+    reach: float = 1.3
+    """[m] from the base; a bin further away is nobody's."""
+    fallen: float = -1.0
+    """[m] height below which a bin has fallen."""
+
+    def on_station(self, centre: Matrix) -> bool:
+        """Whether a bin with this centre stands on the flip station."""
+        return math.dist(self.station, centre[:2]) < self.station_radius
+
+    def contains(self, centre: Matrix) -> bool:
+        """Whether a bin with this centre can be taken."""
+        if self.is_gone(centre):
+            return False
+        x, y = float(centre[0]), float(centre[1])
+        on_conveyor = self.x[0] < x < self.x[1] and self.y[0] < y < self.y[1]
+        return on_conveyor or self.on_station(centre)
+
+    def is_gone(self, centre: Matrix) -> bool:
+        """Whether a bin with this centre is given up."""
+        return float(centre[2]) < self.fallen or math.hypot(centre[0], centre[1]) > self.reach
+
+
+def opening_up(bin_pose: Matrix, *, up: Matrix = UP, before: bool | None = None) -> bool | None:
+    """Whether a bin's opening is up; None: it lies on its side.
+
+    Args:
+        bin_pose: 4x4.
+        up: what counts as up: of a bin on the tool, against its sucking direction.
+        before: what was so; it stays so until the opposite is.
+    """
+    cosine = float(up @ bin_pose[:3, 2])
+    if abs(cosine) <= HYSTERESIS:
+        return before
+    return cosine > 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveBin:
+    """The bin that is dealt with."""
+
+    name: str
+    grasp: Matrix
+    """Pose of the tool that grips it, 4x4 [m]."""
+    needs_flip: bool
+    """Its opening is up."""
+    is_grasp_reached: bool = False
+    is_attached: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BinSight:
+    """What the monitors tell in one tick."""
+
+    active: ActiveBin | None = None
+    stacked: tuple[str, ...] = ()
+    """In the order in which they were placed."""
+    sideways: tuple[str, ...] = ()
+    """Could be taken if they did not lie on their sides."""
+    unseen: tuple[str, ...] = ()
+    """Could be taken if they were still seen."""
+    bins: Mapping[str, SceneBody] = field(default_factory=dict)
+    """All there are."""
+    tool: Matrix = field(default_factory=lambda: np.eye(4))
+    """Its pose, 4x4 [m]."""
+    stamp: float = -math.inf
+    """[s] of the snapshot that all this was seen in."""
+
+    def trouble(self) -> str:
+        """Why there is no bin to take, in words with a remedy; empty: none has come yet."""
+        if self.sideways:
+            names = " and ".join(self.sideways)
+            return f"{names} on its side: set it upright, or take it off the conveyor"
+        if self.unseen:
+            names = " and ".join(self.unseen)
+            return f"{names} not seen any more: see whether the camera and its detector run"
+        return ""
+
+
+@dataclass(eq=False)
+class BinWatch:
+    """The monitors B1 to B4: which bin is dealt with, how it is gripped and whether it is.
+
+    Bins are what a snapshot has of their class, lost ones left out.
+    """
+
+    floor: BinFloor
+    places: Sequence[Matrix]
+    """Of the tool for each bin on the pallet, x, y, z [m]."""
+    region: PickRegion = PickRegion()
+    patience: float = 3.0
+    """[s] after which a bin that is not on the tool and not seen any more is given up."""
+    stacked: dict[str, int] = field(default_factory=dict)
+    """Bins that were set down on the pallet, in this order, with the numbers of their places."""
+    losses: int = 0
+    """Bins in a row that left the tool unasked."""
+    _active: str = ""
+    _flip: bool | None = None
+    _attached: bool = False
+    _letting_go: bool = False
+    _seen: float = -math.inf
+
+    def look(
+        self,
+        bins: Mapping[str, SceneBody],
+        tool: Matrix,
+        *,
+        suction: bool,
+        now: float,
+        stamp: float = -math.inf,
+        stale: Collection[str] = (),
+    ) -> BinSight:
+        """One tick.
+
+        Args:
+            bins: by name.
+            tool: its pose, 4x4 [m].
+            suction: the tool sucks, and something sticks to it.
+            now: time [s].
+            stamp: of the snapshot [s].
+            stale: bins that have not been seen of late.
+        """
+        for name in [name for name in self.stacked if name in bins and name not in stale]:
+            if self._left_its_place(name, bins[name].pose):
+                del self.stacked[name]
+        free = [
+            name
+            for name, body in bins.items()
+            if name not in self.stacked and self.region.contains(body.pose[:3, 3])
+        ]
+        sideways = [name for name in free if opening_up(bins[name].pose) is None]
+        self._drop(bins, now, stale)
+        if not self._active:
+            candidates = [name for name in free if name not in sideways and name not in stale]
+            self._take_up(bins, candidates, now)
+        active = self._grip(bins[self._active], tool, suction) if self._active else None
+        if active is None:
+            self._forget()
+        return BinSight(
+            active=active,
+            stacked=tuple(self.stacked),
+            sideways=tuple(sorted(name for name in sideways if name != self._active)),
+            unseen=tuple(sorted(name for name in free if name in stale and name != self._active)),
+            bins=bins,
+            tool=tool,
+            stamp=stamp,
+        )
+
+    def next_place(self) -> int | None:
+        """Number of the first place that is free; None: the pallet is full."""
+        taken = set(self.stacked.values())
+        return next((number for number in range(len(self.places)) if number not in taken), None)
+
+    def letting_go(self) -> None:
+        """The bin on the tool is about to be released."""
+        self._letting_go = True
+
+    def placed(self) -> None:
+        """The active bin stands on the pallet."""
+        number = self.next_place()
+        if self._active and number is not None:
+            self.stacked[self._active] = number
+            self.losses = 0
+        self._forget()
+
+    def _left_its_place(self, name: str, pose: Matrix) -> bool:
+        place = self.places[self.stacked[name]]
+        beside = math.dist(pose[:2, 3], place[:2])
+        return beside > 2.0 * SAME_COLUMN or float(pose[2, 3]) < float(place[2]) - 0.2
+
+    def _drop(self, bins: Mapping[str, SceneBody], now: float, stale: Collection[str]) -> None:
+        """B2: a bin that has fallen, is out of reach or is not seen any more is given up."""
+        body = bins.get(self._active)
+        if body is None or self.region.is_gone(body.pose[:3, 3]):
+            self._forget()
+        elif self._attached or self._active not in stale:
+            self._seen = now
+        elif now - self._seen > self.patience:
+            self._forget()
+
+    def _take_up(self, bins: Mapping[str, SceneBody], free: Iterable[str], now: float) -> None:
+        """B1: what is on the tool already, on the flip station, or has come furthest."""
+
+        def order(name: str) -> tuple[bool, float, str]:
+            centre = bins[name].pose[:3, 3]
+            return not self.region.on_station(centre), float(centre[1]), name
+
+        on_tool = [n for n, body in bins.items() if body.attached_link and n not in self.stacked]
+        names = on_tool or sorted(free, key=order)
+        if names:
+            self._active, self._seen = names[0], now
+
+    def _grip(self, body: SceneBody, tool: Matrix, suction: bool) -> ActiveBin | None:
+        """B3 and B4; None where it cannot be gripped: it lies on its side."""
+        if not suction:
+            self._detach()
+        up = -tool[:3, 2] if self._attached else UP
+        is_up = opening_up(body.pose, up=up, before=self._flip)
+        if is_up is None:
+            return None
+        self._flip = is_up
+        grasp = self.floor.grasp(body.pose, opening_up=is_up)
+        if suction and is_near(grasp, tool, HELD_WITHIN):
+            self._attached = True
+        else:
+            self._detach()
+        return ActiveBin(
+            name=body.name,
+            grasp=grasp,
+            needs_flip=is_up,
+            is_grasp_reached=is_near(grasp, tool, NEAR_POSITION, NEAR_ROTATION),
+            is_attached=self._attached,
+        )
+
+    def _detach(self) -> None:
+        if self._attached:
+            self.losses += not self._letting_go
+            self._flip = None
+        self._attached = self._letting_go = False
+
+    def _forget(self) -> None:
+        self._detach()
+        self._active, self._flip = "", None
+
+
+def bin_below(
+    place: Matrix, stacked: Iterable[str], bins: Mapping[str, SceneBody]
+) -> SceneBody | None:
+    """The bin that was stacked last where a bin is to stand, by where it really is; None: none."""
+    for name in reversed(list(stacked)):
+        body = bins.get(name)
+        if body is not None and math.dist(body.pose[:2, 3], place[:2]) <= SAME_COLUMN:
+            return body
+    return None

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bin pallet in numbers: places, grasps, aim, funnel, obstacles and the choice of a bin."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from behavior_executor.scene_view import SceneBody
+from behavior_jobs.bins import (
+    PRESETS,
+    ActiveBin,
+    BinFloor,
+    BinWatch,
+    PlaceAim,
+    RetryFunnel,
+    bin_below,
+    clears_station,
+    on_opposite_sides,
+    opening_up,
+    pallet_places,
+    rotation_gap,
+    turned,
+)
+from behavior_motion import ApproachParams
+
+UP, DOWN = np.eye(3), np.diag([1.0, -1.0, -1.0])
+FLOOR = BinFloor()
+
+
+def pose(x: float, y: float, z: float, rotation: np.ndarray = UP) -> np.ndarray:
+    result = np.eye(4)
+    result[:3, :3], result[:3, 3] = rotation, (x, y, z)
+    return result
+
+
+def off(place: np.ndarray, x: float = 0.0, z: float = 0.0) -> np.ndarray:
+    return place + np.array([x, 0.0, z])
+
+
+def body(name: str, where: np.ndarray, link: str = "") -> tuple[str, SceneBody]:
+    return name, SceneBody(name, where, None, 0.0, attached_link=link)
+
+
+def tilted(degrees: float) -> np.ndarray:
+    """A bin whose opening leans that far from the vertical."""
+    return Rotation.from_euler("x", degrees, degrees=True).as_matrix()
+
+
+class Watching:
+    """Monitors, and a tool that is somewhere."""
+
+    def __init__(self, **given: object) -> None:
+        self.watch = BinWatch(FLOOR, pallet_places(), **given)
+        self.tool = pose(0.16, 0.69, 0.49, DOWN)
+        self.now = 0.0
+
+    def look(self, *bins: tuple[str, SceneBody], suction: bool = False, stale: tuple = ()):
+        self.now += 0.05
+        return self.watch.look(dict(bins), self.tool, suction=suction, now=self.now, stale=stale)
+
+
+def test_the_36_places() -> None:
+    places = pallet_places()
+    assert len(places) == 36
+    assert places[0] == pytest.approx([1.05, -0.62, -0.51874])
+    for i in (1, 2):
+        assert places[i][1:] == pytest.approx(places[0][1:])
+    assert [places[i][0] for i in range(3)] == [1.05, 0.84, 0.63]
+    assert places[3] == pytest.approx([1.05, -0.31, -0.51874])
+    assert places[9] == pytest.approx([1.05, -0.62, -0.38374])
+    assert sorted({round(p[2], 5) for p in places}) == [-0.51874, -0.38374, -0.24874, -0.11374]
+
+
+def test_small_pallet() -> None:
+    assert len(pallet_places((1.05, 0.84), (-0.62, -0.31), 3)) == 12
+
+
+def test_presets() -> None:
+    now, then = PRESETS["isaac_6"], PRESETS["legacy_2022"]
+    assert (now.pick_wait, now.lift_time, now.place_approach) == (1.0, 0.1, 0.35)
+    assert (now.place_capped, now.release_within) == (True, 0.15)
+    assert (then.pick_wait, then.lift_time, then.place_approach) == (0.5, 0.4, 0.15)
+    assert (then.place_capped, then.release_time) == (False, 0.65)
+
+
+@pytest.mark.parametrize("yaw", [0.3, 1.2, 2.5, -0.4, -2.9])
+def test_grasp_of_an_open_bin_sucks_down_into_it(yaw: float) -> None:
+    rotation = Rotation.from_euler("z", yaw).as_matrix()
+    grasp = FLOOR.grasp(pose(0.0, 0.45, -0.3765, rotation), opening_up=True)
+    assert grasp[:3, 3] == pytest.approx([0.0, 0.45, -0.435])
+    assert grasp[:3, 2] == pytest.approx([0.0, 0.0, -1.0])
+    assert np.linalg.det(grasp[:3, :3]) == pytest.approx(1.0)
+    # Its -x is one of the bin's, the one whose y is not negative.
+    assert -grasp[1, 0] >= 0.0
+    assert abs(grasp[:3, 0] @ rotation[:, 0]) == pytest.approx(1.0)
+
+
+def test_grasp_of_a_turned_bin_sucks_down_onto_it() -> None:
+    grasp = FLOOR.grasp(pose(0.0, 0.45, -0.3765, DOWN), opening_up=False)
+    assert grasp[:3, 2] == pytest.approx([0.0, 0.0, -1.0])
+    assert grasp[2, 3] == pytest.approx(-0.3765 + 0.066 + 0.0075)
+
+
+def test_of_two_grasps_the_nearer_one() -> None:
+    target = FLOOR.grasp(pose(0.0, 0.45, -0.3765), opening_up=True)
+    half = target @ np.diag([-1.0, -1.0, 1.0, 1.0])
+    assert turned(target, target) == pytest.approx(target)
+    assert turned(target, half) == pytest.approx(half)
+
+
+def test_rotation_gap_is_that_of_the_reference() -> None:
+    turn = Rotation.from_euler("z", 1.215, degrees=True).as_matrix()
+    assert rotation_gap(np.eye(3), turn) == pytest.approx(0.01, rel=1e-3)
+    assert rotation_gap(np.eye(3), DOWN) == pytest.approx(2.828 / 3, rel=1e-3)
+
+
+def test_opening_with_hysteresis() -> None:
+    assert opening_up(pose(0, 0, 0, tilted(0))) is True
+    assert opening_up(pose(0, 0, 0, tilted(180))) is False
+    assert opening_up(pose(0, 0, 0, tilted(90))) is None
+    assert opening_up(pose(0, 0, 0, tilted(80))) is None  # cos 80 deg = 0.17
+    assert opening_up(pose(0, 0, 0, tilted(75))) is True
+    assert opening_up(pose(0, 0, 0, tilted(100)), before=True) is True
+    assert opening_up(pose(0, 0, 0, tilted(105)), before=True) is False
+
+
+# ------------------------------------------------------------------------------- T2.5, T2.6
+
+
+def test_aim_moves_by_a_tenth_and_converges() -> None:
+    place = pallet_places()[9]
+    aim, before = PlaceAim(place), place.copy()
+    under = off(place, x=0.008)
+    aim.adjust(aim.position, held=aim.position, under=under)
+    assert aim.position - place == pytest.approx([0.0008, 0.0, 0.0])
+    # Half of it is left after 6.6 looks.
+    for _ in range(6):
+        aim.adjust(aim.position, held=aim.position, under=under)
+    assert math.dist(aim.position, under) == pytest.approx(0.008 * 0.9**7)
+    for _ in range(60):
+        aim.adjust(aim.position, held=aim.position, under=under)
+    assert math.dist(aim.position, under) < 2e-5
+    assert place == pytest.approx(before, abs=0.0)  # the pallet's own place has not moved
+
+
+def test_aim_leaves_alone_what_is_out_of_place_and_counts_it() -> None:
+    place = pallet_places()[9]
+    aim = PlaceAim(place)
+    far, near = off(place, z=0.2), off(place, z=0.01)
+    under = off(place, x=0.025)
+    aim.adjust(far, held=far, under=under)
+    assert aim.too_far == 0  # on its way: it may only be far from it still
+    aim.adjust(near, held=near, under=under)
+    assert aim.too_far == 1
+    assert aim.position == pytest.approx(place)
+    aim.adjust(near, held=near, under=place)
+    assert aim.too_far == 0
+
+
+def test_pushed_aside_it_is_sent_up_again() -> None:
+    place = pallet_places()[0]
+    target = PlaceAim(place).pose()
+    pushed = target.copy()
+    pushed[0, 3] += 0.010
+    approach = ApproachParams(np.array([0.0, 0.0, -0.15]), 0.005)
+    assert approach.shifted(pushed, target)[2, 3] - place[2] == pytest.approx(0.1297, abs=1e-4)
+
+
+def test_the_cap_alone_hardly_retries_and_the_retry_phase_does() -> None:
+    place = pallet_places()[0]
+    target = PlaceAim(place).pose()
+    funnel = RetryFunnel(0.35)
+
+    def shift(x: float, z: float) -> float:
+        tool = target.copy()
+        tool[:3, 3] += (x, 0.0, z)
+        length = funnel.stand_off(tool, target)
+        return float(
+            ApproachParams(np.array([0.0, 0.0, -length]), 0.005).shifted(tool, target)[2, 3]
+            - place[2]
+        )
+
+    assert funnel.stand_off(pose(0.0, 0.0, 0.0), target) == 0.35
+    capped = RetryFunnel(0.35)
+    tool = target.copy()
+    tool[:3, 3] += (0.010, 0.0, math.sqrt(0.012**2 - 0.010**2))
+    length = capped.stand_off(tool, target)
+    assert length == pytest.approx(0.012)
+    assert length * (1.0 - math.exp(-2.0)) == pytest.approx(0.0104, abs=1e-4)
+    # On the axis it comes down; then it is pushed aside, which begins the retry phase.
+    assert shift(0.0, 0.02) == pytest.approx(0.0)
+    assert shift(0.010, 0.003) == pytest.approx(0.1297, abs=1e-4)
+    assert funnel.pushes == 1
+    # Still aside it is the same push; after another way down it is another one.
+    shift(0.010, 0.05)
+    assert funnel.pushes == 1
+    shift(0.0, 0.01)
+    shift(0.007, 0.01)
+    assert funnel.pushes == 2
+
+
+def test_legacy_stand_off_is_not_capped() -> None:
+    place = pallet_places()[0]
+    target = PlaceAim(place).pose()
+    assert RetryFunnel(0.15, capped=False).stand_off(target, target) == 0.15
+
+
+# ------------------------------------------------------------------------------- T2.8
+
+
+def test_navigation_obstacles_between_the_sides() -> None:
+    assert on_opposite_sides(np.array([0.0, 0.8]), np.array([0.8, 0.0]))
+    assert not on_opposite_sides(np.array([0.0, 0.8]), np.array([0.2, 0.5]))
+    assert not on_opposite_sides(np.array([0.8, 0.0]), np.array([1.05, -0.62]))
+
+
+def test_flip_station_is_passed_on_the_axis_only() -> None:
+    target = pose(0.79, 0.74, 0.215, DOWN)
+
+    def at(x: float, z: float, rotation: np.ndarray = DOWN) -> bool:
+        tool = target.copy()
+        tool[:3, 3] += (x, 0.0, z)
+        tool[:3, :3] = rotation
+        return clears_station(tool, target)
+
+    assert at(0.0, 0.1)
+    assert at(0.02, 0.0)
+    assert not at(0.04, 0.1)  # beside
+    assert not at(0.0, -0.03)  # below, which is beyond
+    assert not at(0.0, 0.1, np.eye(3))  # looks the other way
+
+
+# ------------------------------------------------------------------------------- B1 to B4
+
+
+def test_of_two_bins_the_one_further_on() -> None:
+    watching = Watching()
+    sight = watching.look(body("bin_0", pose(0, 0.6, -0.38)), body("bin_1", pose(0, 0.5, -0.38)))
+    assert sight.active is not None
+    assert sight.active.name == "bin_1"
+    # It stays the one that is dealt with.
+    sight = watching.look(body("bin_0", pose(0, 0.3, -0.38)), body("bin_1", pose(0, 0.5, -0.38)))
+    assert sight.active is not None
+    assert sight.active.name == "bin_1"
+
+
+@pytest.mark.parametrize("where", [(0.0, 0.7), (0.4, 0.5), (-0.4, 0.5), (0.0, 0.0)])
+def test_the_region_is_open(where: tuple[float, float]) -> None:
+    assert Watching().look(body("bin_0", pose(*where, -0.38))).active is None
+
+
+def test_reached_attached_and_flip() -> None:
+    watching = Watching()
+    where = pose(0.0, 0.45, -0.3765)
+    grasp = FLOOR.grasp(where, opening_up=True)
+
+    def look(offset: float, *, suction: bool) -> ActiveBin:
+        watching.tool = grasp.copy()
+        watching.tool[0, 3] += offset
+        active = watching.look(body("bin_0", where, "gripper"), suction=suction).active
+        assert active is not None
+        return active
+
+    assert not look(0.02, suction=False).is_grasp_reached
+    assert look(0.009, suction=False).is_grasp_reached
+    assert not look(0.0, suction=False).is_attached
+    assert look(0.09, suction=True).is_attached
+    assert watching.watch.losses == 0
+    assert not look(0.11, suction=True).is_attached
+    assert watching.watch.losses == 1
+
+
+def test_a_bin_stays_to_be_flipped_while_the_arm_turns_it() -> None:
+    watching = Watching()
+    where = pose(0.0, 0.45, -0.3765)
+    watching.tool = FLOOR.grasp(where, opening_up=True)
+    in_tool = np.linalg.inv(watching.tool) @ where
+    for degrees in range(0, 181, 15):
+        watching.tool[:3, :3] = tilted(180 - degrees)
+        where = watching.tool @ in_tool
+        active = watching.look(body("bin_0", where, "gripper"), suction=True).active
+        assert active is not None
+        assert active.is_attached
+        assert active.needs_flip
+    # Let go upside down it is one that can be placed.
+    active = watching.look(body("bin_0", where), suction=False).active
+    assert active is not None
+    assert not active.needs_flip
+
+
+def test_fallen_far_and_sideways_bins_are_left_alone() -> None:
+    watching = Watching()
+    sight = watching.look(body("bin_0", pose(0, 0.5, -0.38, tilted(90))))
+    assert sight.active is None
+    assert sight.sideways == ("bin_0",)
+    assert "bin_0 on its side" in sight.trouble()
+    sight = watching.look(
+        body("bin_0", pose(0, 0.5, -0.38, tilted(90))), body("bin_1", pose(0, 0.6, -0.38))
+    )
+    assert sight.active is not None
+    assert sight.active.name == "bin_1"
+    assert watching.look(body("bin_1", pose(0, 0.6, -1.01))).active is None
+    watching.look(body("bin_2", pose(0, 0.6, -0.38)))
+    assert watching.look(body("bin_2", pose(0, 1.31, -0.38))).active is None
+
+
+def test_a_bin_that_is_not_seen_any_more_is_given_up() -> None:
+    watching = Watching(patience=3.0)
+    seen = body("bin_0", pose(0, 0.5, -0.38))
+    watching.look(seen)
+    watching.now += 2.9
+    assert watching.look(seen, stale=("bin_0",)).active is not None
+    watching.now += 0.1
+    sight = watching.look(seen, stale=("bin_0",))
+    assert sight.active is None
+    assert "not seen" in sight.trouble()
+    assert watching.look(seen).active is not None
+
+
+def test_a_bin_on_the_flip_station_comes_first() -> None:
+    sight = Watching().look(
+        body("bin_0", pose(0.79, 0.74, 0.14, DOWN)), body("bin_1", pose(0, 0.5, -0.38))
+    )
+    assert sight.active is not None
+    assert sight.active.name == "bin_0"
+
+
+def test_a_stacked_bin_that_has_left_its_place_is_not_stacked() -> None:
+    watching = Watching()
+    watch = watching.watch
+    for number in (0, 1):
+        watching.look(body(f"bin_{number}", pose(0, 0.5, -0.38, DOWN)))
+        watch.placed()
+    assert watch.stacked == {"bin_0": 0, "bin_1": 1}
+    assert watch.next_place() == 2
+    x, y, z = watch.places[0]
+    pushed = body("bin_0", pose(x + 0.02, y, z - 0.07, DOWN))
+    watching.look(pushed)
+    assert watch.next_place() == 2
+    watching.look(body("bin_0", pose(x + 0.3, y, -1.1, DOWN)))
+    assert watch.stacked == {"bin_1": 1}
+    assert watch.next_place() == 0
+
+
+def test_the_bin_below_by_where_it_is() -> None:
+    place = pallet_places()[9]
+    bins = dict(
+        [
+            body("bin_0", pose(place[0] + 0.04, place[1], -0.59)),
+            body("bin_1", pose(place[0] + 0.06, place[1], -0.59)),
+        ]
+    )
+    below = bin_below(place, ["bin_0", "bin_1"], bins)
+    assert below is not None
+    assert below.name == "bin_0"
+    assert bin_below(place, [], bins) is None
