@@ -80,6 +80,7 @@ from behavior_tree.nodes.actions.queue import PopFromQueue, QueueSize
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.nodes.control import ControlNode, ManualSelector
 from behavior_tree.nodes.decorators import ConsumeQueue, DecoratorNode, Loop
+from behavior_tree.placeholders import register_placeholders
 from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml, write_tree_to_xml
 
@@ -147,6 +148,7 @@ __all__ = [
     "read_btlog",
     "register_converter",
     "register_json_type",
+    "register_placeholders",
     "restore_tree",
     "save_tree",
     "to_string",

@@ -130,6 +130,26 @@ class XmlProblem:
         return f"{where}:{node}{kind} {self.message}{cure}"
 
 
+_MOST_LINES = 100
+"""Problems that a text tells one by one; more are put together."""
+
+
+def problem_lines(problems: Sequence[XmlProblem]) -> list[str]:
+    """A line for each problem; of very many one for each different message, then their number."""
+    if len(problems) <= _MOST_LINES:
+        return [str(each) for each in problems]
+    alike: dict[str, list[XmlProblem]] = {}
+    for each in problems:
+        alike.setdefault(each.message, []).append(each)
+    lines = []
+    for same in list(alike.values())[:_MOST_LINES]:
+        more = len(same) - 1
+        last = f" to line {same[-1].line}" if same[-1].line else ""
+        lines.append(f"{same[0]}" + (f" -- the same {more} more times, up{last}" if more else ""))
+    rest = sum(map(len, list(alike.values())[_MOST_LINES:]))
+    return [*lines, *([f"and {rest} more problems"] if rest else [])]
+
+
 class LoadError(BehaviorTreeError):
     """A document set cannot be loaded; carries every problem found in it."""
 
@@ -137,4 +157,4 @@ class LoadError(BehaviorTreeError):
         self.problems = tuple(problems)
         count = len(self.problems)
         head = "1 problem" if count == 1 else f"{count} problems"
-        super().__init__("\n".join([f"{head} in behavior tree:", *map(str, self.problems)]))
+        super().__init__("\n".join([f"{head} in behavior tree:", *problem_lines(self.problems)]))

@@ -17,7 +17,12 @@ from typing import Any, TypeVar, cast
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.conversion import TypeRegistry
-from behavior_tree.blackboard.ports import PortInfo, as_ports_list, model_name_mistake
+from behavior_tree.blackboard.ports import (
+    PortInfo,
+    as_ports_list,
+    model_name_mistake,
+    model_name_works,
+)
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES
 from behavior_tree.errors import (
     BehaviorTreeError,
@@ -47,12 +52,14 @@ from behavior_tree.xml.elements import EXPLICIT_TAGS, subtrees_below
 from behavior_tree.xml.key_types import KeyTypes
 from behavior_tree.xml.lint import lint
 from behavior_tree.xml.loader import (
+    NO_SUCH_TREE,
     DocumentSet,
     Loader,
     PackageShare,
     SubTreePort,
     TreeDefinition,
     package_share,
+    some_names,
 )
 from behavior_tree.xml.networks import network_warnings
 from behavior_tree.xml.recursion import recursion_problems
@@ -73,6 +80,8 @@ class BehaviorTreeFactory:
         clock: seconds, monotonic; all timing nodes use it, so a simulated clock works
         compat: None for this engine's semantics, ``"4.8"`` to copy BehaviorTree.CPP 4.8 with its
         defects; see `behavior_tree.quirks`
+        strict: refuse a document for what is otherwise only a warning when it is loaded, such as a
+            name that BehaviorTree.CPP 4.9 and later refuse
         package_share: from the name of a ROS package to its share directory, for
             ``<include ros_pkg="...">``; the default asks the ament index
     """
@@ -82,9 +91,11 @@ class BehaviorTreeFactory:
         clock: Callable[[], float] = time.monotonic,
         compat: str | None = None,
         *,
+        strict: bool = False,
         package_share: PackageShare = package_share,
     ) -> None:
         self._clock = clock
+        self._strict = strict
         self._package_share = package_share
         self._quirks = quirks_for(compat)
         self._types = TypeRegistry(exact=self._quirks.exact_values)
@@ -114,7 +125,8 @@ class BehaviorTreeFactory:
         """
         type_id = manifest.registration_id
         checked = not self._quirks.names_unchecked
-        mistake = model_name_mistake(type_id) if checked else None
+        works = not checked or (not self._strict and model_name_works(type_id))
+        mistake = None if works else model_name_mistake(type_id)
         if checked and type_id in (
             *EXPLICIT_TAGS,
             "SubTree",
@@ -382,9 +394,7 @@ class BehaviorTreeFactory:
         """
         tree_id = tree_name or self._default_tree()
         if tree_id not in self._trees:
-            raise _load_error(
-                f"Can't find a tree with name: {tree_id}", f"registered: {self._known_trees()}"
-            )
+            raise _load_error(f"{NO_SUCH_TREE}{tree_id}", f"registered: {self._known_trees()}")
         if self._quirks.unused_trees_unchecked:
             self._check_used_trees(tree_id)
         runtime = TreeRuntime(self._clock, quirks=self._quirks, types=self._types)
@@ -437,19 +447,43 @@ class BehaviorTreeFactory:
                 self._trees, self._models, self._main_tree = kept
 
     def _register_and_create(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
-        before = self._main_tree
-        self._register(documents, closed=True)
         own = documents.own_trees
         tree_id = documents.main_tree or (own[0] if len(own) == 1 else None)
+        self._register(documents, closed=True, more=self._undecided(documents, tree_id))
         if documents.main_tree == "" and self._quirks.names_unchecked:
-            raise _load_error("Can't find a tree with name: ", "name it")
-        if tree_id is None and before is None and len(documents.trees) > 1:
-            raise _load_error(
-                "[main_tree_to_execute] was not specified correctly",
-                f'write <root main_tree_to_execute="..."> with one of: '
-                f"{', '.join(documents.trees)}",
-            )
+            raise _load_error(NO_SUCH_TREE, "name it")
         return self.create_tree(tree_id, blackboard)
+
+    def _undecided(self, documents: DocumentSet, tree_id: str | None) -> list[XmlProblem]:
+        """Why it is not known which tree of the documents to build."""
+        root, trees = documents.root, documents.trees
+        if root is None or documents.incomplete or documents.problems:
+            return []  # told already
+        if not trees:
+            remedy = 'write <BehaviorTree ID="...">'
+            return [root.problem("the document defines no tree", remedy)]
+        if tree_id is None and self._main_tree is None and len(trees) > 1:
+            remedy = f'write <root main_tree_to_execute="..."> with one of: {some_names(trees)}'
+            return [root.problem("[main_tree_to_execute] was not specified correctly", remedy)]
+        return []
+
+    def check_file(self, file_path: str | Path) -> list[XmlProblem]:
+        """All problems of a file and its includes, whichever of its trees were built.
+
+        The trees of a file without problems are registered, so that `load_warnings` tells of them.
+        """
+        documents = self._loader().load_file(Path(file_path))
+        try:
+            self._register(documents, closed=True)
+        except LoadError as error:
+            return list(error.problems)
+        problems: list[XmlProblem] = []
+        for tree_id in documents.trees:
+            try:
+                self.create_tree(tree_id)
+            except LoadError as error:
+                problems.extend(error.problems)
+        return problems
 
     def _loader(self) -> Loader:
         return Loader(
@@ -464,7 +498,9 @@ class BehaviorTreeFactory:
         self._auto_ids += 1
         return tree_id
 
-    def _register(self, documents: DocumentSet, *, closed: bool) -> None:
+    def _register(
+        self, documents: DocumentSet, *, closed: bool, more: Iterable[XmlProblem] = ()
+    ) -> None:
         trees = {**self._trees, **documents.trees}
         models = {**self._models, **documents.models}
         node_models = {**self._node_models, **documents.node_models}
@@ -472,16 +508,21 @@ class BehaviorTreeFactory:
         complete = closed and not late and not documents.incomplete
         validator = self._validator(trees, models, closed=complete, structure_only=late)
         validator.node_models = node_models
-        problems = list(documents.problems)
+        problems = [*documents.problems, *more]
+        if self._strict:
+            problems.extend(replace(each, severity="error") for each in documents.warnings)
         for definition in (*documents.trees.values(), *(documents.replaced if late else ())):
             problems.extend(validator.check(definition))
+        if complete:
+            problems.extend(documents.missing_main_tree(trees))
         if not late:
             problems.extend(recursion_problems(trees))
-        if problems and not late:  # else the builder finds conflicts of types
+        if problems and not late:  # else the builder finds them
             problems.extend(self._type_conflicts(trees, models))
+            builder = self.builder(TreeRuntime(self._clock, quirks=self._quirks, types=self._types))
+            for definition in documents.trees.values():
+                problems.extend(builder.refused_nodes(definition, validator.faulty))
         _raise_sorted(problems)
-        if not documents.trees and closed:
-            raise _load_error("the document defines no tree", 'write <BehaviorTree ID="...">')
         self._trees = trees
         self._models = models
         self._node_models = node_models
@@ -511,7 +552,14 @@ class BehaviorTreeFactory:
         structure_only: bool,
     ) -> Validator:
         return Validator(
-            self._manifests, self._types, self._quirks, models, trees, closed, structure_only
+            self._manifests,
+            self._types,
+            self._quirks,
+            models,
+            trees,
+            closed,
+            self._strict,
+            structure_only,
         )
 
     def _check_used_trees(self, tree_id: str) -> None:
@@ -539,7 +587,7 @@ class BehaviorTreeFactory:
         )
 
     def _known_trees(self) -> str:
-        return ", ".join(sorted(self._trees)) or "none"
+        return some_names(self._trees)
 
     # -- substitution ---------------------------------------------------------------------------
 

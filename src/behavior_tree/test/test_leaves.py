@@ -257,7 +257,7 @@ def test_a_node_can_be_used_without_a_tree():
 
 
 def test_registration_refuses_what_cannot_work():
-    factory = BehaviorTreeFactory()
+    factory = BehaviorTreeFactory(strict=True)
     factory.register_simple_action("Work", lambda node: NodeStatus.SUCCESS)
     with pytest.raises(LogicError, match="already registered"):
         factory.register_simple_action("Work", lambda node: NodeStatus.SUCCESS)

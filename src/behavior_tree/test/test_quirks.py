@@ -303,7 +303,7 @@ def test_ports_that_cannot_be_read(compat):
 @pytest.mark.parametrize(
     "text",
     [
-        '<root BTCPP_format="4"><BehaviorTree ID="My Tree"><AlwaysSuccess/></BehaviorTree></root>',
+        '<root BTCPP_format="4"><BehaviorTree ID="My/Tree"><AlwaysSuccess/></BehaviorTree></root>',
         xml('<Sequence><SubTree ID="T" name="x"/><SubTree ID="T" name="x"/></Sequence>')[:-7]
         + '<BehaviorTree ID="T"><AlwaysSuccess/></BehaviorTree></root>',
         xml('<AlwaysSuccess name="&#9;"/>'),

@@ -54,8 +54,8 @@ def in_main(body, more=""):
             "must have the attribute",
         ),
         (
-            "<root><BehaviorTree ID='a b'><AlwaysSuccess/></BehaviorTree></root>",
-            "forbidden character ' '",
+            "<root><BehaviorTree ID='a/b'><AlwaysSuccess/></BehaviorTree></root>",
+            "forbidden character '/'",
         ),
         ("<root><BehaviorTree ID='Root'><AlwaysSuccess/></BehaviorTree></root>", "reserved"),
         ("<root><BehaviorTree ID=''><AlwaysSuccess/></BehaviorTree></root>", "cannot be empty"),
@@ -119,6 +119,7 @@ def test_all_problems_of_a_document_come_at_once_with_line_column_and_path():
 </root>"""
     found = [(p.line, p.column, p.path) for p in problems(text)]
     assert found == [
+        (1, 1, ""),  # which of the trees to build
         (4, 7, "Main/Sequence/Sequnce"),
         (6, 21, "Main/Sequence/wait"),
         (7, 30, "Main/Sequence/pick/Sleep"),
@@ -126,7 +127,7 @@ def test_all_problems_of_a_document_come_at_once_with_line_column_and_path():
         (10, 29, "Other/Nothing"),
     ]
     message = str(LoadError(problems(text)))
-    assert message.startswith("5 problems in behavior tree:\n<text>:4:7: [Main/Sequence/Sequnce]")
+    assert message.startswith("6 problems in behavior tree:\n<text>:1:1: [main_tree_to_execute]")
 
 
 def test_columns_count_characters_not_bytes():

@@ -11,6 +11,7 @@ import pytest
 from tree_kit import xml
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
+from behavior_tree.xml import document, loader
 
 BOMB = (
     '<!DOCTYPE r [<!ENTITY a "ha">'
@@ -75,13 +76,13 @@ def test_text(text, words):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"<root>\xff\xfe</root>", "not well-formed"),
+        (b"<root>\xff\xfe</root>", "byte 0xFF is no UTF-8, and none is declared"),
         (b'<root a="\x00"/>', "not well-formed"),
         (b"\x00" * 1000, "Error parsing"),
-        (b'<?xml version="1.0" encoding="no-such"?><root/>', "Error parsing"),
-        (b'<?xml version="1.0" encoding="utf-16"?><root/>', "encoding"),
-        (b'<?xml version="1.0" encoding="utf-7"?><root/>', "Error parsing"),
-        ("<root/>".encode("utf-32"), "Error parsing"),
+        (b'<?xml version="1.0" encoding="no-such"?><root/>', "'no-such' is unknown"),
+        (b'<?xml version="1.0" encoding="utf-16"?><root/>', "says that it is in utf-16"),
+        (b'<?xml version="1.0" encoding="utf-7"?><root/>', "encoding utf-7 cannot be read"),
+        ("<root/>".encode("utf-32"), "encoding UTF-32 cannot be read"),
         (b"", "no element"),
     ],
 )
@@ -115,6 +116,27 @@ def test_includes_that_never_end(tmp_path):
     )
     with pytest.raises(LoadError, match=r"regular file[^$]*regular file[^$]*directory"):
         BehaviorTreeFactory().create_tree_from_file(tmp_path / "p.xml")
+
+
+def test_two_million_nodes_are_refused_before_they_are_read():
+    text = xml("<Sequence>" + "<AlwaysSuccess/>" * 2_000_000 + "</Sequence>")
+    with pytest.raises(LoadError, match="more than 300000 elements") as caught:
+        BehaviorTreeFactory().create_tree_from_text(text)
+    assert caught.value.problems[0].column < len(text) / 5
+
+
+def test_includes_that_are_too_much_together(tmp_path, monkeypatch):
+    for module in (document, loader):
+        monkeypatch.setattr(module, "MAX_ELEMENTS", 300)
+    part = "<Sequence>" + "<AlwaysSuccess/>" * 60 + "</Sequence>"
+    for i in range(5):
+        (tmp_path / f"{i}.xml").write_text(
+            f'{OPEN}<BehaviorTree ID="T{i}">{part}</BehaviorTree></root>'
+        )
+    includes = "".join(f'<include path="{i}.xml"/>' for i in range(5))
+    (tmp_path / "main.xml").write_text(f"{OPEN}{includes}</root>")
+    with pytest.raises(LoadError, match="more than 300 elements"):
+        BehaviorTreeFactory().create_tree_from_file(tmp_path / "main.xml")
 
 
 def test_includes_and_subtrees_that_double(tmp_path):

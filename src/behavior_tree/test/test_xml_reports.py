@@ -6,7 +6,7 @@
 import pytest
 from tree_kit import Rig, xml
 
-from behavior_tree import BehaviorTreeFactory, InputPort, LoadError, NodeStatus
+from behavior_tree import BehaviorTreeFactory, InputPort, LoadError, NodeStatus, SyncActionNode
 
 
 def report(text, factory=None):
@@ -61,6 +61,42 @@ def test_files_and_kinds_of_mistakes_come_in_one_report(tmp_path):
         assert words in message
     assert all(p.line and p.column for p in caught.value.problems)
     assert factory.registered_behavior_trees() == []
+
+
+def test_what_a_class_refuses_is_in_the_same_report():
+    class Picky(SyncActionNode):
+        def __init__(self, name, config):
+            super().__init__(name, config)
+            raise ValueError(f"{name} is no name")
+
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Picky, "Picky")
+    found = report(
+        '<root BTCPP_format="4" main_tree_to_execute="Nain"><BehaviorTree ID="Main"><Sequence>'
+        '<Nope/><Picky name="a"/><Inverter/><SubTree ID="Gone"/></Sequence></BehaviorTree>'
+        '<BehaviorTree ID="Spare"><Picky name="b"/></BehaviorTree></root>',
+        factory,
+    )
+    wanted = ["name: Nain", "recognized: Nope", "a is no name", "exactly 1 child", "name: Gone"]
+    for message, words in zip(found, [*wanted, "b is no name"], strict=True):
+        assert words in message
+    both = xml('<Sequence><Picky name="a"/><Picky name="b"/></Sequence>')
+    assert len(report(both, factory)) == 2
+
+
+def test_which_tree_is_meant_is_in_the_same_report():
+    trees = "".join(f'<BehaviorTree ID="{each}"><Nope/></BehaviorTree>' for each in "AB")
+    found = report(f'<root BTCPP_format="4">{trees}</root>')
+    assert len(found) == 3
+    assert "main_tree_to_execute" in found[0]
+
+
+def test_strict_refuses_what_is_a_warning_otherwise():
+    text = '<root><BehaviorTree ID="A B"><AlwaysSuccess/></BehaviorTree></root>'
+    factory = BehaviorTreeFactory()
+    factory.create_tree_from_text(text)
+    assert len(factory.load_warnings()) == 2
+    assert len(report(text, BehaviorTreeFactory(strict=True))) == 2
 
 
 @pytest.mark.parametrize(

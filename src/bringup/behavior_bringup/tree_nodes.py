@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
-from behavior_tree.cli import succeeding
+from behavior_tree import BehaviorTreeFactory, TreeNodeManifest, register_placeholders
 
 
 def register_suite_nodes(factory: BehaviorTreeFactory) -> None:
@@ -19,10 +18,7 @@ def register_suite_nodes(factory: BehaviorTreeFactory) -> None:
         manifests = _manifests()
     except ImportError:
         return
-    known = factory.manifests()
-    for manifest in manifests:
-        if manifest.registration_id not in known:
-            factory.register_builder(manifest, succeeding)
+    register_placeholders(factory, manifests)
 
 
 def _complain(text: str) -> None:

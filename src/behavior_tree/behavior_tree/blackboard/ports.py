@@ -146,6 +146,14 @@ def model_name_mistake(name: str) -> str | None:
     return f"Model name '{name}' contains forbidden character {bad!r}" if bad else None
 
 
+def model_name_works(name: str) -> bool:
+    """True if only BehaviorTree.CPP from 4.9 on minds the name of a tree or node type: it holds a
+    blank, say. What paths and patterns are made of does harm here, too.
+    """
+    bad = [each for each in name if forbidden_character(each)]
+    return bool(bad) and all(each.isprintable() and each not in "/*?" for each in bad)
+
+
 def forbidden_character(name: str) -> str | None:
     """First character that names may not contain."""
     return next((c for c in name if c in _FORBIDDEN or ord(c) < 32 or ord(c) == 127), None)

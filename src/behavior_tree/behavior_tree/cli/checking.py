@@ -9,51 +9,67 @@ from dataclasses import asdict
 from pathlib import Path
 
 from behavior_tree.cli.stand_ins import Extend, make_factory
-from behavior_tree.errors import LoadError, XmlProblem
+from behavior_tree.errors import LoadError, XmlProblem, problem_lines
+from behavior_tree.factory import BehaviorTreeFactory
+from behavior_tree.placeholders import register_models
+from behavior_tree.xml.loader import NO_SUCH_TREE, Loader
 
 __all__ = ["find_problems", "report"]
 
 
 def find_problems(
-    files: Sequence[Path], register: Sequence[str] = (), extend: Extend | None = None
+    files: Sequence[Path],
+    register: Sequence[str] = (),
+    extend: Extend | None = None,
+    compat: str | None = None,
 ) -> list[XmlProblem]:
     """Errors and warnings of files, by place.
 
-    Each file is checked with what it includes. One that lacks a tree is checked once more together
-    with the other files, since a program may register them all.
+    Each file is checked with what it includes, and with what the ``<TreeNodesModel>`` of the others
+    describe. One that lacks a tree is checked once more together with the other files, since a
+    program may register them all.
     """
+    check = _Check(files, register, extend, compat)
     found: dict[XmlProblem, None] = {}
     for file in files:
-        problems = _of_file(file, [], register, extend)
-        if any("Can't find a tree with name" in each.message for each in problems):
-            others = [each for each in files if each != file]
-            problems = _of_file(file, others, register, extend)
+        problems = check.file(file, [])
+        if any(each.message.startswith(NO_SUCH_TREE) for each in problems):
+            problems = check.file(file, [each for each in files if each != file])
         found.update(dict.fromkeys(problems))
     return sorted(found, key=lambda each: (each.file, each.line, each.column))
 
 
-def _of_file(
-    file: Path, others: Sequence[Path], register: Sequence[str], extend: Extend | None
-) -> list[XmlProblem]:
-    factory = make_factory([file, *others], register, extend=extend)
-    for other in others:
-        try:
-            factory.register_behavior_tree_from_file(other)
-        except LoadError:
-            continue  # reported for that file
-    known = set(factory.registered_behavior_trees())
-    try:
-        factory.register_behavior_tree_from_file(file)
-    except LoadError as error:
-        return list(error.problems)
-    problems: list[XmlProblem] = []
-    for tree_id in factory.registered_behavior_trees():
-        if tree_id not in known:
+class _Check:
+    """Checks files one by one; each is read once for what the others need of it."""
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        register: Sequence[str],
+        extend: Extend | None,
+        compat: str | None,
+    ) -> None:
+        self._register, self._extend, self._compat = register, extend, compat
+        self._documents = {file: Loader(lambda: "main_tree").load_file(file) for file in files}
+
+    def file(self, file: Path, others: Sequence[Path]) -> list[XmlProblem]:
+        """Problems of a file where the trees of the others are registered."""
+        factory = self._factory(file)
+        for other in others:
             try:
-                factory.create_tree(tree_id)
-            except LoadError as error:
-                problems.extend(error.problems)
-    return [*problems, *factory.load_warnings()]
+                factory.register_behavior_tree_from_file(other)
+            except LoadError:
+                continue  # reported for that file
+        documents = self._documents[file]
+        problems = factory.check_file(file)
+        warnings = [*documents.warnings, *factory.load_warnings()]
+        return [*problems, *(each for each in warnings if each.file in documents.files)]
+
+    def _factory(self, file: Path) -> BehaviorTreeFactory:
+        factory = make_factory([], self._register, extend=self._extend, compat=self._compat)
+        for each in (file, *self._documents):  # its own models come first
+            register_models(factory, self._documents[each].node_models.values())
+        return factory
 
 
 def report(problems: Sequence[XmlProblem], files: int, *, as_json: bool) -> str:
@@ -65,5 +81,5 @@ def report(problems: Sequence[XmlProblem], files: int, *, as_json: bool) -> str:
     lines = [str(LoadError(errors))] if errors else []
     if warnings:
         count = "1 warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
-        lines += [f"{count}:", *map(str, warnings)]
+        lines += [f"{count}:", *problem_lines(warnings)]
     return "\n".join(lines) or f"{files} file{'s' if files > 1 else ''}, no problems"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import json
 import math
@@ -23,11 +24,14 @@ from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
 from behavior_tree.cli.replay import Replay, Step
 from behavior_tree.cli.stand_ins import Extend, make_factory
-from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.cli.time_limit import TimeIsUpError, time_limit
+from behavior_tree.errors import BehaviorTreeError, LoadError
+from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.loggers.btlog import FileLogger, read_btlog
 from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.files import read_document, replace_file
+from behavior_tree.xml.loader import Loader
 from behavior_tree.xml.migrate import migrate
 from behavior_tree.xml.schema import write_tree_xsd
 from behavior_tree.xml.writer import write_tree_nodes_model_xml
@@ -96,7 +100,7 @@ def add_commands(parser: argparse.ArgumentParser, extend: Extend | None = None) 
 _Add = Callable[..., argparse.Action]
 
 
-def _add_register(add: _Add) -> None:
+def _add_factory(add: _Add) -> None:
     add(
         "--register",
         action="append",
@@ -104,24 +108,26 @@ def _add_register(add: _Add) -> None:
         metavar="MODULE:FUNCTION",
         help="function that registers node types, called with the factory",
     )
+    add("--compat", choices=["4.8"], help="as BehaviorTree.CPP 4.8 does, with its defects")
 
 
 def _add_check(add: _Add) -> None:
     add("files", nargs="+", type=Path, metavar="FILE")
     add("--json", action="store_true", help="problems as a JSON list")
-    _add_register(add)
+    add("--strict", action="store_true", help="exit with 1 for warnings, too")
+    _add_factory(add)
 
 
 def _add_show(add: _Add) -> None:
     add("file", type=_file, metavar="FILE")
     add("--svg", type=Path, metavar="FILE", help="draw a picture instead")
-    _add_register(add)
+    _add_factory(add)
 
 
 def _add_models(add: _Add) -> None:
     add("files", nargs="*", type=_file, metavar="FILE", help="also what these files describe")
     add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
-    _add_register(add)
+    _add_factory(add)
 
 
 def _add_migrate(add: _Add) -> None:
@@ -143,7 +149,7 @@ def _add_simulated(add: _Add) -> None:
         help="write a text to the tree's blackboard first; may be given again",
     )
     add("--timeout", type=_seconds, default=60.0, metavar="S", help="limit [s] (60)")
-    _add_register(add)
+    _add_factory(add)
 
 
 def _add_profile(add: _Add) -> None:
@@ -220,15 +226,15 @@ def _check(options: argparse.Namespace) -> int:
     """Find all problems of files and what they include: errors, which give exit code 1, and
     warnings, such as nodes that can never be ticked.
     """
-    problems = find_problems(options.files, options.register, options.extend)
+    problems = find_problems(options.files, options.register, options.extend, options.compat)
     print(report(problems, len(options.files), as_json=options.json))
-    return 1 if any(each.severity == "error" for each in problems) else 0
+    return 1 if any(options.strict or each.severity == "error" for each in problems) else 0
 
 
 def _show(options: argparse.Namespace) -> int:
     """Draw the trees of a file in the terminal, or as a picture. The file need not be correct."""
     root = parse_xml(_read(options.file), str(options.file))
-    factory = make_factory([options.file], options.register, extend=options.extend)
+    factory = make_factory([options.file], options.register, None, options.extend, options.compat)
     return _draw(drawn_trees(root, factory.manifests()), options.svg, str(options.file))
 
 
@@ -246,15 +252,22 @@ def _draw(trees: list[tuple[str, Drawn]], svg: Path | None, file: str) -> int:
 
 def _models(options: argparse.Namespace) -> int:
     """Write the TreeNodesModel of all node types, for Groot2."""
-    factory = make_factory(options.files, options.register, extend=options.extend)
-    manifests = factory.manifests().values()
+    manifests = _described(options).manifests().values()
     return _write(options, write_tree_nodes_model_xml(manifests, include_builtin=True))
 
 
 def _xsd(options: argparse.Namespace) -> int:
     """Write an XML Schema that editors and validators can check tree files with."""
-    factory = make_factory(options.files, options.register, extend=options.extend)
-    return _write(options, write_tree_xsd(factory))
+    return _write(options, write_tree_xsd(_described(options)))
+
+
+def _described(options: argparse.Namespace) -> BehaviorTreeFactory:
+    """Factory with the node types of all files, each of which must be readable."""
+    read = [Loader(lambda: "main_tree").load_file(file) for file in options.files]
+    problems = [problem for documents in read for problem in documents.problems]
+    if problems:
+        raise LoadError(problems)
+    return make_factory(options.files, options.register, None, options.extend, options.compat)
 
 
 def _write(options: argparse.Namespace, text: str) -> int:
@@ -341,7 +354,9 @@ def _read(file: Path) -> bytes:
 
 
 def _tree(options: argparse.Namespace) -> Tree:
-    factory = make_factory((options.file,), options.register, options.rules, options.extend)
+    factory = make_factory(
+        (options.file,), options.register, options.rules, options.extend, options.compat
+    )
     blackboard = Blackboard()
     if options.tree is None:
         tree = factory.create_tree_from_file(options.file, blackboard)
@@ -362,15 +377,14 @@ def _value(text: str, kind: str) -> Any:
 
 
 def _finish(tree: Tree, timeout: float, *, quiet: bool = False) -> int:
-    end = time.monotonic() + timeout
-    status = tree.tick_once()
-    while status is NodeStatus.RUNNING:
-        if time.monotonic() > end:
-            print(f"still RUNNING after {timeout} s: {tree.active_path()}", file=sys.stderr)
+    try:
+        with time_limit(timeout):
+            status = tree.tick_while_running()
+    except TimeIsUpError:
+        print(f"still RUNNING after {timeout} s: {tree.active_path()}", file=sys.stderr)
+        with contextlib.suppress(TimeIsUpError), time_limit(timeout):
             tree.halt_tree()
-            return 1
-        tree.sleep(10)
-        status = tree.tick_once()
+        return 1
     if not quiet:
         print(status.name)
     reason = tree.failure_reason()

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from behavior_tree.basic_types import NodeType
 from behavior_tree.blackboard.blackboard import Blackboard
@@ -43,8 +45,26 @@ class _Change:
     undo: Callable[[StructureChange], None]
 
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def _between_ticks(
+    change: Callable[Concatenate[TreeEditor, Arguments], Result],
+) -> Callable[Concatenate[TreeEditor, Arguments], Result]:
+    """Method that is called from any thread, but not from inside a tick."""
+
+    @functools.wraps(change)
+    def guarded(self: TreeEditor, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with self._tree.runtime.between_ticks():
+            return change(self, *args, **kwargs)
+
+    return guarded
+
+
 class TreeEditor:
-    """Changes a tree between its ticks; never call it from inside a tick.
+    """Changes a tree between its ticks, from any thread: a change waits for the end of the tick
+    that is under way. From inside a tick it is refused with a `LogicError`.
 
     Branches that a change does not touch keep their status and state. Branches that leave their
     place are halted. Each change is checked like a file at load and raises `LoadError` with all
@@ -67,6 +87,7 @@ class TreeEditor:
 
     # -- changes --------------------------------------------------------------------------------
 
+    @_between_ticks
     def insert(self, parent: NodeReference, index: int, xml: str) -> TreeNode:
         """Make the node of an XML fragment child number ``index`` of ``parent``.
 
@@ -84,6 +105,7 @@ class TreeEditor:
         self._change(StructureChange("insert"), {place: [*children[:at], node, *children[at:]]})
         return node
 
+    @_between_ticks
     def remove(self, node: NodeReference) -> None:
         """Take out a node and all below it."""
         gone = self._node(node)
@@ -92,6 +114,7 @@ class TreeEditor:
         self._check(parent, {parent: list(rest)})
         self._change(StructureChange("remove"), {parent: rest})
 
+    @_between_ticks
     def move(self, node: NodeReference, parent: NodeReference, index: int) -> None:
         """Make a node child number ``index`` (counted without it) of a node of the same tree.
 
@@ -117,6 +140,7 @@ class TreeEditor:
             raise _refused(moved, f"would be nested deeper than {MAX_DEPTH}", "flatten the tree")
         self._change(StructureChange("move", changed=(moved,)), dict(lists.items()))
 
+    @_between_ticks
     def replace(self, node: NodeReference, xml: str) -> TreeNode:
         """Put the node of an XML fragment in the place of another; returns the new one."""
         old = self._node(node)
@@ -138,6 +162,7 @@ class TreeEditor:
             self._change(announced, {parent: children})
         return new
 
+    @_between_ticks
     def set_port(self, node: NodeReference, port: str, text: str) -> None:
         """Give a port another text, a literal or ``{key}``, from the node's next reading on."""
         target = self._node(node)
@@ -171,6 +196,7 @@ class TreeEditor:
         elif not types_agree(entry.type, info):
             raise _refused(node, *type_conflict(key, entry.type, info.type))
 
+    @_between_ticks
     def rename(self, node: NodeReference, name: str) -> None:
         """Give a node another name; its path, and for a SubTree the paths below, follow."""
         target = self._node(node)
@@ -191,6 +217,7 @@ class TreeEditor:
 
     # -- files ----------------------------------------------------------------------------------
 
+    @_between_ticks
     def documents(self) -> dict[str, bytes]:
         """New contents of the files (or ``<text>``) that the tree was read from and no longer
         agrees with, by name.
@@ -203,6 +230,7 @@ class TreeEditor:
         """
         return edited_documents(self._tree)
 
+    @_between_ticks
     def save(self) -> list[Path]:
         """Write what has been edited back to the files that the tree was read from.
 
@@ -238,6 +266,7 @@ class TreeEditor:
 
     # -- history --------------------------------------------------------------------------------
 
+    @_between_ticks
     def undo(self) -> bool:
         """Take back the last change; False if there is none."""
         if not self._undo:
@@ -247,6 +276,7 @@ class TreeEditor:
         self._redo.append(change)
         return True
 
+    @_between_ticks
     def redo(self) -> bool:
         """Make the change again that was taken back last; False if there is none."""
         if not self._redo:

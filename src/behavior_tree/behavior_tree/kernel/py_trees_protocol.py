@@ -49,13 +49,16 @@ class PyTreesProtocol(NodeKernel):
     def _tick_for_py_trees(self) -> Iterator[Behaviour]:
         """Tick, then yield every node that was ticked, children first, as py_trees does."""
         runtime = self._rt
-        outer, runtime.record = runtime.record, TickRecord()
-        try:
-            status = self._run(self)
-        finally:
-            (items, reasons), runtime.record = runtime.record.drain(), outer
-            if outer is not None:
-                outer.repeat(items, reasons)
+        with runtime.tick_lock:
+            outer, runtime.record = runtime.record, TickRecord()
+            ticking, runtime.ticking = runtime.ticking, True
+            try:
+                status = self._run(self)
+            finally:
+                runtime.ticking = ticking
+                (items, reasons), runtime.record = runtime.record.drain(), outer
+                if outer is not None:
+                    outer.repeat(items, reasons)
         if status is SKIPPED:
             self.set_status(FAILURE)  # py_trees knows no SKIPPED; a guard that says no fails there
         ticked = RecordBatch(items, reasons, 0, 0).ticked()

@@ -8,12 +8,14 @@ does.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from behavior_tree.blackboard.conversion import TypeRegistry
+from behavior_tree.errors import LogicError
 from behavior_tree.kernel.record import TickRecord
 from behavior_tree.quirks import MENDED, Quirks
 
@@ -24,6 +26,8 @@ __all__ = ["Timer", "TreeRuntime"]
 
 _POLL = 0.001
 """Wall time between looks at a clock that is not the wall's [s]."""
+_PATIENCE = 5.0
+"""Wall time that an edit waits for the end of a tick [s]."""
 
 
 class Timer:
@@ -67,6 +71,8 @@ class TreeRuntime:
         "on_wake_up",
         "quirks",
         "record",
+        "tick_lock",
+        "ticking",
         "ticks",
         "tracing",
         "types",
@@ -92,11 +98,31 @@ class TreeRuntime:
         """Nodes that hold a lock, see `behavior_tree.nodes.decider.locks`."""
         self.ticks = 0
         """Ticks of the tree so far."""
+        self.tick_lock = threading.RLock()
+        """Held while the tree is ticked or edited."""
+        self.ticking = False
+        """True in a tick, for whoever holds the lock."""
         self.on_wake_up: Callable[[], None] | None = None
         """Called by `emit_wake_up`, in its thread: for whoever ticks the tree without `wait`."""
         self._event = threading.Event()
         self._timers: set[Timer] = set()
         self._wall_clock = clock is time.monotonic
+
+    @contextlib.contextmanager
+    def between_ticks(self) -> Iterator[None]:
+        """Keep ticks of other threads waiting; one that is under way is waited for.
+
+        Raises:
+            LogicError: called from inside a tick, or a tick does not end
+        """
+        if not self.tick_lock.acquire(timeout=_PATIENCE):
+            raise LogicError(f"the tree is in a tick that has not ended for {_PATIENCE:g} s")
+        try:
+            if self.ticking:
+                raise LogicError("a tree cannot be edited from inside its tick: do it afterwards")
+            yield
+        finally:
+            self.tick_lock.release()
 
     def emit_wake_up(self) -> None:
         """Ask for another tick soon; may be called from any thread."""

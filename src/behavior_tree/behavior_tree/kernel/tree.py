@@ -214,17 +214,25 @@ class Tree:
                 node.reset_status()
 
     def _tick(self) -> NodeStatus:
-        recorder, runtime, root = self._recorder, self._runtime, self._root
+        recorder, runtime = self._recorder, self._runtime
         if recorder is not None:
             recorder.begin()
         status = RUNNING
+        lock = runtime.tick_lock  # nobody edits the tree meanwhile
+        lock.acquire()  # a with statement takes twice the time
+        outer = runtime.ticking
         try:
-            runtime.expire_timers()
+            runtime.ticking = True
+            if runtime._timers:
+                runtime.expire_timers()
             runtime.ticks += 1
+            root = self._root
             status = self._last = root.execute_tick()
             if status is SUCCESS or status is FAILURE:
                 root.set_status(IDLE)
         finally:
+            runtime.ticking = outer
+            lock.release()
             if recorder is not None:
                 recorder.end(status is not RUNNING)
         return status

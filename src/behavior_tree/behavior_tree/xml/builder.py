@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,9 +33,9 @@ from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.decorators.subtree import SubTreeNode
 from behavior_tree.script import Script, compile_script
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, resolve_type, subtree_ports
+from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, node_path, resolve_type, subtree_ports
 from behavior_tree.xml.key_types import type_conflict, types_agree
-from behavior_tree.xml.loader import SubTreePort, TreeDefinition
+from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition, some_names
 from behavior_tree.xml.recursion import node_count, recursion
 
 __all__ = ["TreeBuilder"]
@@ -127,6 +127,30 @@ class TreeBuilder:
         if self._problems or node is None:
             raise LoadError(self._problems)
         return node
+
+    def refused_nodes(
+        self, definition: TreeDefinition, faulty: Collection[Element]
+    ) -> list[XmlProblem]:
+        """What the classes of a tree's nodes say against them, each made alone.
+
+        Args:
+            definition: cannot be built, because of other mistakes
+            faulty: elements whose mistakes are known
+        """
+        self._problems = []
+        stack = [(definition.element, definition.id)]
+        while stack:
+            element, path = stack.pop()
+            type_id = resolve_type(element) or ""
+            if type_id in self.manifests and element not in faulty:
+                board = Blackboard(types=self.types)
+                config = NodeConfig(board, self.runtime, type_id, path, 1, element=element)
+                try:
+                    self._registered(element, element.get("name") or type_id, config)
+                except BehaviorTreeError as error:
+                    self._add(element, path, str(error), "")
+            stack.extend((child, node_path(path, child)) for child in element.children)
+        return self._problems
 
     @property
     def last_uid(self) -> int:
@@ -285,12 +309,11 @@ class TreeBuilder:
         tree_id = config.registration_id
         definition = self.trees.get(tree_id)
         if definition is None:
-            known = ", ".join(self.trees) or "none"
             self._add(
                 element,
                 config.path,
-                f"Can't find a tree with name: {tree_id}",
-                f"known trees: {known}",
+                f"{NO_SUCH_TREE}{tree_id}",
+                f"known trees: {some_names(self.trees)}",
                 "ID",
             )
             return None

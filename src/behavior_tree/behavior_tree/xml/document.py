@@ -16,11 +16,14 @@ from functools import cached_property
 from xml.parsers import expat
 
 from behavior_tree.errors import LoadError, XmlProblem
+from behavior_tree.xml.encoding import encoding_mistake, encoding_of, unreadable_encoding
 
-__all__ = ["MAX_DEPTH", "Element", "Source", "parse_xml"]
+__all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "Element", "Source", "parse_xml"]
 
 MAX_DEPTH = 256
 """Deepest nesting of elements that is read."""
+MAX_ELEMENTS = 300_000
+"""Most elements of a document with all that it includes: each takes a kilobyte."""
 
 
 @dataclass(eq=False)
@@ -29,6 +32,8 @@ class Source:
 
     file: str
     data: bytes
+    elements: int = 0
+    """How many there are."""
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, from 1, of a byte."""
@@ -122,8 +127,9 @@ def _keep_line_breaks(element: Element) -> None:
 class _Reader:
     """Handlers of one parse."""
 
-    def __init__(self, source: Source, encoding: str | None) -> None:
+    def __init__(self, source: Source, encoding: str | None, most: int) -> None:
         self.source = source
+        self._most = most
         self.root: Element | None = None
         self._open: list[Element] = []
         self._texts: list[list[str]] = []
@@ -146,15 +152,13 @@ class _Reader:
         )
         if any(" " in text for text in attributes.values()):
             _keep_line_breaks(element)
+        self.source.elements += 1
+        if self.source.elements > self._most:
+            message = f"the documents have more than {MAX_ELEMENTS} elements"
+            raise LoadError([element.problem(message, "load them one by one, or split them")])
         if len(self._open) >= MAX_DEPTH:
-            raise LoadError(
-                [
-                    element.problem(
-                        f"Maximum XML nesting depth exceeded (limit: {MAX_DEPTH})",
-                        "move parts into SubTrees",
-                    )
-                ]
-            )
+            message = f"Maximum XML nesting depth exceeded (limit: {MAX_DEPTH})"
+            raise LoadError([element.problem(message, "move parts into SubTrees")])
         if self._open:
             self._open[-1].children.append(element)
         else:
@@ -186,38 +190,47 @@ class _Reader:
         )
 
 
-def parse_xml(data: bytes, file: str, encoding: str | None = None) -> Element:
+def parse_xml(
+    data: bytes, file: str, encoding: str | None = None, most: int = MAX_ELEMENTS
+) -> Element:
     """Root element of a document.
 
     Args:
         data: the document as it stands in the file
         file: name for messages
         encoding: None takes what the document declares
+        most: elements that it may have
 
     Raises:
-        LoadError: not well-formed, too deep, or with a document type
+        LoadError: not well-formed, too deep, too large, or with a document type
     """
-    reader = _Reader(Source(file, data), encoding)
+    reader = _Reader(Source(file, data), encoding, most)
     try:
         reader.parser.Parse(data, True)
-    except expat.ExpatError as error:
-        problem = XmlProblem(
-            file,
-            error.lineno,
-            error.offset + 1,
-            "",
-            f"Error parsing the XML: {expat.ErrorString(error.code)}",
-            "mend the XML syntax",
-        )
-        raise LoadError([problem]) from None
-    except (ValueError, LookupError) as error:  # unknown or wrong encoding
-        problem = XmlProblem(
-            file, 1, 1, "", f"Error parsing the XML: {error}", "save the file as UTF-8"
-        )
-        raise LoadError([problem]) from None
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        raise LoadError([_syntax_problem(reader.source, encoding, error)]) from None
     if reader.root is None:
         problem = XmlProblem(
             file, 1, 1, "", "Invalid XML: missing root element", "write <root>...</root>"
         )
         raise LoadError([problem])
     return reader.root
+
+
+_ENCODING_ERRORS = (18, 19)
+"""Expat's numbers for an encoding that is unknown, or not what is declared."""
+
+
+def _syntax_problem(source: Source, encoding: str | None, error: Exception) -> XmlProblem:
+    """Why the parser refused: first of all a wrong encoding, which makes other mistakes."""
+    syntax = error if isinstance(error, expat.ExpatError) else None
+    mistake = encoding_mistake(source.data, encoding)
+    if mistake is None and (syntax is None or syntax.code in _ENCODING_ERRORS):
+        mistake = unreadable_encoding(encoding or encoding_of(source.data))
+    if mistake is not None:
+        line, column = source.position(mistake.offset)
+        message, remedy = mistake.message, mistake.remedy
+    elif syntax is not None:
+        line, column = syntax.lineno, syntax.offset + 1
+        message, remedy = expat.ErrorString(syntax.code), "mend the XML syntax"
+    return XmlProblem(source.file, line, column, "", f"Error parsing the XML: {message}", remedy)

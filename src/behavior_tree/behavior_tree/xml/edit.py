@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.encoding import encoding_of
 
 __all__ = ["Address", "TagRewrite", "XmlEditor", "element_text"]
 
@@ -36,7 +37,6 @@ _PIECES = re.compile(
     re.S,
 )
 _QUOTED = re.compile(rb""""[^"]*"|'[^']*'|[^"']+""")
-_DECLARED = re.compile(rb"""\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)""")
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,9 @@ class XmlEditor:
         self._file = file
         self._mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         self._data = data[len(self._mark) :]
-        declared = _DECLARED.match(self._data)
-        if declared and declared.group(1).lower() not in (b"utf-8", b"us-ascii", b"ascii"):
-            name = declared.group(1).decode("ascii", "replace")
-            message = f"files in the encoding {name} cannot be edited"
+        encoding = encoding_of(self._data)
+        if encoding.lower() not in ("utf-8", "us-ascii", "ascii"):
+            message = f"files in the encoding {encoding} cannot be edited"
             raise LoadError([XmlProblem(file, 1, 1, "", message, "save the file as UTF-8")])
         self._known_root: Element | None = parse_xml(self._data, file, "utf-8")
         self._newline = b"\r\n" if b"\r\n" in self._data else b"\n"

@@ -12,6 +12,7 @@ from behavior_tree.xml.document import Element
 __all__ = [
     "CONDITION_ATTRIBUTES",
     "EXPLICIT_TAGS",
+    "below",
     "node_path",
     "resolve_type",
     "subtree_ports",
@@ -31,6 +32,15 @@ def resolve_type(element: Element) -> str | None:
     if element.tag in EXPLICIT_TAGS or element.tag == "SubTree":
         return element.get("ID") or None
     return element.tag
+
+
+def below(element: Element) -> Iterator[Element]:
+    """All elements inside one, in the order of the document."""
+    stack = list(reversed(element.children))
+    while stack:
+        each = stack.pop()
+        yield each
+        stack.extend(reversed(each.children))
 
 
 def node_path(parent_path: str, element: Element) -> str:

@@ -37,7 +37,13 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         OSError: it cannot be written; the old one is still there
     """
-    path = Path(os.path.realpath(path))
+    try:
+        _replace(Path(os.path.realpath(path)), data)
+    except OSError as error:  # nobody knows the name of the file that is written first
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

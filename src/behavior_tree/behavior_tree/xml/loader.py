@@ -5,26 +5,30 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from behavior_tree.blackboard.ports import model_name_mistake, port_name_mistake
+from behavior_tree.blackboard.ports import model_name_mistake, model_name_works, port_name_mistake
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.shown_text import shorten
-from behavior_tree.xml.document import Element, parse_xml
+from behavior_tree.xml.document import MAX_ELEMENTS, Element, parse_xml
 from behavior_tree.xml.files import read_document
 from behavior_tree.xml.version3 import convert_elements, is_version_3
 
 __all__ = [
+    "NO_SUCH_TREE",
     "DocumentSet",
     "Loader",
     "PackageShare",
     "SubTreePort",
     "TreeDefinition",
     "package_share",
+    "some_names",
 ]
 
+NO_SUCH_TREE = "Can't find a tree with name: "
+"""How all problems begin that say so."""
 TEXT = "<text>"
 """Name of documents that are no file."""
 MAX_INCLUDE_DEPTH = 50
@@ -78,8 +82,8 @@ class DocumentSet(_Definitions):
 
     own_trees: list[str] = field(default_factory=list)
     """IDs defined in the first document itself, not in includes."""
-    main_tree: str | None = None
-    """``main_tree_to_execute`` of the first document."""
+    root: Element | None = None
+    """Root element of the first document; None if it cannot be read."""
     problems: list[XmlProblem] = field(default_factory=list)
     """Errors."""
     warnings: list[XmlProblem] = field(default_factory=list)
@@ -89,6 +93,28 @@ class DocumentSet(_Definitions):
     """Names of the documents that have been read."""
     incomplete: bool = False
     """True if a file could not be read at all, so that trees may be missing for this reason."""
+
+    @property
+    def main_tree(self) -> str | None:
+        """``main_tree_to_execute`` of the first document."""
+        return None if self.root is None else self.root.get("main_tree_to_execute")
+
+    def missing_main_tree(self, trees: Collection[str]) -> list[XmlProblem]:
+        """The problem that the main tree is not among these."""
+        wanted = self.main_tree
+        if self.root is None or not wanted or wanted in trees:
+            return []
+        if any(child.get("ID") == wanted for child in self.root.children):
+            return []  # it is there, and something else is wrong with it
+        message, remedy = f"{NO_SUCH_TREE}{shorten(wanted)}", f"known trees: {some_names(trees)}"
+        return [self.root.problem(message, remedy, attribute="main_tree_to_execute")]
+
+
+def some_names(trees: Iterable[str]) -> str:
+    """IDs of trees as a remedy lists them; of many the first ones."""
+    known = sorted(trees)
+    more = [f"and {len(known) - 20} more"] if len(known) > 20 else []
+    return ", ".join([*map(shorten, known[:20]), *more]) or "none"
 
 
 def package_share(package: str) -> Path:
@@ -121,6 +147,7 @@ class Loader:
         self._stack: list[Path] = []
         self._read: dict[Path, _Definitions] = {}
         self._includes = 0
+        self._elements = 0
 
     def load_file(self, path: Path) -> DocumentSet:
         """Read a file; raises nothing, problems are in the result."""
@@ -153,7 +180,8 @@ class Loader:
         path = Path(os.path.normpath(path.absolute()))
         self._stack.append(identity)
         try:
-            root = parse_xml(data, str(path))
+            root = parse_xml(data, str(path), most=MAX_ELEMENTS - self._elements)
+            self._elements += root.source.elements
             found = self._document(root, path.parent, first=include is None)
         except LoadError as error:
             self._refuse(error)
@@ -202,7 +230,7 @@ class Loader:
         if self._check_format:
             self._format(root)
         if first:
-            self._set.main_tree = root.get("main_tree_to_execute")
+            self._set.root = root
         for child in root.children:
             if child.tag == "include":
                 found.update(self._include(child, directory))
@@ -283,7 +311,10 @@ class Loader:
                 return
             tree_id = self._auto_id()
         mistake = model_name_mistake(tree_id) if self._check_names else None
-        if mistake:
+        if mistake and model_name_works(tree_id):
+            mistake = f"{mistake}: BehaviorTree.CPP 4.9 and later refuse it"
+            self._warn(element, mistake, "rename the tree", "ID")
+        elif mistake:
             self._add(element, mistake, "rename the tree", "ID")
             return
         if tree_id in own:

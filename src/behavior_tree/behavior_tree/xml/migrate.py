@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from behavior_tree.blackboard.ports import model_name_mistake
 from behavior_tree.errors import XmlProblem
 from behavior_tree.xml.edit import TagRewrite, XmlEditor
 from behavior_tree.xml.version3 import conversions
@@ -31,12 +32,17 @@ def migrate(data: bytes, file: str = "<text>") -> Migration:
         LoadError: not well-formed, or not UTF-8
     """
     editor = XmlEditor(data, file)
-    version = editor.root.get("BTCPP_format")
+    root = editor.root
+    version = root.get("BTCPP_format")
     if version is not None and version != "3":
         return Migration(data, (), was_version_4=True)
-    plan = conversions(editor.root)
+    plan = conversions(root)
     editor.rewrite_tags(
         TagRewrite(each.element, each.tag, each.attributes, each.added) for each in plan
     )
-    notes = [note for each in plan for note in each.notes]
+    notes = [note for each in plan for note in each.notes] + [
+        tree.problem(mistake, "rename the tree and its SubTrees", attribute="ID")
+        for tree in root.children
+        if tree.tag == "BehaviorTree" and (mistake := model_name_mistake(tree.get("ID") or "_"))
+    ]
     return Migration(editor.data, tuple(sorted(notes, key=lambda each: (each.line, each.column))))

@@ -14,6 +14,7 @@ from behavior_tree.blackboard.ports import (
     forbidden_character,
     is_port_attribute,
     model_name_mistake,
+    model_name_works,
     pointer_key,
 )
 from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
@@ -24,7 +25,7 @@ from behavior_tree.script import compile_script
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, node_path, resolve_type
-from behavior_tree.xml.loader import SubTreePort, TreeDefinition
+from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition
 from behavior_tree.xml.networks import network_problems
 from behavior_tree.xml.recursion import duplicate_paths
 
@@ -47,10 +48,14 @@ class Validator:
     """IDs of all known trees."""
     closed: bool
     """True if no further trees will come, so that a SubTree of unknown ID is a problem."""
+    strict: bool = False
+    """Refuse names that BehaviorTree.CPP 4.9 and later refuse."""
     structure_only: bool = False
     """Leave out ports and scripts."""
     node_models: Mapping[str, Element] = field(default_factory=dict)
     """What documents say about node types that are code."""
+    faulty: set[Element] = field(default_factory=set)
+    """Elements with problems, of all trees so far."""
     _suggested: int = 0
 
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
@@ -258,6 +263,7 @@ class Validator:
             element.tag not in EXPLICIT_TAGS
             and element.tag != "SubTree"
             and forbidden_character(element.tag)
+            and (self.strict or element.tag not in self.manifests)
         ):
             self._add(element, path, str(model_name_mistake(element.tag)), "rename the node type")
 
@@ -285,7 +291,8 @@ class Validator:
     # -- subtrees -------------------------------------------------------------------------------
 
     def _subtree(self, element: Element, tree_id: str, path: str) -> None:
-        mistake = None if self.quirks.names_unchecked else model_name_mistake(tree_id)
+        works = self.quirks.names_unchecked or (not self.strict and model_name_works(tree_id))
+        mistake = None if works else model_name_mistake(tree_id)
         if mistake:
             self._add(element, path, mistake, "rename the tree", "ID")
         elif tree_id in self.manifests:
@@ -300,7 +307,7 @@ class Validator:
             self._add(
                 element,
                 path,
-                f"Can't find a tree with name: {shorten(tree_id)}",
+                f"{NO_SUCH_TREE}{shorten(tree_id)}",
                 self._nearest(tree_id, self.trees)
                 or "define it, include its file, or register it before",
                 "ID",
@@ -352,6 +359,7 @@ class Validator:
     def _add(
         self, element: Element, path: str, message: str, remedy: str, attribute: str | None = None
     ) -> None:
+        self.faulty.add(element)
         self._problems.append(element.problem(message, remedy, path=path, attribute=attribute))
 
 

@@ -8,13 +8,12 @@ their places in the user's file; `behavior_tree.xml.migrate` applies it to the t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from behavior_tree.blackboard.ports import forbidden_character, is_pointer
+from behavior_tree.blackboard.ports import is_pointer
 from behavior_tree.errors import XmlProblem
-from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
+from behavior_tree.xml.elements import below
 
 __all__ = ["Conversion", "conversions", "convert_elements", "is_version_3"]
 
@@ -70,7 +69,7 @@ def is_version_3(root: Element) -> bool:
     version = root.get("BTCPP_format")
     if version is not None:
         return version == "3"
-    return any(_only_in_3(element) for element in _below(root))
+    return any(_only_in_3(element) for element in below(root))
 
 
 def conversions(root: Element) -> list[Conversion]:
@@ -80,8 +79,7 @@ def conversions(root: Element) -> list[Conversion]:
         if child.tag == "TreeNodesModel":
             plan.extend(_model(model) for model in child.children)
         elif child.tag == "BehaviorTree":
-            plan.append(_behavior_tree(child))
-            plan.extend(_node(element) for element in _below(child))
+            plan.extend(_node(element) for element in below(child))
     _reactive_note(plan)
     return [each for each in plan if each.tag or each.attributes or each.added or each.notes]
 
@@ -98,14 +96,6 @@ def convert_elements(root: Element) -> list[XmlProblem]:
         element.attributes = {**dict(pair for pair in pairs if pair is not None), **each.added}
         element.tag = each.tag or element.tag
     return notes
-
-
-def _below(element: Element) -> Iterator[Element]:
-    stack = list(reversed(element.children))
-    while stack:
-        each = stack.pop()
-        yield each
-        stack.extend(reversed(each.children))
 
 
 def _type_id(element: Element) -> str:
@@ -134,20 +124,6 @@ def _root(root: Element) -> Conversion:
 
 def _model(element: Element) -> Conversion:
     return Conversion(element, tag="SubTree" if element.tag == "SubTreePlus" else None)
-
-
-def _behavior_tree(element: Element) -> Conversion:
-    done = Conversion(element)
-    bad = forbidden_character(element.get("ID") or "")
-    if bad:
-        done.note(
-            f"tree ID '{shorten(element.get('ID') or '')}' contains {bad!r}, which version 4 "
-            "forbids",
-            "rename the tree and its SubTrees",
-            "ID",
-            severity="error",
-        )
-    return done
 
 
 def _node(element: Element) -> Conversion:

@@ -4,12 +4,21 @@
 from functools import partial
 
 import pytest
-from scenario_kit import subtree
+from scenario_kit import Stage, subtree
 
-from behavior_tree import InputPort, LogicError
+from behavior_tree import BehaviorTreeFactory, InputPort, LogicError
 from behavior_tree.blackboard.ports import forbidden_character, is_port_attribute
 
 covers = partial(pytest.mark.upstream, "gtest_name_validation.cpp")
+
+
+@pytest.fixture
+def strict():
+    """Our engine, told to refuse what it otherwise warns of."""
+    stage = Stage("ours")
+    stage.factory = BehaviorTreeFactory(strict=True)
+    return stage
+
 
 PLAIN = ("Reach", "open_door", "Pick-Up", "step42", "to-and-fro")
 FOREIGN = ("抓取杯子", "つかむ", "Öffne_Tür", "захват", "قبض")
@@ -85,8 +94,8 @@ def test_good_tree_ids(stage, tree_id):
         )
     ],
 )
-def test_bad_tree_ids(mended, tree_id):
-    assert tree_id in mended.refuses_xml(tree(tree_id))
+def test_bad_tree_ids(strict, tree_id):
+    assert tree_id in strict.refuses_xml(tree(tree_id))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +122,8 @@ def test_good_subtree_id(stage):
 
 
 @covers("NameValidationXMLTest.InvalidSubTreeID_WithSpace")
-def test_bad_subtree_id(mended):
-    message = mended.refuses('<SubTree ID="Step One"/>', subtree("Step One", "<AlwaysSuccess/>"))
+def test_bad_subtree_id(strict):
+    message = strict.refuses('<SubTree ID="Step One"/>', subtree("Step One", "<AlwaysSuccess/>"))
     assert "Step One" in message
 
 
