@@ -72,7 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"behavior {version()}")
     add_verbs(parser)
     complete(parser)
-    return guarded(lambda: dispatch(parser, parser.parse_args(arguments)))
+    return guarded(lambda: dispatch(parser, parsed(parser, arguments)))
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The command line; verbs that have `extra` among their defaults get what nobody knows."""
+    options, extra = parser.parse_known_args(arguments)
+    if extra and not hasattr(options, "extra"):
+        parser.error(f"unrecognized arguments: {' '.join(extra)}")
+    options.extra = extra
+    return options
 
 
 def guarded(action: Callable[[], int]) -> int:

@@ -36,7 +36,7 @@ from behavior_bringup.viewer_geometry import (
     open_box,
 )
 from behavior_executor.missions import Code
-from behavior_ros import seconds
+from behavior_ros import pose_to_matrix, seconds
 from behavior_sim.judging import Disturbance, WorldObject
 
 TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
@@ -117,6 +117,7 @@ def _world_object(item: SceneObject) -> WorldObject:
         held=item.state == SceneObject.ATTACHED,
         class_id=item.class_id,
         size=_edges(item),
+        rotation=pose_to_matrix(item.pose)[:3, :3],
     )
 
 
@@ -292,7 +293,8 @@ def disturb_request(disturbance: Disturbance) -> DisturbWorld.Request:
     request = DisturbWorld.Request(kind=_KINDS[disturbance.kind], object=disturbance.object)
     place = disturbance.position
     request.pose.position.x, request.pose.position.y, request.pose.position.z = map(float, place)
-    request.pose.orientation.z = math.sin(disturbance.yaw / 2)
-    request.pose.orientation.w = math.cos(disturbance.yaw / 2)
+    turn, yaw, tilt = request.pose.orientation, disturbance.yaw / 2, disturbance.tilt / 2
+    turn.x, turn.y = math.cos(yaw) * math.sin(tilt), math.sin(yaw) * math.sin(tilt)
+    turn.z, turn.w = math.sin(yaw) * math.cos(tilt), math.cos(yaw) * math.cos(tilt)
     request.impulse.x, request.impulse.y, request.impulse.z = map(float, disturbance.impulse)
     return request

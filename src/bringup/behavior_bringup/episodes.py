@@ -7,12 +7,14 @@ last line may be torn, if the machine went down while it was written; it is drop
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +32,9 @@ from rich.progress import (
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation import EpisodeRecord, record_line
 from behavior_bringup.terminal import say
+
+FRUITLESS = 3
+"""Episodes in a row without a part, after which an evaluation that counts parts gives up."""
 
 
 class EpisodeLog:
@@ -100,10 +105,57 @@ class EpisodeLog:
             stream.flush()
             os.fsync(stream.fileno())
 
-    def missing(self, seeds: Iterable[int]) -> list[int]:
-        """The seeds of which no episode is there yet."""
-        known = {record.seed for record in self.records}
-        return [seed for seed in seeds if seed not in known]
+
+@dataclass(frozen=True)
+class EpisodePlan:
+    """Which episodes are run: so many, or as many as it takes for so many parts."""
+
+    first: int
+    """Seed of the first one; the next has the next number."""
+    episodes: int
+    parts: int = 0
+    """0: episodes are counted."""
+
+    @property
+    def total(self) -> int:
+        """How many there shall be of what is counted."""
+        return self.parts or self.episodes
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "parts" if self.parts else "episodes"
+
+    def weight(self, record: EpisodeRecord) -> int:
+        """What an episode counts."""
+        return len(record.parts) if self.parts else 1
+
+    def counted(self, records: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
+        """Those of some episodes that belong to the plan."""
+        last = math.inf if self.parts else self.first + self.episodes
+        return [record for record in records if self.first <= record.seed < last]
+
+    def done(self, records: Iterable[EpisodeRecord]) -> int:
+        """How much of what is counted there is."""
+        return sum(self.weight(record) for record in self.counted(records))
+
+    def missing(self, records: Sequence[EpisodeRecord]) -> Iterator[int]:
+        """The seeds that are still to be run; it looks at the records before each.
+
+        Where parts are counted it ends after `FRUITLESS` episodes in a row without any.
+        """
+        if not self.parts:
+            known = {record.seed for record in records}
+            yield from (s for s in range(self.first, self.first + self.episodes) if s not in known)
+            return
+        fruitless = 0
+        for seed in itertools.count(self.first):
+            if self.done(records) >= self.parts or fruitless >= FRUITLESS:
+                return
+            if seed not in {record.seed for record in records}:
+                before = self.done(records)
+                yield seed
+                fruitless = 0 if self.done(records) > before else fruitless + 1
 
 
 class EpisodeDisplay:
@@ -112,7 +164,7 @@ class EpisodeDisplay:
     def __init__(
         self,
         console: Console,
-        total: int,
+        plan: EpisodePlan,
         done: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -120,15 +172,15 @@ class EpisodeDisplay:
 
         Args:
             console: where.
-            total: number of episodes.
-            done: of these, from an earlier run.
+            plan: of the episodes.
+            done: of what it counts, from an earlier run.
             clock: [s].
         """
-        self._console, self._clock = console, clock
-        self._total, self._earlier, self._done = total, done, done
+        self._console, self._clock, self._plan = console, clock, plan
+        self._total, self._earlier, self._done = plan.total, done, done
         self._begun = clock()
         self._bar = Progress(
-            TextColumn("episodes"),
+            TextColumn(plan.unit),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -138,7 +190,7 @@ class EpisodeDisplay:
             disable=not console.is_terminal,
             speed_estimate_period=3600.0,
         )
-        self._task = self._bar.add_task("", total=total, completed=done)
+        self._task = self._bar.add_task("", total=plan.total, completed=done)
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -157,7 +209,7 @@ class EpisodeDisplay:
 
     def episode(self, record: EpisodeRecord) -> None:
         """Tell of an episode that has ended."""
-        self._done += 1
+        self._done += self._plan.weight(record)
         line = record_line(record)
         if not self._console.is_terminal:
             line = f"[{self._done}/{self._total}{self._left()}] {line}"

@@ -16,11 +16,12 @@ from behavior_bringup.client import StackClient
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError
 from behavior_bringup.following import Ending
+from behavior_bringup.object_trial import parts_tables
 from behavior_bringup.readiness import wait_ready
 from behavior_bringup.stack import Stack
 from behavior_bringup.terminal import say, show_table, verdict_text
 from behavior_bringup.trial_run import judged, run_trial
-from behavior_sim.judging import Verdict
+from behavior_sim.judging import Part, Verdict
 from behavior_sim.trials import Job, TrialError
 
 
@@ -40,6 +41,8 @@ class EpisodeRecord:
     """What was done to the robot, with the simulated time into the mission."""
     not_disturbed: list[str] = field(default_factory=list)
     """What was planned but did not happen, and why."""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """The like things that it did or failed to do: `behavior_sim.judging.Part` each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,7 @@ def run_episode(
         mission_result=ending.text if ending else "",
         disturbances=trial.disturbances(),
         not_disturbed=trial.not_disturbed(),
+        parts=[asdict(part) for part in trial.parts()],
     )
 
 
@@ -178,6 +182,9 @@ def print_report(report: Report, console: Console) -> None:
     title = f"{report.mission}{' with disturbances' if report.disturb else ''}"
     columns = ("seed", "outcome", "sim [s]", "wall [s]", "reason")
     show_table(columns, rows, title=title, whole=columns[:-1], console=console)
+    parts = [Part(**part) for record in report.records for part in record.parts]
+    for table in parts_tables(parts):
+        show_table(table.columns, table.rows, title=table.title, console=console)
     say(totals(report.summary()), console)
 
 

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types, completion, job_verbs
+from behavior_bringup import argument_types, completion, job_options, job_verbs
 from behavior_bringup.options import add_cameras, add_seed, add_speed, add_stack, add_world
 
 WATCHABLE = 4.0
@@ -51,6 +52,18 @@ def _add_disturb(subparsers: Any) -> None:
     disturb.set_defaults(run=job_verbs.disturb)
 
 
+def _add_own_options(parser: argparse.ArgumentParser) -> None:
+    """Parameters of the mission, and options that the job brings along."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        type=job_options.setting,
+        metavar="NAME=VALUE",
+        help="a parameter of the mission; may be given several times",
+    )
+    parser.set_defaults(extra=())
+
+
 def _add_demo(subparsers: Any) -> None:
     demo = subparsers.add_parser(
         "demo", help="run a mission in a stack of its own", description=job_verbs.demo.__doc__
@@ -70,6 +83,7 @@ def _add_demo(subparsers: Any) -> None:
     demo.add_argument(
         "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
     )
+    _add_own_options(demo)
     demo.set_defaults(run=job_verbs.demo)
 
 
@@ -93,4 +107,5 @@ def _add_evaluate(subparsers: Any) -> None:
     evaluate.add_argument(
         "--resume", action="store_true", help="go on with the episodes of an interrupted evaluation"
     )
+    _add_own_options(evaluate)
     evaluate.set_defaults(run=job_verbs.evaluate)

@@ -14,6 +14,7 @@ from rich.console import Console
 from behavior_bringup.connection import SIMULATION, enter
 from behavior_bringup.description import Scalar
 from behavior_bringup.errors import UsageError
+from behavior_bringup.job_options import configured
 from behavior_bringup.judges import job_named
 from behavior_bringup.offers import default_of
 from behavior_bringup.stack import free_stack
@@ -42,9 +43,12 @@ def disturb(options: argparse.Namespace) -> int:
 
 
 def demo(options: argparse.Namespace) -> int:
-    """Bring a stack up, run a mission with live progress, judge it by the truth, and draw it."""
+    """Bring a stack up, run a mission with live progress, judge it by the truth, and draw it.
+
+    Some jobs take options of their own, such as `behavior demo stack_bins --bins 6`.
+    """
     name = options.mission or default_of("judges", "demo NAME")
-    job = job_named(name)
+    job = configured(job_named(name), options, evaluation=False)
     from behavior_bringup.demo import DemoOptions, run_demo
 
     choice = DemoOptions(
@@ -63,21 +67,21 @@ def evaluate(options: argparse.Namespace) -> int:
 
     Every episode resets the world; with --disturb something happens meanwhile that makes the job
     harder: things are moved or taken away, a door is pushed shut. Each episode is written down as
-    it ends; after Ctrl-C, --resume goes on.
+    it ends; after Ctrl-C, --resume goes on. Some jobs take options of their own, and count the
+    parts of their episodes, such as `behavior evaluate stack_bins --bins 100`.
     """
     if options.json and options.json.is_dir():
         raise UsageError(f"--json needs a file, but {options.json} is a folder")
-    job = job_named(options.mission)
+    job = configured(job_named(options.mission), options, evaluation=True)
     options.world = options.world or job.world
-    from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog, run_all
+    from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog, EpisodePlan, run_all
     from behavior_bringup.evaluation import Report, component_metrics, print_report
 
-    seeds = range(options.seed, options.seed + options.episodes)
     log = EpisodeLog(_episode_file(options), _about(options), resume=options.resume)
-    todo, console = log.missing(seeds), Console()
-    complete, metrics = True, {}
-    if todo:
-        display = EpisodeDisplay(console, len(seeds), len(seeds) - len(todo))
+    plan = EpisodePlan(options.seed, options.episodes, job.parts_wanted)
+    console, complete, metrics = Console(), True, {}
+    if plan.done(log.records) < plan.total:
+        display = EpisodeDisplay(console, plan, plan.done(log.records))
         with _evaluation_stack(options, job) as (client, run):
             say(f"The stack is up in ROS domain {client.domain}; episodes go to {log.file}")
 
@@ -86,9 +90,9 @@ def evaluate(options: argparse.Namespace) -> int:
                 display.episode(record)
 
             with display:
-                complete = run_all(todo, run, keep)
+                complete = run_all(plan.missing(log.records), run, keep)
             metrics = component_metrics(client)
-    records = sorted((each for each in log.records if each.seed in seeds), key=lambda x: x.seed)
+    records = sorted(plan.counted(log.records), key=lambda record: record.seed)
     report = Report(
         mission=options.mission,
         seed=options.seed,
@@ -102,7 +106,7 @@ def evaluate(options: argparse.Namespace) -> int:
         report.write(options.json)
     if not complete:
         say(
-            f"Interrupted after {len(records)} of {len(seeds)} episodes, which are kept in"
+            f"Interrupted after {plan.done(records)} of {plan.total} {plan.unit}, which are kept in"
             f" {log.file}: the same command with --resume goes on"
         )
         return 130
@@ -119,8 +123,9 @@ def _episode_file(options: argparse.Namespace) -> Path:
 
 def _about(options: argparse.Namespace) -> dict[str, Any]:
     """What makes episodes comparable."""
-    names = ("mission", "world", "disturb", "cameras", "speed")
-    return {name: getattr(options, name) for name in names}
+    names = ("mission", "world", "disturb", "cameras", "speed", "extra")
+    about = {name: getattr(options, name) for name in names}
+    return {**about, "set": [f"{name}={value}" for name, value in options.set or ()]}
 
 
 @contextmanager

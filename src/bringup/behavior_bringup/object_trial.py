@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,12 @@ import numpy as np
 
 from behavior_sim.judging import (
     DisturbancePlan,
+    JobOption,
     Mission,
+    NoRecorder,
+    Part,
+    Recorder,
+    Setting,
     Situation,
     Undisturbed,
     Verdict,
@@ -55,6 +61,29 @@ class ObjectJob:
         """See `Job`."""
         return self.mission.time_limit
 
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """See `Job`."""
+        return self.mission.parameters
+
+    @property
+    def parts_wanted(self) -> int:
+        """See `Job`."""
+        return self.mission.parts_wanted
+
+    @property
+    def options(self) -> Sequence[JobOption]:
+        """See `ConfigurableJob`."""
+        return self.mission.options
+
+    def configured(
+        self, values: Mapping[str, Setting], parameters: Mapping[str, str], *, evaluation: bool
+    ) -> ObjectJob:
+        """See `ConfigurableJob`."""
+        configure = self.mission.configure
+        mission = configure(values, evaluation) if configure else self.mission
+        return ObjectJob(replace(mission, parameters={**mission.parameters, **parameters}))
+
     def demonstration(self, stack: StackClient) -> ObjectTrial:
         """A run that nobody disturbs."""
         return ObjectTrial(stack, self.mission, Undisturbed(0))
@@ -71,6 +100,7 @@ class ObjectTrial:
     def __init__(self, client: StackClient, mission: Mission, plan: DisturbancePlan) -> None:
         """Watch through a client of the stack."""
         self._client, self._mission, self._plan = client, mission, plan
+        self._recorder = mission.recorder()
         self._disturber: Disturber | None = None
 
     def prepare(self, seed: int) -> None:
@@ -79,17 +109,35 @@ class ObjectTrial:
         before = client.truth_time
         client.reset(seed=seed, layout=self._mission.layout)
         client.wait_simulated(lambda: client.truth_time > before + AFTER_RESET)
-        if not client.wait_simulated(
-            lambda: not disagreements(client.truth, client.scene), limit=_PATIENCE
-        ):
+        self._arrange(seed)
+        if not client.wait_simulated(lambda: not self._disagreements(), limit=_PATIENCE):
             raise TrialError(
                 "The scene does not agree with the world after a reset: "
-                + "; ".join(disagreements(client.truth, client.scene))
+                + "; ".join(self._disagreements())
             )
+
+    def _arrange(self, seed: int) -> None:
+        """Put things where the mission wants them."""
+        client = self._client
+        for change in self._mission.arrangement(seed):
+            answer = client.disturb_later(change)
+            client.wait_simulated(answer.done, limit=_PATIENCE)
+            if refusal := _refusal(answer):
+                raise TrialError(f"{change.object} cannot be put in its place: {refusal}")
+        until = client.truth_time + AFTER_RESET
+        client.wait_simulated(lambda: client.truth_time >= until)
+
+    def _disagreements(self) -> list[str]:
+        around = {
+            name: item for name, item in self._client.truth.items() if self._mission.is_around(item)
+        }
+        return disagreements(around, self._client.scene)
 
     def begin(self, mission: MissionAction) -> None:
         """See `Trial`."""
-        self._disturber = Disturber(self._client, self._plan, mission.action_id)
+        self._disturber = Disturber(
+            self._client, self._plan, mission.action_id, recorder=self._recorder
+        )
 
     def now(self) -> float:
         """See `Trial`."""
@@ -118,8 +166,12 @@ class ObjectTrial:
         return [*refused, *(f"{what} (no occasion)" for what in self._plan.pending())]
 
     def tables(self) -> Sequence[Table]:
-        """None: the verdict says it all."""
-        return ()
+        """One of its parts, if it has any."""
+        return parts_tables(self.parts())
+
+    def parts(self) -> Sequence[Part]:
+        """See `Trial`."""
+        return self._recorder.parts()
 
     def save(self, base: Path) -> None:
         """Have the simulation write the recording that the stack was told to make."""
@@ -142,6 +194,19 @@ class ObjectTrial:
             self._disturber.stop()
 
 
+def parts_tables(parts: Sequence[Part]) -> Sequence[Table]:
+    """How many parts of each kind succeeded, and how long they took; none without parts."""
+    if not parts:
+        return ()
+    rows = []
+    for kind in sorted({part.kind for part in parts}):
+        these = [part for part in parts if part.kind == kind]
+        good = [part.seconds for part in these if part.success]
+        seconds = f"{statistics.median(good):.1f}" if good else "-"
+        rows.append((kind, f"{len(good)} of {len(these)}", seconds))
+    return (Table(title="parts", columns=("what", "done", "median [s]"), rows=tuple(rows)),)
+
+
 def rendering_words(report: RenderReport) -> str:
     """What the renderer reports, in one line."""
     from behavior_sim.opengl import BACKENDS
@@ -155,9 +220,16 @@ def rendering_words(report: RenderReport) -> str:
 class Disturber:
     """Carries out a plan of disturbances while a mission runs."""
 
-    def __init__(self, client: StackClient, plan: DisturbancePlan, action_id: str) -> None:
-        """Act on every new ground truth until `stop`."""
-        self._client = client
+    def __init__(
+        self,
+        client: StackClient,
+        plan: DisturbancePlan,
+        action_id: str,
+        *,
+        recorder: Recorder | None = None,
+    ) -> None:
+        """Act on every new ground truth until `stop`, and show it to a recorder."""
+        self._client, self._recorder = client, recorder or NoRecorder()
         self._plan = plan
         self._action_id = action_id
         self._done: list[tuple[str, Any]] = []
@@ -189,6 +261,7 @@ class Disturber:
             phase=feedback.phase,
             objects=self._client.truth,
         )
+        self._recorder.see(situation)
         disturbance = self._plan.due(situation)
         if disturbance is not None:
             what = f"{feedback.elapsed:.1f} s: {disturbance.cause}"

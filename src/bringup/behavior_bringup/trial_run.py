@@ -19,19 +19,24 @@ from behavior_packages import PackageError, UnknownOfferError, packages
 from behavior_sim.judging import Verdict
 from behavior_sim.trials import Job, Trial
 
+NOTHING: Mapping[str, str] = {}
 
-def order_of(name: str) -> MissionAction:
+
+def order_of(name: str, parameters: Mapping[str, str] = NOTHING) -> MissionAction:
     """The order to run a mission: the sequence that a package offers by this name, else the tree.
 
     Raises:
-        BringupError: two packages offer the sequence, or it cannot be read.
+        BringupError: two packages offer the sequence, it cannot be read, or there are parameters
+            for it.
     """
     try:
         file = packages().find("missions", name).value
     except UnknownOfferError:
-        return mission_action(name, "", {})
+        return mission_action(name, "", dict(parameters))
     except PackageError as error:
         raise BringupError(str(error)) from error
+    if parameters:
+        raise UsageError(f"'{name}' is a sequence, which has no parameters: leave --set away")
     return sequence_action(read_steps(Path(file)))
 
 
@@ -72,7 +77,7 @@ def run_trial(
     Raises:
         BringupError: it takes too long, the executor is silent, or `check` raises.
     """
-    mission = order_of(job.name)
+    mission = order_of(job.name, job.parameters)
     action_id = client.give(mission)
     trial.begin(mission)
     ending = follow(

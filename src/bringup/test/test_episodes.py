@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from behavior_bringup import job_verbs
 from behavior_bringup.cli import main
-from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog
+from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog, EpisodePlan
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation import EpisodeRecord
 
@@ -46,12 +47,35 @@ def test_an_evaluation_goes_on_with_its_own_episodes(tmp_path: Path) -> None:
         stream.write('{"seed": 7, "outc')  # torn
     second = EpisodeLog(file, ABOUT, resume=True)
     assert second.records == [record(4), record(6)]
-    assert second.missing(range(4, 9)) == [5, 7, 8]
+    assert list(EpisodePlan(4, 5).missing(second.records)) == [5, 7, 8]
     second.append(record(5))
     third = EpisodeLog(file, ABOUT, resume=True)
     assert [each.seed for each in third.records] == [4, 6, 5]
     with pytest.raises(UsageError, match="holds episodes with disturb False, not True"):
         EpisodeLog(file, {**ABOUT, "disturb": True}, resume=True)
+
+
+def with_parts(seed: int, parts: int) -> EpisodeRecord:
+    return replace(record(seed), parts=[{"kind": "bin"}] * parts)
+
+
+def test_episodes_are_run_until_there_are_so_many_parts() -> None:
+    plan = EpisodePlan(10, 20, parts=10)
+    records = [with_parts(11, 4), with_parts(3, 9)]
+    assert (plan.total, plan.unit, plan.done(records)) == (10, "parts", 4)
+    run = []
+    for seed in plan.missing(records):
+        run.append(seed)
+        records.append(with_parts(seed, 3))
+    assert run == [10, 12]
+    assert plan.done(records) == 10
+
+
+def test_episodes_without_parts_do_not_go_on_for_ever() -> None:
+    records: list[EpisodeRecord] = []
+    for seed in EpisodePlan(0, 20, parts=5).missing(records):
+        records.append(with_parts(seed, 1 if seed == 1 else 0))
+    assert len(records) == 5
 
 
 def test_episodes_of_an_earlier_evaluation_are_kept_aside(tmp_path: Path) -> None:
@@ -79,7 +103,9 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_lines_tell_the_time_that_is_left() -> None:
     now = [0.0]
     out = io.StringIO()
-    with EpisodeDisplay(Console(file=out, width=200), 12, 2, clock=lambda: now[0]) as display:
+    with EpisodeDisplay(
+        Console(file=out, width=200), EpisodePlan(0, 12), 2, clock=lambda: now[0]
+    ) as display:
         for seed in (2, 3):
             now[0] += 60.0
             display.episode(record(seed))
@@ -91,7 +117,7 @@ def test_lines_tell_the_time_that_is_left() -> None:
 def test_a_terminal_shows_a_bar_with_the_time_left() -> None:
     out = io.StringIO()
     console = Console(file=out, width=120, force_terminal=True)
-    with EpisodeDisplay(console, 3) as display:
+    with EpisodeDisplay(console, EpisodePlan(0, 3)) as display:
         display.episode(record(1))
     text = out.getvalue()
     assert "seed 1: success" in text

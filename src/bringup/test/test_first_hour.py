@@ -186,7 +186,7 @@ def test_a_process_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPat
         ("scene ask distanc cup", "did you mean 'distance'"),
         ("up --world block_staking", "did you mean 'block_stacking'?"),
         ("up spede:=2", "did you mean 'speed'"),
-        ("demo stack_block", "did you mean 'stack_blocks'?"),
+        ("demo stack_blok", "did you mean 'stack_blocks'?"),
         ("evaluate open_dor", "did you mean 'open_door'?"),
         ("mission run x --policy qeue", "did you mean 'queue'?"),
         ("mission run x --priority 256", "a whole number of 0 to 255"),
@@ -202,7 +202,7 @@ def test_misspelt_words_are_answered_with_what_was_meant(
 
 def test_misspelt_names_on_a_stack_are_answered_too(capsys: pytest.CaptureFixture[str]) -> None:
     with stack_up():
-        assert main(["mission", "show", "stack_block"]) == 2
+        assert main(["mission", "show", "stack_blok"]) == 2
         assert "did you mean 'stack_blocks'?" in capsys.readouterr().err
         assert main(["kill", "skils"]) == 2
         assert "did you mean 'skills'?" in capsys.readouterr().err
@@ -364,7 +364,7 @@ def test_logs_are_followed_until_the_stack_goes_down(
     ("line", "wanted"),
     [
         ("behavior mis", {"mission "}),
-        ("behavior mission run stack_", {"stack_blocks "}),
+        ("behavior mission run stack_bl", {"stack_blocks "}),
         ("behavior up --world bl", {"block_stacking "}),
     ],
 )

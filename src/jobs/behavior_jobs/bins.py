@@ -141,7 +141,7 @@ OVER = 0.005
 
 def is_over(tool: Matrix, place: Matrix) -> bool:
     """Whether the tool is right over a place and near it; x, y, z [m]."""
-    return math.dist(tool, place) < NEAR_PLACE and math.dist(tool[:2], place[:2]) <= OVER
+    return math.dist(tool, place) < NEAR_PLACE and _beside(tool, place) <= OVER
 
 
 @dataclass
@@ -342,6 +342,7 @@ class BinWatch:
     """Bins that were set down on the pallet, in this order, with the numbers of their places."""
     losses: int = 0
     """Bins in a row that left the tool unasked."""
+    _begun: bool = False
     _active: str = ""
     _flip: bool | None = None
     _attached: bool = False
@@ -368,6 +369,9 @@ class BinWatch:
             stamp: of the snapshot [s].
             stale: bins that have not been seen of late.
         """
+        if not self._begun:
+            self._begun = True
+            self._adopt(bins)
         for name in [name for name in self.stacked if name in bins and name not in stale]:
             if self._left_its_place(name, bins[name].pose):
                 del self.stacked[name]
@@ -411,9 +415,18 @@ class BinWatch:
             self.losses = 0
         self._forget()
 
+    def _adopt(self, bins: Mapping[str, SceneBody]) -> None:
+        """What stands on the pallet at the start counts as stacked."""
+        for number, place in enumerate(self.places):
+            for name, body in bins.items():
+                tool = self.floor.grasp(body.pose, opening_up=False)[:3, 3]
+                stands = opening_up(body.pose) is False and not body.attached_link
+                if stands and abs(tool[2] - place[2]) < 0.03 and _beside(tool, place) < SAME_COLUMN:
+                    self.stacked[name] = number
+
     def _left_its_place(self, name: str, pose: Matrix) -> bool:
         place = self.places[self.stacked[name]]
-        beside = math.dist(pose[:2, 3], place[:2])
+        beside = _beside(pose[:3, 3], place)
         return beside > 2.0 * SAME_COLUMN or float(pose[2, 3]) < float(place[2]) - 0.2
 
     def _drop(self, bins: Mapping[str, SceneBody], now: float, stale: Collection[str]) -> None:
@@ -477,6 +490,11 @@ def bin_below(
     """The bin that was stacked last where a bin is to stand, by where it really is; None: none."""
     for name in reversed(list(stacked)):
         body = bins.get(name)
-        if body is not None and math.dist(body.pose[:2, 3], place[:2]) <= SAME_COLUMN:
+        if body is not None and _beside(body.pose[:3, 3], place) <= SAME_COLUMN:
             return body
     return None
+
+
+def _beside(first: Matrix, second: Matrix) -> float:
+    """Horizontal distance [m] of two points."""
+    return math.dist(first[:2], second[:2])

@@ -62,6 +62,14 @@ def test_layer_upon_layer(preset: str) -> None:
     assert math.dist(world.bins["bin_1"][:2, 3], PLACES[0][:2]) < 0.008
 
 
+def test_what_stands_on_the_pallet_at_the_start_is_stacked() -> None:
+    world = world_of(DOWN)
+    world.bins["bin_7"] = bin_pose(1.055, -0.615, -0.59224, DOWN)
+    mission = Mission(world, bins="2")
+    assert mission.finish() is NodeStatus.SUCCESS, mission.run.failure_text()
+    assert at_place(world, "bin_0", 1)
+
+
 # ------------------------------------------------------------------------------- T2.3, T2.4
 
 

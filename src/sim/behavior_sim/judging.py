@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -28,6 +28,8 @@ class WorldObject:
     """What a detector calls it; several objects may be of one class."""
     size: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """[m] edges of the box around it."""
+    rotation: Vector = field(default_factory=lambda: np.eye(3))
+    """Its axes in the world frame, shape (3, 3)."""
 
 
 Objects = Mapping[str, WorldObject]
@@ -53,6 +55,8 @@ class Disturbance:
     """[m] of the centre in the world frame, shape (3,)."""
     yaw: float = 0.0
     """[rad] about z."""
+    tilt: float = 0.0
+    """[rad] about its own x, before the yaw: pi puts it upside down."""
     impulse: Vector = field(default_factory=lambda: np.zeros(3))
     """[N s] in the world frame, for `push`."""
     cause: str
@@ -98,6 +102,54 @@ class Undisturbed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """One of many like things that a mission does, such as to place a bin."""
+
+    kind: str
+    """What is told of together."""
+    success: bool
+    reason: str
+    seconds: float
+    """Simulated time that it took."""
+
+
+class Recorder(Protocol):
+    """Watches a mission and finds its parts. One recorder serves one episode."""
+
+    def see(self, situation: Situation) -> None:
+        """Take in what there is now."""
+
+    def parts(self) -> Sequence[Part]:
+        """What was done or failed so far, the world being at rest."""
+
+
+class NoRecorder:
+    """The recorder of a mission that has no parts."""
+
+    def see(self, situation: Situation) -> None:
+        """Nothing to see."""
+
+    def parts(self) -> Sequence[Part]:
+        """None."""
+        return ()
+
+
+Setting = bool | int | float | str
+"""What an option can be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOption:
+    """An option of `behavior demo NAME` and `behavior evaluate NAME` that a job brings along."""
+
+    name: str
+    """As in `--name`."""
+    default: Setting
+    """Says its type, too; False: an option without a value."""
+    about: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mission:
     """How a mission is set up, judged, disturbed and told."""
 
@@ -113,3 +165,19 @@ class Mission:
     """The state of the job in one line."""
     disturbances: Callable[[int], DisturbancePlan]
     """Plan of disturbances for a seed."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Given to the mission."""
+    arrangement: Callable[[int], Sequence[Disturbance]] = lambda seed: ()
+    """What is put elsewhere before it begins, for a seed."""
+    is_around: Callable[[WorldObject], bool] = lambda item: True
+    """Whether an object of the world can be seen by the robot at the start."""
+    recorder: Callable[[], Recorder] = NoRecorder
+    parts_wanted: int = 0
+    """Parts after which an evaluation ends, however many episodes they take; 0: by episodes."""
+    options: Sequence[JobOption] = ()
+    configure: Callable[[Mapping[str, Setting], bool], Mission] | None = None
+    """The mission for values of its options, for an evaluation if the second argument is true.
+
+    Raises:
+        ValueError: a value cannot be; the message says what can.
+    """

@@ -9,12 +9,12 @@ kind. A job that is judged by something else is a class of its own, which a pack
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from behavior_sim.judging import Verdict
+from behavior_sim.judging import JobOption, Part, Setting, Verdict
 
 if TYPE_CHECKING:
     from behavior_sim.rendering import Caption
@@ -98,6 +98,9 @@ class Trial(Protocol):
     def tables(self) -> Sequence[Table]:
         """What is worth telling beside the verdict."""
 
+    def parts(self) -> Sequence[Part]:
+        """The like things that the run did or failed to do, if it has such."""
+
     def save(self, base: Path) -> None:
         """Keep what pictures need, while the stack is up.
 
@@ -140,8 +143,34 @@ class Job(Protocol):
     def time_limit(self) -> float:
         """[s] of simulated time for one run."""
 
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Given to its mission."""
+
+    @property
+    def parts_wanted(self) -> int:
+        """Parts after which an evaluation ends; 0: it ends after so many episodes."""
+
     def demonstration(self, stack: Any) -> Trial:
         """A run that shows the job. `stack` is a `RunningStack`."""
 
     def episode(self, stack: Any, *, seed: int, disturb: bool) -> Trial:
         """A run that is measured, with disturbances drawn from the seed or without."""
+
+
+@runtime_checkable
+class ConfigurableJob(Job, Protocol):
+    """A job that brings options of its own along."""
+
+    @property
+    def options(self) -> Sequence[JobOption]:
+        """For the command line."""
+
+    def configured(
+        self, values: Mapping[str, Setting], parameters: Mapping[str, str], *, evaluation: bool
+    ) -> Job:
+        """The job for these values of its options, and more parameters of its mission.
+
+        Raises:
+            ValueError: a value cannot be; the message says what can.
+        """

@@ -8,8 +8,9 @@ in their order, nothing was run into.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from behavior_msgs.msg import MissionAction
@@ -20,7 +21,7 @@ from behavior_jobs.tour.findings import judge, reached
 from behavior_jobs.tour.pictures import draw, event_table, finding_table, mark_goals
 from behavior_jobs.tour.recorder import TourRecorder
 from behavior_motion.planar_pose import Pose2D
-from behavior_sim.judging import Verdict
+from behavior_sim.judging import Part, Verdict
 from behavior_sim.navigation.config import load_navigation_world
 from behavior_sim.navigation.messages import pose_from
 from behavior_sim.navigation.recording import FrameMoved, Goal
@@ -187,6 +188,10 @@ class TourTrial:
         """What happened, and what of it was asked for."""
         return event_table(self._evidence), finding_table(judge(self._evidence, self._goals))
 
+    def parts(self) -> Sequence[Part]:
+        """None: it is one whole."""
+        return ()
+
     def save(self, base: Path) -> None:
         """Nothing: the pictures are made of what was heard."""
 
@@ -205,6 +210,8 @@ class TourJob:
     name = f"{WORLD}_tour"
     world = "navigation"
     time_limit = 900.0
+    parameters: Mapping[str, str] = MappingProxyType({})
+    parts_wanted = 0
 
     def demonstration(self, stack: RunningStack) -> TourTrial:
         """A tour on which everything happens that the navigation must cope with."""
