@@ -22,7 +22,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
         *(
             (f"share/{PACKAGE}/{dirname(file)}", [file])
-            for pattern in ("config/**/*.yaml", "launch/*.py")
+            for pattern in ("config/**/*.yaml", "config/**/*.urdf", "launch/*.py")
             for file in glob(pattern, root_dir=SOURCE, recursive=True)
         ),
     ],

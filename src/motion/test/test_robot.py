@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_motion import RobotModel, create_planner, load_robot
+from behavior_motion.robot.robot_file import read_robot_file
 
 # Modified Denavit-Hartenberg parameters of the Panda from its maker's documentation
 # (a, d, alpha), written out here as an independent closed form.
@@ -138,7 +139,7 @@ def test_shipped_robots_plan(file: Path) -> None:
 
 def test_pairs_may_be_disabled(tmp_path: Path) -> None:
     file = ROBOT_FILE.parent / "ur10.yaml"
-    config = yaml.safe_load(file.read_text())
+    config = read_robot_file(file)
     pairs = load_robot(file).pin_geometry.collisionPairs
     config["disabled_collisions"] = [["forearm_link", "wrist_2_link"]]
     path = tmp_path / "robot.yaml"

@@ -5,7 +5,8 @@ Lengths in metres, masses in kilograms, angles in radians, everything in the fra
 """
 
 import dataclasses
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,21 @@ from behavior_sim.robot import SimulatedRobot, parse_robot
 
 SHAPE_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}
 """Lengths that each shape takes: box x y z, sphere radius, cylinder (along z) height radius."""
+MOST_ALIKE = 1000
+"""Objects of one kind that a world may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartConfig:
+    """One of the pieces that an object is made of, turned like the object."""
+
+    size: Vector
+    """[m] lengths of the shape, see `SHAPE_SIZES`."""
+    position: Vector
+    """Of its centre from the object's [m]."""
+    shape: str = "box"
+    color: Vector = ()
+    """Red, green, blue in 0..1; empty: the object's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +51,9 @@ class ObjectConfig:
     shape: str = "box"
     class_id: str = ""
     """What the detector calls it; empty: by its name, so that it is the only one of its kind."""
+    parts: Mapping[str, PartConfig] = field(default_factory=dict)
+    """Pieces by name, within the shape that is seen, as bottom and walls of an open box; empty: the
+    shape itself. The mass is spread over them by volume."""
     friction: float = 1.0
     rolling_friction: float = 0.0001
     """[m] distance by which a rolling body's support runs ahead of it; foam more, steel less."""
@@ -53,6 +72,12 @@ class BoxConfig:
     """Full edge lengths [m]."""
     position: Vector
     """Of its centre in the fixture's frame [m]."""
+    velocity: Vector = ()
+    """x y z of its surface in the fixture's frame, of a belt [m/s]; empty: it stands."""
+    color: Vector = ()
+    """Red, green, blue in 0..1; empty: the fixture's."""
+    friction: float | None = None
+    """Of this part, whatever touches it; None: the greater of the fixture's and the object's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +96,11 @@ class FixtureConfig:
     """whole: the detector reports the box around all parts, by the fixture's name; parts: each by
     FIXTURE_PART; no: not at all."""
     friction: float = 0.6
+
+    @property
+    def moves(self) -> bool:
+        """Whether a part of it is a belt."""
+        return any(any(box.velocity) for box in self.boxes.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +165,15 @@ def extents(shape: str, size: Vector) -> Vector:
     return size
 
 
+def volume(shape: str, size: Vector) -> float:
+    """Of a shape [m^3]."""
+    if shape == "sphere":
+        return 4.0 / 3.0 * math.pi * size[0] ** 3
+    if shape == "cylinder":
+        return math.pi * size[1] ** 2 * size[0]
+    return math.prod(size)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Placement:
     """Where an object starts: at `position`, `above` another object, or anywhere in `region`."""
@@ -147,6 +186,26 @@ class Placement:
     """[m] between centres; only with `region`."""
     yaw: float | Vector = 0.0
     """Angle, or interval to draw from [rad]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpawnerConfig:
+    """Brings objects into the world, one at a time."""
+
+    objects: str
+    """Names of the objects that it brings are NAME_0, NAME_1, ...; they come in this order."""
+    position: Vector
+    """Of an object's centre when it comes [m]."""
+    region: Mapping[str, Vector]
+    """Intervals of x and y; the next comes when the last one's centre is not inside [m]."""
+    jitter: Vector = (0.0, 0.0, 0.0)
+    """Half widths of the uniform noise on the position [m]."""
+    yaw: float | Vector = 0.0
+    """Angle, or interval to draw from [rad]."""
+    upside_down: float = 0.0
+    """Probability that it comes with its z axis down."""
+    velocity: Vector = (0.0, 0.0, 0.0)
+    """[m/s]"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,10 +227,15 @@ class WorldConfig:
     objects: Mapping[str, ObjectConfig]
     layouts: Mapping[str, Mapping[str, Placement]]
     outside: Vector
-    """x, y of the place that objects taken away are put to [m]."""
+    """x, y of the place that objects taken away, or not come yet, are put to [m]."""
     camera_field: Mapping[str, Vector]
     """Intervals of x, y and z in which the detector sees an object's centre [m]."""
     view: ViewConfig
+    ground: float = 0.0
+    """Height of the floor [m]."""
+    spawner: SpawnerConfig | None = None
+    sleep: bool = False
+    """Objects at rest are not computed until something touches them: they do not creep either."""
     fixtures: Mapping[str, FixtureConfig] = field(default_factory=dict)
     doors: Mapping[str, DoorConfig] = field(default_factory=dict)
     cameras: Mapping[str, CameraConfig] = field(default_factory=dict)
@@ -181,14 +245,69 @@ class WorldConfig:
     """The whole description as YAML, for recordings; no other file belongs to it."""
 
 
-def _object(data: Any, where: str) -> ObjectConfig:
-    config = build(ObjectConfig, data, where)
+def _check_shape(config: ObjectConfig | PartConfig, where: str) -> None:
     lengths = SHAPE_SIZES.get(config.shape)
     if lengths is None:
         raise WorldError(f"{where}.shape: {config.shape!r}; choose one of {', '.join(SHAPE_SIZES)}")
     if len(config.size) != lengths or min(config.size) <= 0:
         raise WorldError(f"{where}.size: a {config.shape} takes {lengths} lengths above 0")
+
+
+def _object(data: Any, where: str) -> ObjectConfig:
+    pieces = data.get("parts", {}) if isinstance(data, Mapping) else {}
+    parts = {
+        name: build(PartConfig, piece, f"{where}.parts.{name}") for name, piece in pieces.items()
+    }
+    config = build(ObjectConfig, data, where, parts=parts)
+    _check_shape(config, where)
+    for name, part in parts.items():
+        _check_shape(part, f"{where}.parts.{name}")
     return config
+
+
+def _objects(data: Mapping[str, Any], where: str) -> dict[str, ObjectConfig]:
+    """All objects by name; of one with a `count` there are NAME_0, NAME_1, ..., of class NAME."""
+    objects = {}
+    for name, value in data.items():
+        here = f"{where}.{name}"
+        count = value.get("count") if isinstance(value, Mapping) else None
+        if count is None:
+            objects[name] = _object(value, here)
+            continue
+        if not isinstance(count, int) or not 0 < count <= MOST_ALIKE:
+            raise WorldError(f"{here}.count: {count!r}; give a whole number in 1..{MOST_ALIKE}")
+        alike = {"class_id": name} | {key: v for key, v in value.items() if key != "count"}
+        objects |= {numbered(name, index): _object(alike, here) for index in range(count)}
+    return objects
+
+
+def numbered(family: str, index: int) -> str:
+    """Name of one of several objects that are alike."""
+    return f"{family}_{index}"
+
+
+def brought(objects: Mapping[str, ObjectConfig], spawner: SpawnerConfig | None) -> tuple[str, ...]:
+    """Names of the objects that a spawner brings, in their order."""
+    if spawner is None:
+        return ()
+    names = (numbered(spawner.objects, index) for index in range(len(objects)))
+    return tuple(name for name in names if name in objects)
+
+
+def _spawner(data: Any, objects: Mapping[str, ObjectConfig], where: str) -> SpawnerConfig | None:
+    if data is None:
+        return None
+    spawner = build(SpawnerConfig, data, where)
+    if not brought(objects, spawner):
+        raise WorldError(
+            f"{where}.objects: there are no objects {numbered(spawner.objects, 0)}, ...; give "
+            f"{spawner.objects} a `count`"
+        )
+    if set(spawner.region) != {"x", "y"}:
+        raise WorldError(f"{where}.region: give intervals of x and y")
+    if not 0.0 <= spawner.upside_down <= 1.0:
+        raise WorldError(f"{where}.upside_down: {spawner.upside_down}; give a probability, 0 to 1")
+    return spawner
 
 
 def _fixture(data: Any, where: str) -> FixtureConfig:
@@ -246,13 +365,17 @@ def _camera(data: Any, where: str) -> CameraConfig:
 
 
 def _layouts(
-    data: Mapping[str, Any], objects: Mapping[str, ObjectConfig], where: str
+    data: Mapping[str, Any],
+    objects: Mapping[str, ObjectConfig],
+    spawned: Collection[str],
+    where: str,
 ) -> dict[str, dict[str, Placement]]:
     layouts = {}
+    wanted = [name for name in objects if name not in spawned]
     for name, places in data.items():
         here = f"{where}.{name}"
-        if set(places) != set(objects):
-            raise WorldError(f"{here}: must place exactly the objects {', '.join(objects)}")
+        if set(places) != set(wanted):
+            raise WorldError(f"{here}: must place exactly the objects {', '.join(wanted)}")
         layouts[name] = {
             key: build(Placement, place, f"{here}.{key}") for key, place in places.items()
         }
@@ -275,10 +398,8 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
     """
     if not isinstance(data, Mapping):
         raise WorldError(f"{source}: expected a mapping, got {data!r}")
-    objects = {
-        name: _object(value, f"{source}: objects.{name}")
-        for name, value in data.get("objects", {}).items()
-    }
+    objects = _objects(data.get("objects", {}), f"{source}: objects")
+    spawner = _spawner(data.get("spawner"), objects, f"{source}: spawner")
     fixtures = {
         name: _fixture(value, f"{source}: fixtures.{name}")
         for name, value in data.get("fixtures", {}).items()
@@ -300,7 +421,10 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         fixtures=fixtures,
         doors=doors,
         cameras=cameras,
-        layouts=_layouts(data.get("layouts", {}), objects, f"{source}: layouts"),
+        spawner=spawner,
+        layouts=_layouts(
+            data.get("layouts", {}), objects, brought(objects, spawner), f"{source}: layouts"
+        ),
         view=build(ViewConfig, data.get("view"), f"{source}: view"),
         text=yaml.safe_dump(data, sort_keys=False),
     )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from behavior_sim.config import Placement, WorldConfig
+from behavior_sim.reading import Vector
 
 Pose = NDArray[np.float64]
 _TRIES = 1000
@@ -43,11 +44,12 @@ def _draw_region(
     return best
 
 
-def _draw_yaw(placement: Placement, rng: np.random.Generator) -> float:
-    if isinstance(placement.yaw, tuple):
-        low, high = placement.yaw
+def draw_yaw(yaw: float | Vector, rng: np.random.Generator) -> float:
+    """An angle, or one of an interval [rad]."""
+    if isinstance(yaw, tuple):
+        low, high = yaw
         return float(rng.uniform(low, high))
-    return float(placement.yaw)
+    return float(yaw)
 
 
 def draw_layout(config: WorldConfig, name: str, rng: np.random.Generator) -> dict[str, Pose]:
@@ -71,7 +73,7 @@ def draw_layout(config: WorldConfig, name: str, rng: np.random.Generator) -> dic
         for key in ready:
             placement = pending.pop(key)
             half = config.objects[key].extents[2] / 2
-            yaw = _draw_yaw(placement, rng)
+            yaw = draw_yaw(placement.yaw, rng)
             if placement.above is not None:
                 below = poses[placement.above]
                 height = below[2, 3] + config.objects[placement.above].extents[2] / 2 + half
@@ -81,5 +83,5 @@ def draw_layout(config: WorldConfig, name: str, rng: np.random.Generator) -> dic
                 xy = np.array(placement.position) + rng.uniform(-1, 1, 2) * placement.jitter
             else:
                 xy = _draw_region(placement, [pose[:2, 3] for pose in poses.values()], rng)
-            poses[key] = pose_of([xy[0], xy[1], half], yaw)
+            poses[key] = pose_of([xy[0], xy[1], config.ground + half], yaw)
     return poses

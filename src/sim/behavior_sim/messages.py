@@ -90,7 +90,7 @@ class JointStateMessage:
     """The robot's joints: arm, then fingers."""
 
     def __init__(self, config: WorldConfig) -> None:
-        names = [*config.robot.arm.joints, *config.robot.gripper.joints]
+        names = [*config.robot.arm.joints, *config.robot.finger_joints]
         zeros = [0.0] * len(names)
         self.message = JointState(name=names)
         self.message.position = array("d", zeros)
@@ -101,11 +101,13 @@ class JointStateMessage:
         """The message for now."""
         world, message = simulation.world, self.message
         fill_time(message.header.stamp, nanoseconds)
-        force = world.gripper_force
+        fingers_force = (
+            [world.gripper_force] * len(world.finger_positions) if simulation.gripper else []
+        )
         for target, arm, fingers in (
             (message.position, world.arm_positions, world.finger_positions),
             (message.velocity, world.arm_velocities, world.finger_velocities),
-            (message.effort, world.arm_torques, (force, force)),
+            (message.effort, world.arm_torques, fingers_force),
         ):
             target[:] = array("d", [*arm, *fingers])
         return message

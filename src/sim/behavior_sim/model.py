@@ -22,15 +22,17 @@ from behavior_motion.robot.srdf import disabled_pairs
 from behavior_motion.robot.urdf import joined_links, robot_urdf
 from behavior_sim.camera_config import CameraConfig
 from behavior_sim.collada import load_collada
-from behavior_sim.config import FixtureConfig, ObjectConfig, WorldConfig
+from behavior_sim.config import FixtureConfig, ObjectConfig, PartConfig, WorldConfig, volume
 from behavior_sim.door import add_door
 from behavior_sim.reading import WorldError
-from behavior_sim.robot import SimulatedArm, SimulatedGripper, SimulatedRobot
+from behavior_sim.robot import SimulatedArm, SimulatedGripper, SimulatedRobot, SimulatedSuction
 
 GROUP_VISUAL = 2
 GROUP_COLLISION = 3
 GRIPPER = "gripper"
 """Name of the gripper's tendon and actuator."""
+SUCTION = "suction"
+"""Name of the weld between a suction cup and what it holds."""
 
 # Contacts stiff enough that a stack of four sinks by less than 0.1 mm.
 _SOLREF = [0.005, 1.0]
@@ -54,7 +56,7 @@ def _robot_spec(robot: SimulatedRobot, root: Element) -> Any:
     SubElement(extension, "compiler", discardvisual="true", fusestatic="false")
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(bare, encoding="unicode"), assets=assets)
     # What is not of the arm stands as the URDF draws it, as it does for the planner.
-    for joint in [j for j in spec.joints if j.name not in robot.arm.joints + robot.gripper.joints]:
+    for joint in [j for j in spec.joints if j.name not in robot.arm.joints + robot.finger_joints]:
         spec.delete(joint)
     return spec
 
@@ -135,27 +137,47 @@ def _servo(actuator: Any, kp: float, kv: float, force: float) -> None:
     actuator.forcerange = [-force, force]
 
 
+def _add_suction(spec: Any, suction: SimulatedSuction, holdable: str) -> None:
+    """A weld that the cup puts to what it holds; in the model it names any object."""
+    spec.add_equality(
+        name=SUCTION,
+        type=mujoco.mjtEq.mjEQ_WELD,
+        objtype=mujoco.mjtObj.mjOBJ_BODY,
+        name1=suction.link,
+        name2=holdable,
+        active=False,
+        # Soft enough that bellows that close do not tear what they lift off again.
+        solref=[0.02, 1.0],
+    )
+
+
 def _add_object(spec: Any, name: str, config: ObjectConfig) -> None:
     body = spec.worldbody.add_body(name=name)
     body.add_freejoint(name=name)
-    kind, size = _geometry(config)
-    geom = body.add_geom(
-        name=name,
-        type=kind,
-        size=size,
-        mass=config.mass,
-        rgba=[*config.color, 1.0],
-        group=1,
-    )
-    _contact(geom, config.friction)
-    if config.shape != "box":
-        # What can roll needs the two further dimensions of contact, in which rolling is resisted.
-        geom.condim = 6
-        geom.friction = [config.friction, 0.01, config.rolling_friction]
+    pieces = {f"{name}_{part}": piece for part, piece in config.parts.items()} or {
+        name: PartConfig(size=config.size, shape=config.shape, position=(0.0, 0.0, 0.0))
+    }
+    whole = sum(volume(piece.shape, piece.size) for piece in pieces.values())
+    for label, piece in pieces.items():
+        kind, size = _geometry(piece)
+        geom = body.add_geom(
+            name=label,
+            type=kind,
+            size=size,
+            pos=list(piece.position),
+            mass=config.mass * volume(piece.shape, piece.size) / whole,
+            rgba=[*(piece.color or config.color), 1.0],
+            group=1,
+        )
+        _contact(geom, config.friction)
+        if config.shape != "box":
+            # What can roll needs the two further dimensions of contact: rolling is resisted.
+            geom.condim = 6
+            geom.friction = [config.friction, 0.01, config.rolling_friction]
 
 
-def _geometry(config: ObjectConfig) -> tuple[Any, list[float]]:
-    """MuJoCo's type and size of an object's shape."""
+def _geometry(config: PartConfig) -> tuple[Any, list[float]]:
+    """MuJoCo's type and size of a shape."""
     if config.shape == "sphere":
         return mujoco.mjtGeom.mjGEOM_SPHERE, [config.size[0], 0.0, 0.0]
     if config.shape == "cylinder":
@@ -172,10 +194,13 @@ def _add_fixture(spec: Any, name: str, config: FixtureConfig) -> None:
             type=mujoco.mjtGeom.mjGEOM_BOX,
             size=[edge / 2 for edge in box.size],
             pos=list(box.position),
-            rgba=[*config.color, 1.0],
+            rgba=[*(box.color or config.color), 1.0],
             group=1,
         )
-        _contact(geom, config.friction)
+        _contact(geom, config.friction if box.friction is None else box.friction)
+        geom.priority = int(box.friction is not None)
+        if box.velocity:
+            geom.surfacevel = [*box.velocity, 0.0, 0.0, 0.0]
 
 
 def _add_camera(spec: Any, name: str, config: CameraConfig) -> None:
@@ -198,8 +223,8 @@ def _add_camera(spec: Any, name: str, config: CameraConfig) -> None:
     )
 
 
-def _add_surroundings(spec: Any) -> None:
-    """Ground, lights and sky."""
+def _add_surroundings(spec: Any, height: float) -> None:
+    """Ground at a height [m], lights and sky."""
     spec.add_texture(
         name="sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
@@ -222,7 +247,11 @@ def _add_surroundings(spec: Any) -> None:
     material = spec.add_material(name="ground", texrepeat=[5, 5], texuniform=True, specular=0.1)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "ground"
     ground = spec.worldbody.add_geom(
-        name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], material="ground"
+        name="ground",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0, 0, 0.05],
+        pos=[0.0, 0.0, height],
+        material="ground",
     )
     _contact(ground, 1.0)
     key = spec.worldbody.add_light(
@@ -261,6 +290,7 @@ def _add_visuals(spec: Any, root: Element) -> None:
         for visual in link.iter("visual"):
             mesh = visual.find("geometry/mesh")
             if mesh is None:
+                _add_primitive(spec, link, visual, root)
                 continue
             file = _file(mesh)
             if file not in names:
@@ -280,6 +310,29 @@ def _add_visuals(spec: Any, root: Element) -> None:
                     mass=0.0,
                     **_origin(visual),
                 )
+
+
+def _add_primitive(spec: Any, link: Element, visual: Element, root: Element) -> None:
+    """A visual of the URDF that is a cylinder, box or sphere."""
+    shape = visual.find("geometry/*")
+    if shape is None or shape.tag not in ("cylinder", "box", "sphere"):
+        return
+    numbers = {key: [float(n) for n in text.split()] for key, text in shape.attrib.items()}
+    if shape.tag == "cylinder":
+        lengths = (numbers["length"][0], numbers["radius"][0])
+    else:
+        lengths = tuple(numbers["size" if shape.tag == "box" else "radius"])
+    kind, size = _geometry(PartConfig(shape=shape.tag, size=lengths, position=()))
+    spec.body(link.get("name")).add_geom(
+        type=kind,
+        size=size,
+        rgba=_color(visual, root),
+        group=GROUP_VISUAL,
+        contype=0,
+        conaffinity=0,
+        mass=0.0,
+        **_origin(visual),
+    )
 
 
 def _color(visual: Element, root: Element) -> list[float]:
@@ -345,10 +398,15 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
             geom.rgba = [0.92, 0.92, 0.93, 1.0]
     _exclude_pairs(spec, robot, root)
     _add_arm_servos(spec, robot.arm)
-    _add_gripper_servo(spec, robot.gripper)
-    _add_surroundings(spec)
+    if robot.gripper is not None:
+        _add_gripper_servo(spec, robot.gripper)
+    _add_surroundings(spec, config.ground)
     for name, placed in config.objects.items():
         _add_object(spec, name, placed)
+    if robot.suction is not None and config.objects:
+        _add_suction(spec, robot.suction, next(iter(config.objects)))
+    if config.sleep:
+        spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
     for name, fixture in config.fixtures.items():
         _add_fixture(spec, name, fixture)
     for name, door in config.doors.items():

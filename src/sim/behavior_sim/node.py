@@ -9,6 +9,7 @@ publishing run in one thread (`Stepper`), which also does what callbacks ask for
 import os
 import sys
 import time
+from functools import partial
 from typing import Any
 
 from behavior_msgs.msg import SceneObjectArray
@@ -22,6 +23,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 from vision_msgs.msg import Detection3DArray
@@ -42,13 +44,16 @@ from behavior_sim import messages
 from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
 from behavior_sim.goals import Goal, InvalidGoal
+from behavior_sim.gripper_controller import GripperController
 from behavior_sim.joint_trajectory_controller import Tolerances
 from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
 from behavior_sim.model import coordinate_names
 from behavior_sim.recording import MotionRecorder, RecordingError
+from behavior_sim.robot import SimulatedSuction
 from behavior_sim.simulation import Simulation
 from behavior_sim.stepper import Stepper
+from behavior_sim.suction_cup import SuctionCup
 from behavior_sim.world import InvalidDisturbance, UnknownObject
 from behavior_sim.world_parameter import world_of
 from behavior_tree.shown_text import reason_text
@@ -235,7 +240,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._joints_message = messages.JointStateMessage(config)
         self._detections_message = messages.DetectionsMessage(self._simulation.world.things)
         self._objects_message = messages.ObjectsMessage(
-            self._simulation.world.things, config.robot.gripper.link
+            self._simulation.world.things, config.robot.hand_link
         )
         self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
         self._truthful = not values["detections_by_cameras"]
@@ -281,15 +286,35 @@ class SimulationNode(Node):  # type: ignore[misc]
                 lambda message: self._stepper.post(lambda: self._stream_trajectory(message)),
                 QoSProfile(depth=1),
             )
+        if simulation.gripper is not None:
+            self._serve_fingers(simulation.gripper)
+        if simulation.config.robot.suction is not None and simulation.world.cup is not None:
+            self._serve_suction(simulation.config.robot.suction, simulation.world.cup)
+        for name in simulation.faults.names:
+            self.create_service(SetBool, f"/simulation/fault/{name}", partial(self._on_fault, name))
+
+    def _serve_fingers(self, fingers: GripperController) -> None:
+        simulation = self._simulation
         self._gripper_server = ControllerActionServer(
             self,
             GripperCommand,
             simulation.config.robot.gripper_action,
             post=self._stepper.post,
-            start=self._start_gripper,
-            cancel=simulation.gripper.cancel,
+            start=partial(self._start_gripper, fingers),
+            cancel=fingers.cancel,
             result=lambda outcome: messages.gripper_result(simulation, outcome),
         )
+
+    def _serve_suction(self, config: SimulatedSuction, cup: SuctionCup) -> None:
+        self._vacuum_publisher = self.create_publisher(Bool, config.vacuum, 10)
+
+        def switch(request: Any, response: Any) -> Any:
+            self._stepper.post(lambda: setattr(cup, "pump", request.data))
+            response.success = True
+            response.message = "the pump is on" if request.data else "the pump is off"
+            return response
+
+        self.create_service(SetBool, config.pump, switch)
 
     # -- in the simulation's thread -----------------------------------------------------------
 
@@ -332,12 +357,15 @@ class SimulationNode(Node):  # type: ignore[misc]
     def _tell_joints(self, nanoseconds: int) -> None:
         self._told = time.monotonic()
         self._joints_publisher.publish(self._joints_message.fill(self._simulation, nanoseconds))
+        cup = self._simulation.world.cup
+        if cup is not None and not cup.silent:
+            self._vacuum_publisher.publish(Bool(data=bool(cup.held)))
 
     def _publish_feedback(self, nanoseconds: int) -> None:
         simulation = self._simulation
         if simulation.arm.goal is not None:
             self._arm_server.publish_feedback(messages.trajectory_feedback(simulation, nanoseconds))
-        if simulation.gripper.goal is not None:
+        if simulation.gripper is not None and simulation.gripper.goal is not None:
             self._gripper_server.publish_feedback(messages.gripper_feedback(simulation))
 
     def _start_trajectory(self, request: Any, on_done: Any) -> Goal:
@@ -369,10 +397,10 @@ class SimulationNode(Node):  # type: ignore[misc]
             start, points, tolerances, on_done=on_done, joined_at=max(0.0, now - start)
         )
 
-    def _start_gripper(self, request: Any, on_done: Any) -> Goal:
-        command, simulation = request.command, self._simulation
-        return simulation.gripper.start(
-            simulation.time, command.position, command.max_effort, on_done=on_done
+    def _start_gripper(self, fingers: GripperController, request: Any, on_done: Any) -> Goal:
+        command = request.command
+        return fingers.start(
+            self._simulation.time, command.position, command.max_effort, on_done=on_done
         )
 
     def _on_error(self, error: Exception) -> None:
@@ -435,6 +463,16 @@ class SimulationNode(Node):  # type: ignore[misc]
         response.message = "paused" if request.data else "running"
         return response
 
+    def _on_fault(self, name: str, request: Any, response: Any) -> Any:
+        try:
+            self._stepper.call(lambda: self._simulation.faults.set(name, request.data))
+        except TimeoutError:
+            response.message = "the physics does not answer; restart it"
+            return response
+        response.success = True
+        response.message = f"{name} fails" if request.data else f"{name} works again"
+        return response
+
     def _on_save(self, _request: Any, response: Any) -> Any:
         response.success, response.message = self._save()
         return response
@@ -464,13 +502,15 @@ class SimulationNode(Node):  # type: ignore[misc]
         before, simulated = self._measured
         self._measured = (time.monotonic(), self._simulation.time)
         factor = (self._measured[1] - simulated) / max(self._measured[0] - before, 1e-3)
-        wanted = self._stepper.speed
+        wanted, spawner = self._stepper.speed, self._simulation.spawner
         if self._simulation.world.unstable:
             level, message = ERROR, "the physics became unstable; reset the simulation"
         elif self._stepper.paused:
             level, message = OK, "paused"
         elif wanted and factor < 0.8 * wanted:
             level, message = WARN, "slower than asked for; this machine has no more to give"
+        elif spawner is not None and spawner.exhausted:
+            level, message = OK, f"running; all {spawner.count} objects have come, no more will"
         else:
             level, message = OK, "running"
         self._diagnostics.set(
@@ -480,6 +520,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             real_time_factor=factor,
             simulated_time=self._simulation.time,
             seed=self._seed,
+            faults=", ".join(self._simulation.faults.present) or "none",
         )
 
 

@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from behavior_motion.robot.robot_file import RobotFile, parse_robot_file, spread
+from behavior_motion.robot.robot_file import (
+    GripperSection,
+    RobotFile,
+    SuctionSection,
+    parse_robot_file,
+    spread,
+)
 from behavior_sim.reading import Vector, WorldError, build
 
 
@@ -77,16 +83,53 @@ class SimulatedGripper(GripperDrive):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SuctionDrive:
+    """Section `simulation.suction`: a cup with a pump."""
+
+    radius: float
+    """Of the lip [m]."""
+    force: float
+    """With which the vacuum presses the cup on [N]."""
+    friction: float
+    """Coefficient of the lip."""
+    stroke: float
+    """Gap that the bellows close when the pump runs [m]."""
+    delay: float
+    """From a lip that is tight all around to a vacuum [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedSuction(SuctionDrive):
+    """The cup, and what it listens to and tells."""
+
+    link: str
+    """Link of which the origin is the middle of the lip; z points out of the cup."""
+    pump: str
+    """Service that switches it."""
+    vacuum: str
+    """Topic that tells whether it holds something."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SimulatedRobot:
-    """The robot's file, and the drives of the simulated one."""
+    """The robot's file, and the drives of the simulated one: of fingers or a suction cup."""
 
     description: RobotFile
     arm_action: str
     arm_topic: str | None
     """Of trajectories for the arm, beside the action; None: none."""
     gripper_action: str
+    """Of the fingers."""
+    hand_link: str
+    """Link that held objects move with."""
     arm: SimulatedArm
-    gripper: SimulatedGripper
+    gripper: SimulatedGripper | None = None
+    suction: SimulatedSuction | None = None
+
+    @property
+    def finger_joints(self) -> tuple[str, ...]:
+        """Joints of the fingers; of a suction cup: none."""
+        return () if self.gripper is None else self.gripper.joints
 
 
 def parse_robot(data: Any, where: str) -> SimulatedRobot:
@@ -108,13 +151,14 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
     except ValueError as error:
         raise WorldError(str(error)) from error
     hand, actions, section = robot.gripper, robot.controllers, robot.simulation
+    cup = hand and hand.suction
     wanted = {
         "arm.joints": arm.joints,
         "arm.velocity": arm.velocity,
         "named.home": robot.named.get("home"),
-        "gripper.joints": hand and hand.joints,
+        "gripper.joints or gripper.suction": hand and (hand.joints or cup),
         "gripper.link": hand and hand.link,
-        "controllers.gripper": actions and actions.gripper,
+        "controllers.gripper": actions and (cup or actions.gripper),
         "simulation": section,
     }
     missing = [key for key, value in wanted.items() if not value]
@@ -125,17 +169,15 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
             f"{where}.controllers.stream: the simulated arm takes joint_trajectory or "
             "follow_joint_trajectory, no positions"
         )
-    if unknown := sorted(set(section) - {"arm", "gripper"}):
-        raise WorldError(f"{where}.simulation: unknown {', '.join(unknown)}")
-    here = f"{where}.simulation"
-    drives = build(ArmDrives, section.get("arm"), f"{here}.arm")
-    drive = build(GripperDrive, section.get("gripper"), f"{here}.gripper")
+    here, drive = f"{where}.simulation", "gripper" if cup is None else "suction"
+    if unknown := sorted(set(section) - {"arm", drive}):
+        raise WorldError(f"{here}: unknown {', '.join(unknown)}; known are arm, {drive}")
     config = SimulatedArm(
         joints=arm.joints,
         home=robot.named["home"],
         velocity=limits["velocity"],
         acceleration=limits["acceleration"],
-        **_members(drives),
+        **_members(build(ArmDrives, section.get("arm"), f"{here}.arm")),
     )
     for name, value in _members(config).items():
         if isinstance(value, tuple) and len(value) != len(arm.joints):
@@ -148,17 +190,35 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
         arm_action=actions.arm,
         arm_topic=actions.stream.topic,
         gripper_action=actions.gripper or "",
+        hand_link=hand.link,
         arm=config,
-        gripper=SimulatedGripper(
-            joints=tuple(hand.joints),
-            scale=tuple(hand.joints.values()),
-            link=hand.link,
-            open=hand.open_width,
-            force=hand.grasp_force,
-            max_force=hand.max_force,
-            **_members(drive),
-        ),
+        gripper=None if cup else _fingers(hand, hand.link, section, here),
+        suction=cup and _suction(cup, hand.link, section, here),
     )
+
+
+def _fingers(
+    hand: GripperSection, link: str, section: Mapping[str, Any], where: str
+) -> SimulatedGripper:
+    return SimulatedGripper(
+        joints=tuple(hand.joints),
+        scale=tuple(hand.joints.values()),
+        link=link,
+        open=hand.open_width,
+        force=hand.grasp_force,
+        max_force=hand.max_force,
+        **_members(build(GripperDrive, section.get("gripper"), f"{where}.gripper")),
+    )
+
+
+def _suction(
+    cup: SuctionSection, link: str, section: Mapping[str, Any], where: str
+) -> SimulatedSuction:
+    drive = build(SuctionDrive, section.get("suction"), f"{where}.suction")
+    for name, value in _members(drive).items():
+        if not value > 0.0:
+            raise WorldError(f"{where}.suction.{name}: {value}; give a number above 0")
+    return SimulatedSuction(link=link, pump=cup.pump, vacuum=cup.vacuum, **_members(drive))
 
 
 def _members(config: Any) -> dict[str, Any]:

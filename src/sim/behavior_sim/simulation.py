@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """A world with its controllers, detector and recorder, advanced together. No ROS."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from behavior_sim.config import WorldConfig
 from behavior_sim.detection import Detector, DetectorConfig
+from behavior_sim.faults import Faults
 from behavior_sim.gripper_controller import GripperController
 from behavior_sim.joint_trajectory_controller import JointTrajectoryController
 from behavior_sim.recording import MotionRecorder
+from behavior_sim.spawner import Spawner
 from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
 
 CONTROL_STEPS = 2
 """Physics steps between setpoints while something moves (250 Hz)."""
+DETECTOR, PUMP, VACUUM = "detector", "pump", "vacuum"
+"""Names of faults: nothing is detected; the pump does nothing; the vacuum's sensor is silent. Belts
+jam under the names of their fixtures."""
 
 
 class Simulation:
@@ -37,7 +45,11 @@ class Simulation:
             limits[:, 1],
             period=CONTROL_STEPS * config.timestep,
         )
-        self.gripper = GripperController(config.robot.gripper)
+        fingers = config.robot.gripper
+        self.gripper = GripperController(fingers) if fingers else None
+        """Of fingers; a suction cup is switched by its pump, see `World.cup`."""
+        self.spawner = Spawner(self.world, config.spawner, seed) if config.spawner else None
+        """Brings objects, where the world has them come."""
         classes = {name: thing.class_id for name, thing in self.world.things.items()}
         self.detector = Detector(
             config.camera_field, detector or DetectorConfig(), seed, classes=classes
@@ -45,6 +57,21 @@ class Simulation:
         self._visibility = Visibility(self.world)
         self.recorder: MotionRecorder | None = None
         """Set one to record."""
+        self.faults = Faults(self._switches())
+        """What can be made to fail."""
+        self._blind = False
+
+    def _switches(self) -> dict[str, Callable[[bool], None]]:
+        """How each fault is switched."""
+        world = self.world
+        switches: dict[str, Callable[[bool], None]] = {
+            DETECTOR: lambda on: setattr(self, "_blind", on)
+        }
+        switches |= {belt: partial(world.jam, belt) for belt in world.belts}
+        if world.cup is not None:
+            switches[PUMP] = lambda on: setattr(world.cup, "broken", on)
+            switches[VACUUM] = lambda on: setattr(world.cup, "silent", on)
+        return switches
 
     @property
     def time(self) -> float:
@@ -58,14 +85,20 @@ class Simulation:
             UnknownLayout: there is no such layout; nothing is changed.
         """
         self.world.reset(seed, layout)
+        self.faults.clear()
         self.arm.reset(self.world.arm_positions)
-        self.gripper.reset(self.world.gap)
+        if self.gripper is not None:
+            self.gripper.reset(self.world.gap)
+        if self.spawner is not None:
+            self.spawner.reset(seed)
         self.detector.reset(seed)
         if self.recorder is not None:
             self.recorder.clear()
 
     def take_picture(self) -> None:
-        """Have the detector look at the world as it is now."""
+        """Have the detector look at the world as it is now, unless it has failed."""
+        if self._blind:
+            return
         looks = self.detector.config.minimum_visible > 0.0
         visible = self._visibility.parts() if looks else None
         self.detector.capture(self.time, self.world.thing_poses(), visible)
@@ -74,14 +107,18 @@ class Simulation:
         """Advance by `steps` physics steps, with new setpoints every `CONTROL_STEPS`."""
         world, arm, gripper = self.world, self.arm, self.gripper
         while steps > 0:
-            busy = False
             t = world.time
+            busy = world.cup is not None and world.cup.pump
             if arm.moving:
                 busy = True
                 world.command_arm(*arm.step(t, world.arm_positions, world.arm_velocities))
-            if gripper.moving:
+            if gripper is not None and gripper.moving:
                 busy = True
                 world.command_gripper(*gripper.step(t, world.gap, world.gap_velocity))
+            if world.cup is not None:
+                world.cup.step(t)
+            if self.spawner is not None:
+                self.spawner.step()
             count = min(CONTROL_STEPS, steps) if busy else steps
             world.step(count)
             steps -= count

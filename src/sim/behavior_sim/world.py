@@ -2,19 +2,24 @@
 """The physical world: robot, objects, contacts. No ROS, no controllers, one thread at a time."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from behavior_sim.config import WorldConfig
+from behavior_sim.config import WorldConfig, brought
 from behavior_sim.layouts import Pose, draw_layout, pose_of
 from behavior_sim.model import GRIPPER, build_model
+from behavior_sim.reading import Vector
+from behavior_sim.suction_cup import SuctionCup
 from behavior_sim.things import things_of
 
 _PENETRATION = 0.002
 """[m] deeper than this, two bodies count as occupying the same place."""
+_APART, _IN_A_ROW = 0.2, 10
+"""[m] between objects outside, and how many of them stand along x."""
 
 
 class UnknownObject(ValueError):
@@ -46,10 +51,10 @@ class World:
         self._arm_q = np.array([model.joint(j).qposadr[0] for j in arm.joints])
         self._arm_v = np.array([model.joint(j).dofadr[0] for j in arm.joints])
         self._arm_u = np.array([model.actuator(j).id for j in arm.joints])
-        self._finger_q = np.array([model.joint(j).qposadr[0] for j in gripper.joints])
-        self._finger_v = np.array([model.joint(j).dofadr[0] for j in gripper.joints])
-        self._share = np.array(gripper.share)
-        self._gripper_u = model.actuator(GRIPPER).id
+        fingers = config.robot.finger_joints
+        self._finger_q = np.array([model.joint(j).qposadr[0] for j in fingers], dtype=int)
+        self._finger_v = np.array([model.joint(j).dofadr[0] for j in fingers], dtype=int)
+        self._share = np.array(gripper.share if gripper else ())
         # The servo's torque is stiffness * (ctrl - q) - damping * qd; this share of the wanted
         # velocity, added to ctrl, makes it damp the error of the velocity instead.
         self._lead = np.array(arm.damping) / np.array(arm.stiffness)
@@ -62,7 +67,12 @@ class World:
             name: int(model.body(thing.body).id) if thing.body else 0
             for name, thing in self.things.items()
         }
-        self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers]
+        self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers] if gripper else []
+        suction = config.robot.suction
+        self.cup = suction and SuctionCup(model, self.data, suction, self._object_body)
+        """The suction cup of a robot that has one."""
+        self._brought = brought(config.objects, config.spawner)
+        self._belts = _belts(model, config)
         self._ground = int(model.geom("ground").bodyid[0])
         self.reset(seed)
 
@@ -100,12 +110,17 @@ class World:
         mujoco.mj_resetData(self.model, self.data)
         home = np.array(self.config.robot.arm.home)
         self.data.qpos[self._arm_q] = home
-        gripper = self.config.robot.gripper
-        self.data.qpos[self._finger_q] = gripper.open * np.array(gripper.scale)
+        for name in self._brought:
+            self._put(name, self._outside(name))
         for name, pose in poses.items():
             self._put(name, pose)
         self.command_arm(home, np.zeros_like(home))
-        self.command_gripper(gripper.open, gripper.force)
+        gripper = self.config.robot.gripper
+        if gripper is not None:
+            self.data.qpos[self._finger_q] = gripper.open * np.array(gripper.scale)
+            self.command_gripper(gripper.open, gripper.force)
+        if self.cup is not None:
+            self.cup.reset()
         mujoco.mj_forward(self.model, self.data)
 
     # -- robot --------------------------------------------------------------------------------
@@ -147,17 +162,17 @@ class World:
 
     @property
     def gripper_force(self) -> float:
-        """Of the gripper's drive, positive when opening [N]."""
-        return float(self.data.actuator_force[self._gripper_u])
+        """Of the fingers' drive, positive when opening [N]."""
+        return float(self.data.actuator(GRIPPER).force[0])
 
     def command_arm(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
         """Setpoints of the joint servos [rad, rad/s]."""
         self.data.ctrl[self._arm_u] = positions + self._lead * velocities
 
     def command_gripper(self, gap: float, force: float) -> None:
-        """Setpoint of the gripper's servo [m] and the most it may exert [N]."""
-        self.data.ctrl[self._gripper_u] = gap
-        self.model.actuator_forcerange[self._gripper_u] = (-force, force)
+        """Setpoint of the fingers' servo [m] and the most it may exert [N]."""
+        self.data.actuator(GRIPPER).ctrl[0] = gap
+        self.model.actuator(GRIPPER).forcerange[:] = (-force, force)
 
     def body_pose(self, name: str) -> Pose:
         """world_T_body (4, 4) of a body of the robot or an object."""
@@ -231,7 +246,9 @@ class World:
         return {other for other, _ in self._contacts(self._object_body[name])}
 
     def held_objects(self) -> list[str]:
-        """Objects that both fingers touch and the ground does not."""
+        """Objects that all fingers touch and the ground does not, or that the cup holds."""
+        if self.cup is not None:
+            return [self.cup.held] if self.cup.held else []
         if not self.data.ncon:
             return []
         held = []
@@ -244,7 +261,8 @@ class World:
     # -- disturbances -------------------------------------------------------------------------
 
     def move_object(self, name: str, pose: Pose) -> None:
-        """Put an object to world_T_object `pose`, at rest; lifted where it would reach below z = 0.
+        """Put an object to world_T_object `pose`, at rest; lifted where it would reach below the
+        ground.
 
         Raises:
             UnknownObject: there is no such object.
@@ -274,10 +292,28 @@ class World:
             UnknownObject: there is no such object.
         """
         self._start(name)
-        x, y = self.config.outside
-        place = list(self.config.objects).index(name)
-        height = self.config.objects[name].extents[2] / 2
-        self.move_object(name, pose_of([x + 0.2 * place, y, height]))
+        self.move_object(name, self._outside(name))
+
+    def bring(self, name: str, pose: Pose, velocity: NDArray[np.float64]) -> None:
+        """Put an object to world_T_object `pose`, moving with `velocity` [m/s] (3,).
+
+        Raises:
+            UnknownObject: there is no such object.
+            InvalidDisturbance: the place is taken; nothing is changed.
+        """
+        self.move_object(name, pose)
+        start = self._object_v[name]
+        self.data.qvel[start : start + 3] = velocity
+
+    @property
+    def belts(self) -> tuple[str, ...]:
+        """Names of the fixtures with a moving belt."""
+        return tuple(self._belts)
+
+    def jam(self, fixture: str, on: bool) -> None:
+        """Stop the belts of a fixture, or let them run again."""
+        for geom, velocity in self._belts[fixture].items():
+            self.model.geom_surfacevel[geom, :3] = 0.0 if on else velocity
 
     def push(self, name: str, impulse: NDArray[np.float64]) -> None:
         """Change the momentum of an object, or of a part of a door, by `impulse` [N s].
@@ -316,6 +352,8 @@ class World:
                 f"the gripper does not hold {name} but {', '.join(held) or 'nothing'}; "
                 "use MOVE to move an object that lies"
             )
+        if self.cup is not None:
+            self.cup.let_go()
         self.move_object(name, pose)
 
     # -- inner --------------------------------------------------------------------------------
@@ -339,8 +377,16 @@ class World:
         if config.shape == "sphere":
             extent = config.size[0]
         lifted = pose.copy()
-        lifted[2, 3] = max(pose[2, 3], extent)
+        lifted[2, 3] = max(pose[2, 3], self.config.ground + extent)
         return lifted
+
+    def _outside(self, name: str) -> Pose:
+        """A place on the ground for an object that is taken away, or has not come yet."""
+        config = self.config.objects[name]
+        row, column = divmod(list(self.config.objects).index(name), _IN_A_ROW)
+        apart = np.array([column, row]) * max(_APART, 1.5 * max(config.extents))
+        x, y = np.array(self.config.outside) + apart
+        return pose_of([x, y, self.config.ground + config.extents[2] / 2])
 
     def _contacts(self, body: int) -> Iterator[tuple[int, float]]:
         """Bodies that touch `body`, with the depth [m]."""
@@ -351,3 +397,16 @@ class World:
                 yield int(second), -float(distance)
             elif second == body:
                 yield int(first), -float(distance)
+
+
+def _belts(model: Any, config: WorldConfig) -> dict[str, dict[int, Vector]]:
+    """Geoms that move, with their velocity [m/s], by the names of their fixtures."""
+    return {
+        name: {
+            int(model.geom(f"{name}_{part}").id): box.velocity
+            for part, box in fixture.boxes.items()
+            if box.velocity
+        }
+        for name, fixture in config.fixtures.items()
+        if fixture.moves
+    }

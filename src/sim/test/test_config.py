@@ -45,7 +45,7 @@ def test_world_of_the_demo(data: dict) -> None:
         (("robot", "simulation"), None, "robot: simulation missing; a simulated robot needs it"),
         (("robot", "controllers"), None, "robot: controllers.gripper missing"),
         (("robot", "arm", "velocity"), [1.0], r"robot.simulation.arm.velocity: 1 values for 7"),
-        (("robot", "gripper", "open_width"), None, "robot: gripper.open_width: Field required"),
+        (("robot", "gripper", "open_width"), None, "robot: gripper: .*give joints and open_width"),
         (("robot",), 5, "robot: expected a mapping"),
         (("objects", "blue_block", "mass"), None, "objects.blue_block: mass missing"),
         (("layouts", "default"), None, "layout named 'default' is missing"),
@@ -139,7 +139,7 @@ def test_no_yaml(tmp_path: Path) -> None:
 
 
 def test_unknown_world_and_file() -> None:
-    with pytest.raises(FileNotFoundError, match=r"choose one of block_stacking"):
+    with pytest.raises(FileNotFoundError, match=r"choose one of bin_stacking, block_stacking"):
         find_world("atlantis")
     with pytest.raises(FileNotFoundError, match=r"nowhere\.yaml"):
         find_world("nowhere.yaml")

@@ -182,6 +182,16 @@ class Gripper(Protocol):
         """Start to move to a gap between the fingers [m] with at most `effort` [N]."""
 
 
+class Cup(Protocol):
+    """A suction cup."""
+
+    def switch(self, on: bool) -> Command:
+        """Switch the pump."""
+
+    def vacuum(self) -> bool:
+        """Whether it holds something; raises `SkillFailure` SERVER_LOST: its sensor is silent."""
+
+
 class SceneView(Protocol):
     """The scene's objects."""
 

@@ -60,11 +60,20 @@ class ScalingSection(_Strict):
     acceleration: float = Field(default=1.0, gt=0.0, le=1.0)
 
 
-class GripperSection(_Strict):
-    """Joints and widths of a gripper."""
+class SuctionSection(_Strict):
+    """What a suction cup listens to and tells."""
 
-    joints: dict[str, float]
-    open_width: float = Field(ge=0.0)
+    pump: str
+    """Service of std_srvs/SetBool that switches the pump."""
+    vacuum: str
+    """Topic of std_msgs/Bool at 20 Hz or more, true: the cup holds something."""
+
+
+class GripperSection(_Strict):
+    """Joints and widths of a gripper's fingers, or a suction cup."""
+
+    joints: dict[str, float] = {}
+    open_width: float = Field(default=0.0, ge=0.0)
     closed_width: float = Field(default=0.0, ge=0.0)
     max_speed: float = Field(default=0.1, gt=0.0)
     max_force: float = Field(default=40.0, gt=0.0)
@@ -74,6 +83,15 @@ class GripperSection(_Strict):
     """Link that held objects move with; by default the one of the tool frame."""
     touch_links: tuple[str, ...] = ()
     grips: dict[str, float] = {}
+    suction: SuctionSection | None = None
+
+    @model_validator(mode="after")
+    def _fingers_or_cup(self) -> Self:
+        if self.suction is not None and (self.joints or self.grips or self.open_width):
+            raise ValueError("suction has no fingers: leave joints, grips and open_width out")
+        if self.suction is None and not {"joints", "open_width"} <= self.model_fields_set:
+            raise ValueError("give joints and open_width of the fingers, or suction")
+        return self
 
 
 class MountedPart(_Strict):

@@ -16,6 +16,7 @@ from behavior_scene.derived.composites import (
 from behavior_scene.derived.containers import ContainerInterior, StackSlot
 from behavior_scene.derived.door import DoorFrame, DoorPanel
 from behavior_scene.derived.table import ApproachTable
+from behavior_scene.derived.zone import Zone
 
 __all__ = [
     "ApproachTable",
@@ -31,4 +32,5 @@ __all__ = [
     "NotDerivableError",
     "StackSlot",
     "View",
+    "Zone",
 ]

@@ -36,6 +36,7 @@ KINDS: dict[str, type[DetectedObject] | type[DerivedObject]] = {
     "approach_table": derived.ApproachTable,
     "interior": derived.ContainerInterior,
     "stack_slot": derived.StackSlot,
+    "zone": derived.Zone,
 }
 
 

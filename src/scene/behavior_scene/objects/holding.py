@@ -20,10 +20,18 @@ class Holding:
         """`link_pose` tells where links are."""
         self._link_pose = link_pose
 
-    def poses(self, records: Iterable[ObjectRecord]) -> dict[str, Array]:
-        """Where links carry their objects now, by the names of their tracks."""
+    def poses(self, records: Iterable[ObjectRecord], stamp: float) -> dict[str, Array]:
+        """Where links carried their objects at a time [s], by the names of their tracks.
+
+        Where the link's pose of that time is not known yet, the newest counts.
+        """
+
+        def link_pose(link: str, _: float | None) -> Array | None:
+            then = self._link_pose(link, stamp)
+            return self._link_pose(link, None) if then is None else then
+
         return {
-            record.track.name: record.pose(self._link_pose)
+            record.track.name: record.pose(link_pose)
             for record in records
             if record.attachment is not None and record.track is not None
         }

@@ -187,9 +187,8 @@ class Scene:
         usable = self.intake.admit(detections, detector=detector, stamp=stamp, now=now)
         if usable is None:
             return False
-        seen = self.tracker.update(
-            usable, self._holding.poses(self._records.values()), stamp=stamp, detector=detector
-        )
+        held = self._holding.poses(self._records.values(), stamp)
+        seen = self.tracker.update(usable, held, stamp=stamp, detector=detector)
         # First those that are there already: a restored object may look for one of the tracks.
         self._choice.follow(now)
         for track in seen:

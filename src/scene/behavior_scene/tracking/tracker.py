@@ -12,6 +12,7 @@ and nothing reads a clock.
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -62,6 +63,8 @@ class Tracker:
         """Detections that neither continued a track nor could start one, and why."""
         self._library = library
         self._created: dict[str, int] = defaultdict(int)
+        self._free: dict[str, list[int]] = defaultdict(list)
+        """Numbers of what was never believed to be a thing, the smallest first: they come again."""
         self._time = -np.inf
         self._heard: dict[str, float] = {}
         self._gone: dict[str, Track] = {}
@@ -128,6 +131,8 @@ class Tracker:
                 kept[name] = track
             elif track.confirmed:
                 self._gone[name] = track
+            else:
+                self._free_name(track)
         self.tracks = kept
         while len(self._gone) > MOST_REMEMBERED:
             del self._gone[next(iter(self._gone))]
@@ -296,7 +301,7 @@ class Tracker:
                 if same_thing(estimates.of([row]), estimates.of(older)).any():
                     dropped.add(tracks[row].name)
         for name in dropped:
-            del self.tracks[name]
+            self._free_name(self.tracks.pop(name))
         return [track for track in seen if track.name not in dropped]
 
     def _looked_at(self, detections: Iterable[Detection]) -> list[_Looked]:
@@ -434,10 +439,20 @@ class Tracker:
         return rows
 
     def _new_name(self, object_class: ObjectClass) -> str:
-        number = self._created[object_class.name]
-        self._created[object_class.name] += 1
+        free = self._free[object_class.name]
+        if free:
+            number = heapq.heappop(free)
+        else:
+            number = self._created[object_class.name]
+            self._created[object_class.name] += 1
         single = object_class.instances == 1
         return object_class.name if single else f"{object_class.name}_{number}"
+
+    def _free_name(self, track: Track) -> None:
+        """Let the name of a track that was never confirmed be given again."""
+        name, _, number = track.name.rpartition("_")
+        if not track.confirmed and number.isdecimal():
+            heapq.heappush(self._free[name], int(number))
 
 
 def _without_doubles(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from behavior_motion import RobotModel
 from behavior_skills.arm.planning import PlanningWorld, Speeds
-from behavior_skills.interfaces import Arm, Array, Gripper, Hand, Runtime, SceneView
+from behavior_skills.interfaces import Arm, Array, Cup, Gripper, Hand, Runtime, SceneView
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ class SkillContext:
     workspace: Workspace
     grasp_directory: str = ""
     """Folder with files of annotated grasps; empty: there are none."""
+    cup: Cup | None = None
+    """Of a robot that has a suction cup in place of fingers."""
 
 
 @dataclass

@@ -143,7 +143,8 @@ class ReachSkill(Skill):
     _recent: deque[tuple[float, Array, Array, float]] = field(default_factory=deque)
     """Time, joints, target and distance of the last steps."""
     _seen: Mapping[str, ObjectView] | None = None
-    _off: list[str] = field(default_factory=list)
+    _off: list[str] | None = None
+    """Names of the objects that are switched off; None: nothing has been looked at yet."""
     _behind_since: float | None = None
     _restarts: int = 0
     _there_since: float | None = None
@@ -165,7 +166,6 @@ class ReachSkill(Skill):
         self.check()
         self._switches = contextlib.ExitStack()
         with self._switches:
-            self._allow_touch()
             self._look()
             self._start()
             try:

@@ -12,6 +12,7 @@ from behavior_skills.arm.pick import PickSkill
 from behavior_skills.arm.place import PlaceParameters, PlaceSkill
 from behavior_skills.arm.screw import ScrewSkill
 from behavior_skills.arm.specified_place import SpecifiedPlaceSkill
+from behavior_skills.arm.suction import SuctionSkill
 from behavior_skills.interfaces import SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer
@@ -92,8 +93,12 @@ def look(goal: SkillGoal) -> Look.Result:
 
 
 def gripper(goal: SkillGoal) -> MoveGripper.Result:
-    """Open, close or set the fingers."""
-    outcome = GripperSkill(goal.context, conversion.gripper_request(goal.message)).run()
+    """Open, close or set the fingers, or switch the suction cup."""
+    request, cup = conversion.gripper_request(goal.message), goal.context.cup
+    if cup is not None:
+        outcome = SuctionSkill(goal.context, request, cup).run()
+        return MoveGripper.Result(message=goal.context.hand.text, holding=outcome.holding)
+    outcome = GripperSkill(goal.context, request).run()
     return MoveGripper.Result(
         message=f"The gap is {1e3 * outcome.width:.1f} mm.",
         width=outcome.width,

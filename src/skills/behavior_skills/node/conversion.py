@@ -55,8 +55,8 @@ from behavior_tree.shown_text import named
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
 
-_THINGS = ("", "detected")
-"""Kinds of objects that are things."""
+_THINGS = ("", "detected", "zone")
+"""Kinds of objects that are things, or count as such: the robot keeps out of zones."""
 _SHAPES = {
     SolidPrimitive.BOX: "box",
     SolidPrimitive.CYLINDER: "cylinder",
@@ -95,7 +95,8 @@ def joint_state(message: WireJointState, robot: RobotModel) -> JointState | None
 def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, ObjectView]:
     """The things of a snapshot in the robot's base frame.
 
-    Those without a known shape are left out, and so are derived ones, which are places, not things.
+    Those without a known shape are left out, and so are derived ones, which are places, not things;
+    but for zones, which are obstacles.
     """
     return {
         thing.name: ObjectView(

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from behavior_msgs.srv import AttachObject
 from rclpy.node import Node
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
@@ -53,6 +54,7 @@ from behavior_skills.node.listener import GoalListener
 from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
+from behavior_skills.node.suction_cup import NoFingers, SuctionCup
 from behavior_skills.node.worker_service import WorkerService
 from behavior_skills.sentences import sentence
 from behavior_tree.shown_text import reason_text
@@ -96,10 +98,11 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             raise ParameterError(f"parameter planner: {error}") from error
         self._robot = planner.robot
         workspace, controllers = robot.config.workspace, robot.config.controllers
-        if workspace is None or controllers is None or not controllers.gripper:
+        suction = robot.config.gripper.suction if robot.config.gripper else None
+        if workspace is None or controllers is None or not (controllers.gripper or suction):
             raise ParameterError(
                 f"parameter robot: {values['robot']} lacks the sections `workspace` and "
-                "`controllers` (arm, gripper); see docs/adding_a_robot.md"
+                "`controllers` (arm, gripper), or `gripper.suction`; see docs/adding_a_robot.md"
             )
         self._workspace = Workspace(**workspace.model_dump())
         self._world = PlanningWorld(planner, values["ground"])
@@ -115,7 +118,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._state = RobotState(self, self._robot)
         self._arm = ArmClient(self, self._state, controllers.arm, self._show, self._hide)
         self._stream = arm_stream(self, self._robot, controllers)
-        self._gripper = GripperClient(self, controllers.gripper)
+        self._cup = suction and SuctionCup(self, suction, self._on_vacuum_lost)
+        self._gripper = (
+            GripperClient(self, controllers.gripper) if controllers.gripper else NoFingers()
+        )
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._speeds = Speeds(
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
@@ -240,6 +246,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 runtime=context,
                 arm=self._arm,
                 gripper=self._gripper,
+                cup=self._cup,
                 scene=scene,
                 world=self._world,
                 hand=self._hand,
@@ -272,6 +279,15 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.get_logger().warning(
                 reason_text(f"{name} ended with {result.code}: {result.message}")
             )
+
+    def _on_vacuum_lost(self) -> None:
+        """What the cup held has come off; the scene is told at once."""
+        held = self._hand.held
+        if held is None:
+            return
+        self._hand.let_go(f"'{held.name}' came off the suction cup: the vacuum was lost.")
+        self._scene.attacher.call_async(AttachObject.Request(name=held.name, attach=False))
+        self.get_logger().warning(self._hand.emptied)
 
     # ------------------------------------------------------------------ frames, diagnostics
 

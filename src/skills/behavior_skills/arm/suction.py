@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switch a suction cup; the scene is told what it takes and lets go of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from behavior_motion.object_state import ObjectState
+from behavior_skills.arm.context import Skill
+from behavior_skills.arm.execution import wait_for
+from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest
+from behavior_skills.goal_checks import check_not_negative, invalid
+from behavior_skills.interfaces import Array, Cup, Failure, HeldObject, ObjectView, SkillFailure
+
+TIMEOUT = 2.0
+"""[s]"""
+AT_THE_LIP = 0.03
+"""[m] by which the surface of what the cup takes may seem to be away from the lip."""
+
+
+@dataclass
+class SuctionSkill(Skill):
+    """One switching of the pump; call :meth:`run`."""
+
+    request: GripperRequest
+    cup: Cup
+
+    def run(self) -> GripperOutcome:
+        """Take hold, or let go.
+
+        Raises:
+            SkillFailure: with one of MoveGripper's result codes.
+            Cancelled: the client cancelled; a pump that was to take hold is off.
+        """
+        self._validate()
+        if self.request.mode == GripperMode.OPEN:
+            self._let_go()
+        else:
+            self._take_hold()
+        return GripperOutcome(0.0, self.request.mode == GripperMode.CLOSE)
+
+    def _validate(self) -> None:
+        request = self.request
+        if request.mode not in (GripperMode.OPEN, GripperMode.CLOSE):
+            raise invalid(
+                f"mode {request.mode} is none of a suction cup, which has no width; give OPEN=0 or "
+                "CLOSE=1"
+            )
+        check_not_negative(request, "timeout")
+
+    def _take_hold(self) -> None:
+        self._switch(True)
+        try:
+            if not self._comes(True):
+                raise SkillFailure(
+                    Failure.TIMED_OUT,
+                    f"No vacuum within {self._patience:.1f} s: the cup lies on nothing tightly. "
+                    "Bring its lip flat onto a smooth face, or see whether the pump runs.",
+                )
+            self._attach()
+            if not self.cup.vacuum():
+                raise SkillFailure(
+                    Failure.EXECUTION_FAILED,
+                    "The vacuum was lost as soon as it was there. See whether the face is smooth "
+                    "and the object not too heavy.",
+                )
+        except BaseException:
+            self.runtime.shield(True)
+            try:
+                self._switch(False)
+                self._tell_scene()
+            finally:
+                self.runtime.shield(False)
+            raise
+
+    def _attach(self) -> None:
+        """Tell the scene what the cup holds, if the scene knows that at all."""
+        held = self.hand.held
+        if held is not None:
+            return
+        base_T_tool = self.robot.forward_kinematics(self.arm.state().q)
+        thing = at_the_lip(base_T_tool[:3, 3], self.scene.objects().values())
+        if thing is not None:
+            self.scene.attach(thing.name, self.robot.gripper.link)
+            tool_T_object = np.linalg.inv(base_T_tool) @ thing.base_T_object
+            self.hand.held = HeldObject(thing.name, tool_T_object, 0.0)
+
+    def _let_go(self) -> None:
+        # From here on the object is as good as released: no cancelling until the scene knows.
+        self.runtime.shield(True)
+        try:
+            self._switch(False)
+            if not self._comes(False):
+                raise SkillFailure(
+                    Failure.EXECUTION_FAILED,
+                    f"The vacuum is still there {self._patience:.1f} s after the pump was switched "
+                    "off. See whether the pump's valve opens.",
+                )
+            self._tell_scene()
+        finally:
+            self.runtime.shield(False)
+
+    def _tell_scene(self) -> None:
+        """The cup holds nothing any more."""
+        held = self.hand.held
+        if held is not None:
+            self.hand.let_go(f"'{held.name}' was let go when the pump was switched off.")
+        attached = {
+            thing.name
+            for thing in self.scene.objects().values()
+            if thing.state is ObjectState.ATTACHED
+        }
+        for name in sorted(attached | ({held.name} if held else set())):
+            self.scene.detach(name)
+
+    @property
+    def _patience(self) -> float:
+        return self.request.timeout or TIMEOUT
+
+    def _switch(self, on: bool) -> None:
+        """Switch the pump; raises `SkillFailure` where it does not answer."""
+        command = self.cup.switch(on)
+        if not wait_for(self.runtime, lambda: command.done() is not None, self._patience):
+            raise SkillFailure(
+                Failure.SERVER_LOST,
+                f"The pump did not answer within {self._patience:.1f} s. Start the robot's driver "
+                "or the simulation again.",
+            )
+        done = command.done()
+        if done is not None and not done.ok:
+            raise SkillFailure(
+                Failure.EXECUTION_FAILED,
+                f"The pump was not switched: {done.message or 'no reason given'}. See whether it "
+                "is ready.",
+            )
+
+    def _comes(self, vacuum: bool) -> bool:
+        """Wait for the sensor to tell that there is a vacuum, or none; whether it did."""
+        return wait_for(
+            self.runtime,
+            lambda: self.cup.vacuum() is vacuum,
+            self._patience,
+            lambda elapsed: self.runtime.feedback("pump", min(elapsed / self._patience, 1.0)),
+        )
+
+
+def at_the_lip(lip: Array, things: Iterable[ObjectView]) -> ObjectView | None:
+    """The thing whose surface is at the lip, or that the lip is in; None: there is none.
+
+    Args:
+        lip: in the base frame [m].
+        things: that there are.
+    """
+    there = [thing for thing in things if thing.state is not ObjectState.LOST]
+    nearest = min(there, key=lambda thing: _beyond(thing, lip), default=None)
+    return nearest if nearest is not None and _beyond(nearest, lip) <= AT_THE_LIP else None
+
+
+def _beyond(thing: ObjectView, point: Array) -> float:
+    """Distance of a point from the box around a thing, below 0 inside [m]."""
+    inside = np.linalg.solve(thing.base_T_object, np.append(point, 1.0))[:3]
+    away = np.abs(inside) - thing.half_extents
+    return float(np.linalg.norm(np.maximum(away, 0.0)) + min(away.max(), 0.0))
