@@ -20,6 +20,7 @@ from behavior_scene.derived import (
     GraspFrame,
     NotDerivableError,
     StackSlot,
+    Zone,
 )
 from behavior_scene.derived.capsule import count_in_capsule, first_hit
 from behavior_scene.detections import checked_detection
@@ -113,6 +114,17 @@ def test_hybrid_takes_position_of_a_and_orientation_of_b(at, rpy):
     made = CompositeHybrid(frame_a="a", frame_b="b").compute(view).world_T_object
     np.testing.assert_array_equal(made[:3, 3], at)
     np.testing.assert_array_equal(made[:3, :3], pose(rpy=rpy)[:3, :3])
+
+
+def test_zone_is_a_shape_fixed_in_its_parent():
+    parent = pose(1.0, 0.0, 0.5, (0, 0, math.pi / 2))
+    offset = {"position": (0.2, 0.0, 0.1)}
+    zone = Zone(parent="base", pose=offset, shape="cylinder", size=(0.9, 0.5))
+    made = zone.compute(FixedView({"base": parent}))
+    np.testing.assert_allclose(made.world_T_object, pose(1.0, 0.2, 0.6, (0, 0, math.pi / 2)))
+    assert made.shape == Shape("cylinder", (0.9, 0.5))
+    with pytest.raises(ValueError, match="a sphere takes 1 lengths, not 2"):
+        Zone(parent="base", shape="sphere", size=(0.9, 0.5))
 
 
 def test_custom_frame_and_grasp_frame_are_fixed_in_their_parents():

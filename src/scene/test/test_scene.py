@@ -284,3 +284,37 @@ def test_link_poses_that_arrive_late_complete_the_attachment():
     known[None] = link_at(0.3, 0.4)
     held = scene.snapshot(stamp).objects["blue"]
     np.testing.assert_allclose(held.world_T_object[:3, 3], (0.3, 0, 0.3))
+
+
+def test_what_a_hand_carries_fast_is_known_again_in_an_image_of_before():
+    library = library_from_dict(
+        {"classes": {"cup": {"shape": "sphere", "size": [0.05], "gate": 0.06}}}
+    )
+    world = World()
+    world.scene = Scene(library, world._link_pose)
+    for _ in range(10):
+        world.see(cup=(0.0, 0, 0), hand=(0.0, 0, 0))
+    (name,) = world.scene.snapshot(world.time).objects
+    world.scene.attach(name, "hand")
+    for step in range(1, 30):
+        x = 0.3 * step
+        # The hand is told of at once, images come 0.1 s later.
+        world.hand[world.time + 0.2] = (x + 0.3, 0, 0)
+        objects = world.see(cup=(x, 0, 0), hand=(x, 0, 0))
+        assert list(objects) == [name], "another one is believed to be there"
+        assert objects[name].state is ObjectState.ATTACHED
+
+
+def test_images_are_used_when_the_links_of_held_objects_are_known():
+    world = World()
+    known = {}
+    scene = world.scene = Scene(LIBRARY, lambda link, stamp: known.get(stamp))
+    assert scene.knows_links_at(3.0), "nothing is held"
+    world.see(blue=(0.5, 0, 0.0))
+    known[None] = np.eye(4)
+    scene.attach("blue", "hand")
+    assert not scene.knows_links_at(3.0)
+    known[3.0] = np.eye(4)
+    assert scene.knows_links_at(3.0)
+    known.clear()
+    assert scene.knows_links_at(4.0), "a link that nobody tells of is not waited for"

@@ -77,6 +77,19 @@ def test_single_instance_bears_the_name_of_its_class():
     assert list(tracker.tracks) == ["block"]
 
 
+def test_what_was_never_believed_leaves_its_name_to_the_next():
+    tracker = Tracker(LIBRARY)
+    tracker.update([seen("ball", (2.0, 0, 0), 0.0)])
+    assert list(tracker.tracks) == ["ball_0"], "seen once only"
+    tracker.age(10.0)
+    for step in range(10):
+        tracker.update([seen("ball", (0.0, 0, 0), 10.0 + 0.1 * step)])
+    assert list(tracker.tracks) == ["ball_0"]
+    tracker.age(60.0)
+    tracker.update([seen("ball", (1.0, 0, 0), 60.0)])
+    assert list(tracker.tracks) == ["ball_1"], "what was believed keeps its name"
+
+
 def test_jump_beyond_the_gate_needs_a_second_detection():
     tracker = Tracker(LIBRARY)
     tracker.update([seen("block")])

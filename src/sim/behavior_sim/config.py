@@ -303,7 +303,7 @@ def _spawner(data: Any, objects: Mapping[str, ObjectConfig], where: str) -> Spaw
             f"{where}.objects: there are no objects {numbered(spawner.objects, 0)}, ...; give "
             f"{spawner.objects} a `count`"
         )
-    if set(spawner.region) != {"x", "y"}:
+    if {axis for axis, interval in spawner.region.items() if interval} != {"x", "y"}:
         raise WorldError(f"{where}.region: give intervals of x and y")
     if not 0.0 <= spawner.upside_down <= 1.0:
         raise WorldError(f"{where}.upside_down: {spawner.upside_down}; give a probability, 0 to 1")

@@ -319,10 +319,10 @@ def _add_primitive(spec: Any, link: Element, visual: Element, root: Element) -> 
         return
     numbers = {key: [float(n) for n in text.split()] for key, text in shape.attrib.items()}
     if shape.tag == "cylinder":
-        lengths = (numbers["length"][0], numbers["radius"][0])
+        lengths = [numbers["length"][0], numbers["radius"][0]]
     else:
-        lengths = tuple(numbers["size" if shape.tag == "box" else "radius"])
-    kind, size = _geometry(PartConfig(shape=shape.tag, size=lengths, position=()))
+        lengths = numbers["size" if shape.tag == "box" else "radius"]
+    kind, size = _geometry(PartConfig(shape=shape.tag, size=tuple(lengths), position=()))
     spec.body(link.get("name")).add_geom(
         type=kind,
         size=size,

@@ -151,7 +151,7 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
     except ValueError as error:
         raise WorldError(str(error)) from error
     hand, actions, section = robot.gripper, robot.controllers, robot.simulation
-    cup = hand and hand.suction
+    cup = hand.suction if hand is not None else None
     wanted = {
         "arm.joints": arm.joints,
         "arm.velocity": arm.velocity,
@@ -192,8 +192,8 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
         gripper_action=actions.gripper or "",
         hand_link=hand.link,
         arm=config,
-        gripper=None if cup else _fingers(hand, hand.link, section, here),
-        suction=cup and _suction(cup, hand.link, section, here),
+        gripper=_fingers(hand, hand.link, section, here) if cup is None else None,
+        suction=None if cup is None else _suction(cup, hand.link, section, here),
     )
 
 

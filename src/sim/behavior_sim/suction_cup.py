@@ -64,6 +64,8 @@ class SuctionCup:
         """Name of the object held; empty: none."""
         self._tight_since: float | None = None
         self._leaks_since: float | None = None
+        self._policy = 0
+        """Of what is held, when it may sleep."""
 
     def reset(self) -> None:
         """Pump off, nothing held; the world was reset."""
@@ -72,13 +74,19 @@ class SuctionCup:
 
     def let_go(self) -> None:
         """The vacuum is gone; with a running pump it comes again where the lip is tight."""
-        self.held, self._tight_since, self._leaks_since = "", None, None
-        if self._weld >= 0:
+        self._tight_since = self._leaks_since = None
+        if self.held:
             self._attach(False)
+            self.held = ""
 
     def _attach(self, on: bool) -> None:
-        """Switch the weld; what is welded on does not push the cup besides."""
+        """Switch the weld; what is welded on does not push the cup besides, and does not sleep."""
         self._data.eq_active[self._weld] = on
+        tree = self._model.body_treeid[self._model.eq_obj2id[self._weld]]
+        if on:
+            self._policy = int(self._model.tree_sleep_policy[tree])
+        awake = int(mujoco.mjtSleepPolicy.mjSLEEP_NEVER)
+        self._model.tree_sleep_policy[tree] = awake if on else self._policy
         self._model.geom_contype[self._hull] = not on
         self._model.geom_conaffinity[self._hull] = not on
 

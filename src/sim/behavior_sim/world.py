@@ -18,6 +18,8 @@ from behavior_sim.things import things_of
 
 _PENETRATION = 0.002
 """[m] deeper than this, two bodies count as occupying the same place."""
+_NUDGE = 1e-6
+"""[m/s]"""
 _APART, _IN_A_ROW = 0.2, 10
 """[m] between objects outside, and how many of them stand along x."""
 
@@ -69,7 +71,7 @@ class World:
         }
         self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers] if gripper else []
         suction = config.robot.suction
-        self.cup = suction and SuctionCup(model, self.data, suction, self._object_body)
+        self.cup = SuctionCup(model, self.data, suction, self._object_body) if suction else None
         """The suction cup of a robot that has one."""
         self._brought = brought(config.objects, config.spawner)
         self._belts = _belts(model, config)
@@ -314,6 +316,9 @@ class World:
         """Stop the belts of a fixture, or let them run again."""
         for geom, velocity in self._belts[fixture].items():
             self.model.geom_surfacevel[geom, :3] = 0.0 if on else velocity
+        # What sleeps on a belt does not notice that it begins to run; a velocity wakes it.
+        for start in self._object_v.values():
+            self.data.qvel[start] += _NUDGE
 
     def push(self, name: str, impulse: NDArray[np.float64]) -> None:
         """Change the momentum of an object, or of a part of a door, by `impulse` [N s].

@@ -160,10 +160,12 @@ def test_new_object_is_waited_for_and_a_deleted_one_is_unknown_although_tf_remem
         client.base_T_frame("nowhere", 0.0, bench.look_up)
 
 
-def test_derived_objects_are_places_not_things(bench):
-    bench.show(7, cup=(0.1, "detected"), slot=(0.3, "stack_slot"), old=(0.5, ""))
+def test_derived_objects_are_places_not_things_but_for_zones(bench):
+    bench.show(
+        7, cup=(0.1, "detected"), slot=(0.3, "stack_slot"), old=(0.5, ""), keep_out=(0.7, "zone")
+    )
     bench.stub.revision = 7
-    assert set(bench.client().objects()) == {"cup", "old"}
+    assert set(bench.client().objects()) == {"cup", "old", "keep_out"}
 
 
 def test_attaching_waits_for_the_revision_that_shows_it(bench):

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 
 from vision_msgs.msg import Detection3DArray
 
 from behavior_ros import QOS_SENSOR, ParameterSpec, declare_all
+from behavior_ros.resting_timer import RestingTimer
 from behavior_scene.detections import Defect
 from behavior_scene.node import conversion
-from behavior_scene.node.detection_wire import read_detections
+from behavior_scene.node.detection_wire import WireDetections, read_detections
 from behavior_scene.node.host import SceneHost
 
 MOST_BYTES = 2**20
@@ -25,11 +27,21 @@ PARAMETERS = [
 ]
 
 
+PATIENCE = 0.5
+"""[s] of the node's clock for which images wait until links that hold objects are known at their
+time: what a hand carries fast would not be known again."""
+LOOK_PERIOD = 0.02
+"""[s] between two looks whether they are."""
+
+
 class DetectionInput:
     """Hands every message on the topics to the scene."""
 
     def __init__(self, host: SceneHost) -> None:
         self._host = host
+        self._waiting: deque[tuple[float, str, WireDetections]] = deque()
+        """Until when each waits [s], its topic, the image."""
+        self._look = RestingTimer(host.node, LOOK_PERIOD, self._take_waiting)
         for topic in declare_all(host.node, PARAMETERS)["detection_topics"]:
             host.node.create_subscription(
                 Detection3DArray, topic, partial(self._on_detections, topic), QOS_SENSOR, raw=True
@@ -46,6 +58,23 @@ class DetectionInput:
         except ValueError:
             scene.intake.count(Defect.NO_CLASS, f"a message on {topic} that cannot be read")
             return
+        self._waiting.append((self._host.now() + PATIENCE, topic, image))
+        self._take_waiting()
+
+    def _take_waiting(self) -> None:
+        """Hand the images to the scene that need not wait any more, in their order."""
+        waiting, scene = self._waiting, self._host.scene
+        while waiting and (
+            scene.knows_links_at(waiting[0][2].stamp / 1e9) or self._host.now() >= waiting[0][0]
+        ):
+            self._take(*waiting.popleft()[1:])
+        if not waiting:
+            self._look.rest()
+        elif self._look.resting:
+            self._look.start()
+
+    def _take(self, topic: str, image: WireDetections) -> None:
+        scene = self._host.scene
         used = scene.update(
             conversion.detections_from(
                 image,

@@ -166,6 +166,14 @@ class Scene:
 
     # ------------------------------------------------------------------ detections
 
+    def knows_links_at(self, stamp: float) -> bool:
+        """Whether the links that hold objects are known at a time [s], as far as they ever are."""
+        links = {r.attachment.link for r in self._records.values() if r.attachment is not None}
+        return all(
+            self._link_pose(link, stamp) is not None or self._link_pose(link, None) is None
+            for link in links
+        )
+
     def update(
         self,
         detections: Iterable[Detection | Defect],

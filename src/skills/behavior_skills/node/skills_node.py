@@ -118,7 +118,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._state = RobotState(self, self._robot)
         self._arm = ArmClient(self, self._state, controllers.arm, self._show, self._hide)
         self._stream = arm_stream(self, self._robot, controllers)
-        self._cup = suction and SuctionCup(self, suction, self._on_vacuum_lost)
+        self._cup = SuctionCup(self, suction, self._on_vacuum_lost) if suction else None
         self._gripper = (
             GripperClient(self, controllers.gripper) if controllers.gripper else NoFingers()
         )

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node of a world with a suction cup: pump, vacuum, faults."""
+
+import time
+
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool
+from vision_msgs.msg import Detection3DArray
+
+from behavior_ros import seconds
+from behavior_ros.closing import destroy_node
+from behavior_ros.testing import own_domain
+from behavior_sim.layouts import pose_of
+from behavior_sim.node import SimulationNode
+
+WAIT = 60.0
+
+
+class Bench:
+    """The node and a client in one executor."""
+
+    def __init__(self) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context, domain_id=own_domain())
+        values = {"world": "bin_stacking", "speed": 0.0, "max_lead": 1000.0}
+        self.node = SimulationNode(
+            context=self.context,
+            parameter_overrides=[Parameter(k, value=v) for k, v in values.items()],
+        )
+        self.client = Node("bench", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.executor.add_node(self.client)
+        self.vacuum: list[bool] = []
+        self.joints: list[JointState] = []
+        self.images: list[Detection3DArray] = []
+        self.health: dict[str, str] = {}
+        self.client.create_subscription(Bool, "/suction/vacuum", self._vacuum, 10)
+        self.client.create_subscription(JointState, "/joint_states", self.joints.append, 10)
+        self.client.create_subscription(Detection3DArray, "/detections", self.images.append, 10)
+        self.client.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
+
+    def _vacuum(self, message: Bool) -> None:
+        self.vacuum.append(message.data)
+
+    def _diagnose(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.health.update({item.key: item.value for item in status.values})
+
+    def until(self, condition) -> None:
+        deadline = time.monotonic() + WAIT
+        while not condition():
+            assert time.monotonic() < deadline, "not within the time"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def switch(self, name: str, on: bool) -> SetBool.Response:
+        client = self.client.create_client(SetBool, name)
+        self.until(client.service_is_ready)
+        future = client.call_async(SetBool.Request(data=on))
+        self.until(future.done)
+        return future.result()
+
+    def in_the_simulation(self, work) -> None:
+        self.node._stepper.call(work)
+
+    def close(self) -> None:
+        self.executor.remove_node(self.node)
+        self.executor.remove_node(self.client)
+        destroy_node(self.node)
+        destroy_node(self.client)
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    made = Bench()
+    yield made
+    made.close()
+
+
+def test_the_joint_states_are_those_of_the_arm(bench):
+    bench.until(lambda: bench.joints)
+    assert len(bench.joints[-1].name) == len(bench.joints[-1].effort) == 6
+
+
+def test_pump_and_vacuum(bench):
+    world = bench.node._simulation.world
+
+    def under_the_cup():
+        lip = world.body_pose("gripper")
+        world.move_object("bin_7", lip @ pose_of([0, 0, 0.0735 + 0.001]))
+        world.data.xfrc_applied[world.model.body("bin_7").id, 2] = 0.6 * 9.81
+
+    bench.until(lambda: bench.vacuum and not bench.vacuum[-1])
+    bench.in_the_simulation(under_the_cup)
+    answer = bench.switch("/suction/pump", True)
+    assert answer.success
+    assert answer.message == "the pump is on"
+    bench.until(lambda: bench.vacuum[-1])
+    assert bench.switch("/suction/pump", False).success
+    bench.until(lambda: not bench.vacuum[-1])
+
+
+def test_the_vacuum_is_told_20_times_a_second_unless_its_sensor_fails(bench):
+    bench.joints.clear()
+    bench.vacuum.clear()
+    bench.until(lambda: len(bench.joints) > 100)
+    told = seconds(bench.joints[-1].header.stamp) - seconds(bench.joints[0].header.stamp)
+    assert len(bench.vacuum) >= 20 * told
+    assert bench.switch("/simulation/fault/vacuum", True).message == "vacuum fails"
+    bench.until(lambda: bench.health.get("faults") == "vacuum")
+    bench.vacuum.clear()
+    bench.joints.clear()
+    bench.until(lambda: len(bench.joints) > 50)
+    assert not bench.vacuum
+    bench.switch("/simulation/fault/vacuum", False)
+    bench.until(lambda: bench.vacuum)
+
+
+def test_a_silent_detector_and_a_jam(bench):
+    assert bench.switch("/simulation/fault/detector", True).success
+    assert bench.switch("/simulation/fault/conveyor", True).success
+    bench.until(lambda: bench.health.get("faults") == "conveyor, detector")
+    bench.images.clear()
+    bench.joints.clear()
+    bench.until(lambda: len(bench.joints) > 50)
+    assert not bench.images
+    bench.switch("/simulation/fault/conveyor", False)
+    bench.switch("/simulation/fault/detector", False)
+    bench.until(lambda: bench.images)
