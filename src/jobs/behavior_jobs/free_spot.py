@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -20,6 +20,31 @@ class Disc:
     """Never given up; others are when there is no room."""
 
 
+TOUCHING = 0.075
+"""[m] Nearer than this, two 0.0515 m cubes touch at some yaw."""
+BASE_RADIUS = 0.3
+"""[m] Nearer to its base the arm cannot put anything down."""
+
+
+def table_discs(
+    centres: Iterable[tuple[float, float]], *, clearance: float, base_clearance: float
+) -> list[Disc]:
+    """The circles to keep out of.
+
+    Args:
+        centres: of other blocks and of the tower's place, x y [m].
+        clearance: between centres [m].
+        base_clearance: from the robot's base, the origin [m].
+    """
+    places = list(centres)
+    return [
+        Disc(0.0, 0.0, BASE_RADIUS, essential=True),
+        Disc(0.0, 0.0, base_clearance),
+        *(Disc(x, y, TOUCHING, essential=True) for x, y in places),
+        *(Disc(x, y, clearance) for x, y in places),
+    ]
+
+
 @dataclass(frozen=True)
 class TableArea:
     """Where spots may lie: a rectangle, no further than ``reach`` from the robot's base [m]."""
@@ -29,6 +54,18 @@ class TableArea:
     y_min: float = -0.2
     y_max: float = 0.3
     reach: float = 0.7
+
+    @classmethod
+    def of(cls, numbers: Sequence[float], *, reach: float) -> TableArea:
+        """The rectangle x_min, x_max, y_min, y_max [m].
+
+        Raises:
+            ValueError: not four numbers, or an empty rectangle.
+        """
+        if len(numbers) != 4:
+            raise ValueError(f"area must be x_min;x_max;y_min;y_max [m], not {list(numbers)}")
+        x_min, x_max, y_min, y_max = numbers
+        return cls(x_min, x_max, y_min, y_max, reach)
 
     def __post_init__(self) -> None:
         """Check it.

@@ -10,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from behavior_executor.conversion import pose_message
 from behavior_executor.scene_nodes import Scene, SceneAction, SceneObserver, patience_port
 from behavior_executor.scene_view import SceneSnapshot
-from behavior_jobs.free_spot import Disc, TableArea, sample_free_spot
+from behavior_jobs.free_spot import TableArea, sample_free_spot, table_discs
 from behavior_jobs.tower import (
     Choice,
     TowerObservation,
@@ -29,11 +29,6 @@ from behavior_tree import (
     SyncActionNode,
     ports_list,
 )
-
-TOUCHING = 0.075
-"""[m] Nearer than this, two 0.0515 m cubes touch at some yaw."""
-BASE_RADIUS = 0.3
-"""[m] Nearer to its base the arm cannot put anything down."""
 
 
 def _tower_port() -> PortInfo:
@@ -247,11 +242,15 @@ class SampleFreeSpot(SceneAction):
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Draw; fails where there is no room."""
         name, plan = self.get_input("object_name"), self.get_input("tower").plan
-        spot = sample_free_spot(
-            self._area(),
-            self._discs(snapshot, name, plan),
-            self._scene.rng,
+        things = [thing for thing in snapshot.objects.values() if not thing.derived]
+        centres = [(thing.x, thing.y) for thing in things if thing.name != name]
+        discs = table_discs(
+            [*centres, (plan.x, plan.y)],
+            clearance=self.get_input("clearance"),
+            base_clearance=self.get_input("base_clearance"),
         )
+        area = TableArea.of(self.get_input("area"), reach=self.get_input("reach"))
+        spot = sample_free_spot(area, discs, self._scene.rng)
         if spot is None:
             self.set_failure_reason(f"no room on the table for {name}: clear it, or widen the area")
             return NodeStatus.FAILURE
@@ -260,22 +259,3 @@ class SampleFreeSpot(SceneAction):
         target = pose_message(snapshot.frame, *spot, plan.surface + 0.5 * height)
         self.set_output("target", target)
         return NodeStatus.SUCCESS
-
-    def _area(self) -> TableArea:
-        numbers = self.get_input("area")
-        if len(numbers) != 4:
-            raise ValueError(f"area must be x_min;x_max;y_min;y_max [m], not {numbers}")
-        x_min, x_max, y_min, y_max = numbers
-        return TableArea(x_min, x_max, y_min, y_max, reach=self.get_input("reach"))
-
-    def _discs(self, snapshot: SceneSnapshot, name: str, plan: TowerPlan) -> list[Disc]:
-        clearance = self.get_input("clearance")
-        things = [thing for thing in snapshot.objects.values() if not thing.derived]
-        centres = [(thing.x, thing.y) for thing in things if thing.name != name]
-        centres.append((plan.x, plan.y))
-        return [
-            Disc(0.0, 0.0, BASE_RADIUS, essential=True),
-            Disc(0.0, 0.0, self.get_input("base_clearance")),
-            *(Disc(x, y, TOUCHING, essential=True) for x, y in centres),
-            *(Disc(x, y, clearance) for x, y in centres),
-        ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from behavior_executor.tree_nodes import NodeContext
 from behavior_jobs import bins_nodes
+from behavior_jobs.block_network.nodes import MONITORS
 from behavior_jobs.insertion import InsertionPose
 from behavior_jobs.sorting_nodes import DropPose, ObserveSorting
 from behavior_jobs.tower_nodes import (
@@ -27,8 +28,8 @@ def register(factory: BehaviorTreeFactory, context: NodeContext) -> None:
     """
     if context.scene is None:
         return
-    looking = (ObserveSorting, DropPose, ObserveTower, ChooseBlock, TowerPlace, SampleFreeSpot)
-    for node_class in looking:
+    tower = (ObserveTower, ChooseBlock, TowerPlace, SampleFreeSpot)
+    for node_class in (ObserveSorting, DropPose, *tower, *MONITORS):
         factory.register_node_type(node_class, node_class.__name__, context.scene)
     for node_class in (bins_nodes.ObserveBins, bins_nodes.WaitForBin):
         factory.register_node_type(node_class, node_class.__name__, context.scene)

@@ -1,0 +1,509 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The monitors of the block network as tree nodes.
+
+Each ends in its tick, and writes what it finds to the blackboard. Only `SyncBeliefs` looks at the
+scene; what comes after it works on the beliefs, so that all decisions of a tick see the same world.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+
+from behavior_executor.scene_nodes import Scene
+from behavior_executor.scene_view import Matrix, SceneSnapshot
+from behavior_jobs.block_network.belief import BeliefKeeper, Measurement, SyncRules
+from behavior_jobs.block_network.grasps import MAX_TILT, close
+from behavior_jobs.block_network.moves import (
+    REFUSE,
+    Picker,
+    Placer,
+    Reachable,
+    alignment,
+    snapshot_of,
+)
+from behavior_jobs.block_network.suppression import command_ahead, touchable
+from behavior_jobs.free_spot import TableArea
+from behavior_jobs.tower import TowerObservation, TowerObserver, TowerPlan
+from behavior_motion import ApproachParams
+from behavior_ros import matrix_to_pose
+from behavior_tree import (
+    BidirectionalPort,
+    InputPort,
+    NodeConfig,
+    NodeStatus,
+    OutputPort,
+    PortInfo,
+    SyncActionNode,
+    ports_list,
+)
+
+Poses = Mapping[str, Matrix]
+FAR = 1e3
+"""[m] Distance from what there is not."""
+DIGITS = 5
+"""Of a target's numbers: what differs by less is the same goal."""
+
+
+def _number(name: str, default: float, description: str) -> PortInfo:
+    return InputPort(name, float, default=default, description=description)
+
+
+def _given(*names: str) -> list[PortInfo]:
+    """Ports that hand on what monitors before have found."""
+    ports = {
+        "poses": InputPort("poses", object, description="where the blocks are, by SyncBeliefs"),
+        "tool": InputPort("tool", object, description="pose of the tool, by SyncBeliefs"),
+        "tower": InputPort("tower", TowerObservation, description="by WatchTower and WatchSite"),
+        "held": InputPort("held", str, description="block in the hand, empty: none"),
+    }
+    return [ports[name] for name in names]
+
+
+def stamped(frame: str, pose: Matrix) -> PoseStamped:
+    """A pose (4x4) as a goal's target, rounded so that noise of the last digits is none."""
+    message = PoseStamped()
+    message.header.frame_id = frame
+    message.pose = matrix_to_pose(pose)
+    for part in (message.pose.position, message.pose.orientation):
+        for axis in part.get_fields_and_field_types():
+            setattr(part, axis, round(getattr(part, axis), DIGITS))
+    return message
+
+
+class _Monitor(SyncActionNode):
+    """Base: one look per tick."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config)
+        self._scene = scene
+
+
+class SyncBeliefs(_Monitor):
+    """Monitor 1: where the blocks are believed to be, and where the hand is."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+        self._keeper: BeliefKeeper | None = None
+        self._blind_since: float | None = None
+        self._snapshot: SceneSnapshot | None = None
+        self._measured: dict[str, Measurement] = {}
+        scene.receive_frames()
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports; lengths in metres in the frame of the scene."""
+        rules = SyncRules()
+        return ports_list(
+            InputPort("blocks", list[str], description="names of the blocks: a;b;c"),
+            InputPort("held", str, description="block in the hand, empty: none"),
+            InputPort("tool_frame", str, default="tool"),
+            InputPort(
+                "fingers",
+                list[str],
+                default="panda_leftfinger;panda_rightfinger",
+                description="two frames, as far from each other as the hand is open",
+            ),
+            _number("hand_radius", rules.hand_radius, "[m] nearer to the tool is at the hand"),
+            _number("jump", rules.jump, "[m] a block at the hand measured further off has left it"),
+            _number("throttle", rules.throttle, "[s] between small corrections of a block"),
+            _number("timeout", rules.timeout, "[s] for which a measurement counts"),
+            _number("patience", 5.0, "[s] without a scene or the hand's frames, then FAILURE"),
+            OutputPort("poses", object, description="where the blocks are, 4x4 by name"),
+            OutputPort("tool", object, description="pose of the tool, 4x4"),
+            OutputPort("tool_z", float, description="its height [m]"),
+            OutputPort("above", PoseStamped, description="0.1 m above the tool"),
+            OutputPort("width", float, description="[m] between the fingers"),
+            OutputPort("nearest", str, description="block nearest to the tool, empty: none known"),
+            OutputPort("in_hand", object, description="tool_T_block of the held block, or None"),
+            OutputPort("ready", bool, description="the hand and a block have been seen"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Look; FAILURE where there was nothing to see for too long."""
+        frames = [self.get_input("tool_frame"), *self.get_input("fingers")]
+        if len(frames) != 3:
+            raise ValueError(f"fingers must name two frames, not {frames[1:]}")
+        tool, left, right = (self._scene.frame_pose(name) for name in frames)
+        snapshot = self._scene.snapshot
+        if snapshot is None or tool is None or left is None or right is None:
+            return self._blind("the scene" if snapshot is None else f"frames {', '.join(frames)}")
+        self._blind_since = None
+        held = self.get_input("held")
+        poses = self._believe(snapshot, tool, held)
+        raised = np.array(tool)
+        raised[2, 3] += 0.1
+        nearest = min(
+            poses, key=lambda name: math.dist(poses[name][:3, 3], tool[:3, 3]), default=""
+        )
+        self.set_output("poses", poses)
+        self.set_output("tool", tool)
+        self.set_output("tool_z", float(tool[2, 3]))
+        self.set_output("above", stamped(snapshot.frame, raised))
+        self.set_output("width", math.dist(left[:3, 3], right[:3, 3]))
+        self.set_output("nearest", nearest)
+        self.set_output("in_hand", self._believer.in_hand)
+        self.set_output("ready", bool(poses))
+        return NodeStatus.SUCCESS
+
+    @property
+    def _believer(self) -> BeliefKeeper:
+        if self._keeper is None:
+            names = ("hand_radius", "jump", "throttle", "timeout")
+            self._keeper = BeliefKeeper(SyncRules(**{name: self.get_input(name) for name in names}))
+        return self._keeper
+
+    def _believe(self, snapshot: SceneSnapshot, tool: Matrix, held: str) -> Poses:
+        keeper = self._believer
+        if snapshot is not self._snapshot:
+            self._snapshot, blocks = snapshot, self.get_input("blocks")
+            bodies = [snapshot.bodies[name] for name in blocks if name in snapshot.bodies]
+            self._measured = {
+                body.name: Measurement(body.pose, body.last_seen)
+                for body in bodies
+                if not body.lost
+            }
+            for body in bodies:
+                if body.lost:
+                    keeper.forget(body.name)
+        return keeper.update(self._measured, tool, held, self._scene.now)
+
+    def _blind(self, what: str) -> NodeStatus:
+        now = self._scene.now
+        if self._blind_since is None:
+            self._blind_since = now
+        if now - self._blind_since > self.get_input("patience"):
+            self.set_failure_reason(
+                f"nothing was heard of {what} for {now - self._blind_since:.1f} s: do camera, "
+                "scene and robot run?"
+            )
+            return NodeStatus.FAILURE
+        if self.get_input("ready", None) is None:
+            self.set_output("ready", False)
+        return NodeStatus.SUCCESS
+
+
+class WatchTower(_Monitor):
+    """Monitor 3: the stack at the tower's place, and which of its blocks are aligned."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+        self._observer: TowerObserver | None = None
+        self._aligned: dict[str, bool] = {}
+        self._stack: tuple[str, ...] = ()
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports; lengths in metres in the frame of the scene."""
+        return ports_list(
+            *_given("poses", "held"),
+            InputPort("order", list[str], description="blocks, bottom first: a;b;c"),
+            InputPort("position", list[float], description="x;y of the tower's axis [m]"),
+            _number("block_height", 0.0515, "[m]"),
+            _number("tolerance", 0.02575, "[m] from the axis, in the stack"),
+            InputPort("placed", str, default="", description="block that the hand has put there"),
+            OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
+            OutputPort("beliefs", SceneSnapshot, description="the blocks as a scene"),
+            OutputPort("stack", str, description="blocks of the stack, bottom first"),
+            OutputPort("aligned", str, description="those that the hand has put there"),
+            OutputPort("complete", bool, description="the stack is the order"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Observe."""
+        plan, held = self._plan(), self.get_input("held")
+        if self._observer is None or self._observer.plan != plan:
+            self._observer = TowerObserver(plan, settle_time=0.0)
+        now = self._scene.now
+        poses = self.get_input("poses", {})
+        beliefs = snapshot_of(poses, held, frame="world", edge=plan.block_height, now=now)
+        tower = self._observer.update(beliefs, now)
+        self._aligned = alignment(self._aligned, self._stack, tower.stack)
+        self._stack = tower.stack
+        if (placed := self.get_input("placed")) in self._aligned:
+            self._aligned[placed] = True
+        self.set_output("tower", tower)
+        self.set_output("beliefs", beliefs)
+        self.set_output("stack", ";".join(tower.stack))
+        self.set_output("aligned", ";".join(name for name in tower.stack if self._aligned[name]))
+        self.set_output("complete", tower.complete)
+        return NodeStatus.SUCCESS
+
+    def _plan(self) -> TowerPlan:
+        position = self.get_input("position")
+        if len(position) != 2:
+            raise ValueError(f"position must be x;y [m], not {position}")
+        return TowerPlan(
+            order=tuple(self.get_input("order")),
+            x=position[0],
+            y=position[1],
+            block_height=self.get_input("block_height"),
+            tolerance=self.get_input("tolerance"),
+        )
+
+
+class WatchHand(_Monitor):
+    """Monitor 2: whether what was taken is still in the hand, and whether the hand is open."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports; lengths in metres."""
+        return ports_list(
+            *_given("poses", "tool"),
+            BidirectionalPort("held", str, description="block in the hand, emptied if it is lost"),
+            InputPort("width", float, description="[m] between the fingers"),
+            _number("lost_distance", 0.1, "[m] from the tool, further off a held block is lost"),
+            _number("held_width", 0.045, "[m] fingers closer than this hold nothing"),
+            _number("open_width", 0.07, "[m] from which on the hand is open"),
+            OutputPort("opened", bool, description="the hand is open"),
+            OutputPort("lost", str, description="block that was lost last"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Watch."""
+        held, width = self.get_input("held"), self.get_input("width")
+        self.set_output("opened", width >= self.get_input("open_width"))
+        if not held:
+            return NodeStatus.SUCCESS
+        pose, tool = self.get_input("poses").get(held), self.get_input("tool")
+        off = FAR if pose is None else math.dist(pose[:3, 3], tool[:3, 3])
+        if off > self.get_input("lost_distance") or width < self.get_input("held_width"):
+            self.set_output("held", "")
+            self.set_output("lost", held)
+        return NodeStatus.SUCCESS
+
+
+class WatchSite(_Monitor):
+    """Monitor 4: what is in the way of building, and which block to take how.
+
+    Blocks that lean at the tower, or stand so near to it that the hand cannot go down beside it,
+    are obstructions and go first.
+    """
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+        self._picker: Picker | None = None
+        self._refused_since: float | None = None
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports; lengths in metres in the frame of the scene."""
+        reachable = Reachable()
+        return ports_list(
+            *_given("poses", "tool"),
+            BidirectionalPort("tower", TowerObservation, description="what obstructs is added"),
+            _number("nearest", reachable.near, "[m] from the base at least"),
+            _number("farthest", reachable.far, "[m] from the base at most"),
+            _number("site_radius", 0.15, "[m] from the axis, nearer blocks may be in the way"),
+            _number("max_tilt", MAX_TILT, "1 - cos of a grasp's angle to straight down, at most"),
+            _number("grasp_height", 0.0, "[m] of the tool above the block's centre"),
+            _number("reached", 0.005, "[m] from the grasp, where the hand is there"),
+            _number("turned", 0.005, "third of the Frobenius norm between rotations, likewise"),
+            _number("patience", 60.0, "[s] of waiting for what cannot be done, then FAILURE"),
+            OutputPort("block", str, description="what to take, empty: nothing"),
+            OutputPort("purpose", str, description="build, clear, refuse; empty: nothing to do"),
+            OutputPort("grasp", PoseStamped, description="pose of the tool there"),
+            OutputPort("aim", object, description="the same as a matrix, or None"),
+            OutputPort("to_grasp", float, description="[m] of the tool from it"),
+            OutputPort("at_grasp", bool, description="the tool is there"),
+            OutputPort("refusal", str, description="why it is refused"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Choose, where the hand is free; what is being carried changes nothing."""
+        tower: TowerObservation = self.get_input("tower")
+        poses: Poses = self.get_input("poses", {})
+        tower = self._chooser.crowded(tower, poses)
+        self.set_output("tower", tower)
+        if tower.held:
+            self._refused_since = None
+            self.set_output("aim", None)
+            self._tell_distance(None)
+            return NodeStatus.SUCCESS
+        move = self._chooser.choose(tower, poses)
+        self.set_output("block", move.block)
+        self.set_output("purpose", move.purpose)
+        self.set_output("refusal", move.why)
+        grasp = None if move.grasp is None else move.grasp.pose
+        if grasp is not None:
+            self.set_output("grasp", stamped("world", grasp))
+        self.set_output("aim", grasp)
+        self._tell_distance(grasp)
+        return self._wait(move.why) if move.purpose == REFUSE and poses else self._go_on()
+
+    @property
+    def _chooser(self) -> Picker:
+        if self._picker is None:
+            self._picker = Picker(
+                reachable=Reachable(self.get_input("nearest"), self.get_input("farthest")),
+                site_radius=self.get_input("site_radius"),
+                max_tilt=self.get_input("max_tilt"),
+                offset=self.get_input("grasp_height"),
+            )
+        return self._picker
+
+    def _tell_distance(self, grasp: Matrix | None) -> None:
+        tool: Matrix | None = self.get_input("tool", None)
+        if grasp is None or tool is None:
+            self.set_output("to_grasp", FAR)
+            self.set_output("at_grasp", False)
+            return
+        self.set_output("to_grasp", math.dist(grasp[:3, 3], tool[:3, 3]))
+        there = close(grasp, tool, self.get_input("reached"), self.get_input("turned"))
+        self.set_output("at_grasp", there)
+
+    def _go_on(self) -> NodeStatus:
+        self._refused_since = None
+        return NodeStatus.SUCCESS
+
+    def _wait(self, why: str) -> NodeStatus:
+        now = self._scene.now
+        if self._refused_since is None:
+            self._refused_since = now
+        if now - self._refused_since <= self.get_input("patience"):
+            return NodeStatus.SUCCESS
+        self.set_failure_reason(
+            f"{why}; nobody has changed that for {now - self._refused_since:.0f} s"
+        )
+        return NodeStatus.FAILURE
+
+
+class ChoosePlacement(_Monitor):
+    """Monitor 5: where to let go of what the hand holds."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+        self._placer: Placer | None = None
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports; lengths in metres in the frame of the scene."""
+        return ports_list(
+            *_given("tower", "tool"),
+            InputPort("beliefs", SceneSnapshot, description="the blocks, by WatchTower"),
+            InputPort("in_hand", object, description="tool_T_block, by SyncBeliefs"),
+            InputPort("area", list[float], description="x_min;x_max;y_min;y_max of the table [m]"),
+            _number("reach", 0.7, "[m] from the base at most"),
+            _number("clearance", 0.15, "[m] between centres on the table, and from the tower"),
+            _number("base_clearance", 0.35, "[m] from the base at least"),
+            _number("reached", 0.005, "[m] from the placement, where the hand is there"),
+            _number("turned", 0.005, "third of the Frobenius norm between rotations, likewise"),
+            OutputPort("destination", str, description="tower, table; empty: nothing is held"),
+            OutputPort("placement", PoseStamped, description="pose of the tool there"),
+            OutputPort("aim", object, description="the same as a matrix"),
+            OutputPort("at_placement", bool, description="the tool is there"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Choose; FAILURE where there is no room."""
+        tower: TowerObservation = self.get_input("tower")
+        in_hand: Matrix | None = self.get_input("in_hand", None)
+        if self._placer is None:
+            area = TableArea.of(self.get_input("area"), reach=self.get_input("reach"))
+            clearances = self.get_input("clearance"), self.get_input("base_clearance")
+            self._placer = Placer(area, *clearances)
+        if not tower.held or in_hand is None:
+            self._placer.release()
+            self.set_output("destination", "")
+            self.set_output("at_placement", False)
+            return NodeStatus.SUCCESS
+        beliefs = self.get_input("beliefs")
+        placement = self._placer.choose(tower, beliefs, in_hand, self._scene.rng)
+        if placement is None:
+            self.set_failure_reason(
+                f"no room on the table for {tower.held}: clear it, or widen the area"
+            )
+            return NodeStatus.FAILURE
+        tool: Matrix = self.get_input("tool")
+        there = close(placement.pose, tool, self.get_input("reached"), self.get_input("turned"))
+        self.set_output("destination", placement.destination)
+        self.set_output("placement", stamped("world", placement.pose))
+        self.set_output("aim", placement.pose)
+        self.set_output("at_placement", there)
+        return NodeStatus.SUCCESS
+
+
+class SuppressCollisions(_Monitor):
+    """Monitor 6: which blocks the arm may touch on its way."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports; lengths in metres."""
+        return ports_list(
+            *_given("poses", "tool", "held"),
+            InputPort("aim", object, description="pose that the tool is sent to, or None"),
+            _number("approach", 0.1, "[m] of the stand-off before it"),
+            _number("std_dev", 0.02, "[m] width of the funnel before it"),
+            OutputPort("may_touch", list[str], description="names of the blocks, in order"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Compute, along the way that the funnel sends the tool."""
+        poses, tool = self.get_input("poses", {}), self.get_input("tool", None)
+        aim, held = self.get_input("aim", None), self.get_input("held")
+        names: tuple[str, ...] = (held,) if held else ()
+        if tool is not None and aim is not None:
+            way_in = self.get_input("approach") * aim[:3, 2]
+            shifted = ApproachParams(way_in, self.get_input("std_dev")).shifted(tool, aim)
+            target = command_ahead(tool[:3, 3], shifted[:3, 3])
+            names = touchable(poses, held, target, float(tool[2, 3]))
+        self.set_output("may_touch", list(names))
+        return NodeStatus.SUCCESS
+
+
+class DiagnoseNetwork(_Monitor):
+    """Monitor 7: says a few times a second how things stand."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+        self._told = -math.inf
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(
+            *_given("tower"),
+            InputPort("block", str, default="", description="what is to be taken"),
+            InputPort("purpose", str, default="", description="what for"),
+            InputPort("refusal", str, default="", description="why it is refused"),
+            _number("period", 0.25, "[s] between two reports"),
+            OutputPort("progress", float, description="part of the order that stands, 0..1"),
+            OutputPort("summary", str, description="one line"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Say it, where it is time to."""
+        now = self._scene.now
+        if 0.0 <= now - self._told < self.get_input("period"):
+            return NodeStatus.SUCCESS
+        self._told = now
+        tower: TowerObservation = self.get_input("tower")
+        parts = [tower.summary()]
+        if self.get_input("refusal"):
+            parts.append(self.get_input("refusal"))
+        elif self.get_input("block") and not tower.held:
+            parts.append(f"{self.get_input('purpose')}: {self.get_input('block')}")
+        self.set_output("summary", " | ".join(parts))
+        self.set_output("progress", tower.progress)
+        return NodeStatus.SUCCESS
+
+
+MONITORS = (
+    SyncBeliefs,
+    WatchHand,
+    WatchTower,
+    WatchSite,
+    ChoosePlacement,
+    SuppressCollisions,
+    DiagnoseNetwork,
+)
+"""In the order in which a network has them."""
