@@ -61,6 +61,9 @@ from behavior_tree.shown_text import reason_text
 SUCCESS = 0
 UNKNOWN = 101
 INVALID = 102
+STREAM_LEAD, STREAM_GAP = 0.01, 0.1
+"""[s] of motion after a streamed trajectory from which on the next one is waited for, less than
+between two joint states; and until which: then it was no stream."""
 OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
@@ -201,6 +204,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._camera_latency = max((c.noise.latency for c in config.cameras.values()), default=0.0)
         self._told = time.monotonic()
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
+        self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
@@ -349,6 +353,13 @@ class SimulationNode(Node):  # type: ignore[misc]
         return min(pause, ALIVE)
 
     def _wait_for_followers(self, now: float) -> float:
+        return max(self._wait_for_sight(now), self._wait_for_stream(now))
+
+    def _wait_for_stream(self, now: float) -> float:
+        """Who tells the arm its motion many times a second decides on it by what he sees."""
+        return self._stream_lead.wait(now) if now < self._stream_end else 0.0
+
+    def _wait_for_sight(self, now: float) -> float:
         if self._truthful:
             return self._lead.wait(now - self._simulation.detector.config.latency)
         seen = now - self._camera_latency
@@ -381,6 +392,11 @@ class SimulationNode(Node):  # type: ignore[misc]
                 reason_text(f"{self._simulation.config.robot.arm_topic}: {error}"),
                 throttle_duration_sec=1.0,
             )
+            return
+        now = self._simulation.time
+        end = (seconds(message.header.stamp) or now) + seconds(message.points[-1].time_from_start)
+        self._stream_end = min(end, now + STREAM_GAP)
+        self._stream_lead.follow(now)
 
     def _begin_trajectory(
         self, message: JointTrajectory, tolerances: Tolerances | None = None, on_done: Any = None

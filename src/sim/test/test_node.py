@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The node, in a ROS domain of its own: everything it offers, used as its clients do."""
 
+import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -287,6 +288,27 @@ def test_start_stamp_in_the_future(bench: Bench) -> None:
     bench.result(bench.send(bench.arm, goal))
     # Messages of the clock may still be on their way.
     assert seconds(bench.newest("/clock").clock) >= now + 3.9
+
+
+def test_who_streams_the_arms_motion_is_waited_for(bench: Bench) -> None:
+    topic = "/panda_arm_controller/joint_trajectory"
+    publisher = bench.client.create_publisher(JointTrajectory, topic, 1)
+    bench.until(publisher.get_subscription_count)
+    bench.reset()
+    # As fast as possible means tens of times real time: within 20 ms some 0.4 s.
+    steps, before = [], seconds(bench.newest("/clock").clock)
+    for _ in range(20):
+        message = trajectory(HOME, 1.0).trajectory
+        message.header.stamp = to_time(before)
+        publisher.publish(message)
+        time.sleep(0.02)
+        bench.until(lambda before=before: seconds(bench.newest("/clock").clock) > before)
+        now = seconds(bench.received["/clock"][-1].clock)
+        steps.append(now - before)
+        before = now
+    assert statistics.median(steps) < 0.09, steps
+    # And for nobody who sends no more.
+    bench.until(lambda: seconds(bench.newest("/clock").clock) > now + 2.0)
 
 
 def test_trajectories_on_the_topic_replace_each_other_without_a_jump(bench: Bench) -> None:

@@ -10,6 +10,7 @@ change of the arm's target.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -45,6 +46,8 @@ class SyncRules:
     """[m], and 10 times as many radians: a change by less is none."""
     timeout: float = 1.0
     """[s] A measurement older than this is none."""
+    lag: float = 0.4
+    """[s] by which what is measured of a moving block may be late."""
     settle: float = 0.5
     """[s] A free block at the hand that is measured elsewhere for so long is there."""
 
@@ -60,6 +63,8 @@ class BeliefKeeper:
         self._off_since: dict[str, float] = {}
         self._carried = ""
         self._tool_T_block: Matrix = np.eye(4)
+        self._way: deque[tuple[float, Matrix]] = deque()
+        """When the held block was where [s], [m]."""
 
     def update(
         self, measured: Mapping[str, Measurement], tool: Matrix, held: str, now: float
@@ -76,10 +81,10 @@ class BeliefKeeper:
             Where the blocks are believed to be, 4x4 [m]; a matrix that stays the same object has
             not changed.
         """
-        self._carry(tool, held)
+        self._carry(tool, held, now)
         for name, measurement in measured.items():
             if now - measurement.stamp < self.rules.timeout:
-                self._sync(name, measurement.pose, tool, now)
+                self._sync(name, measurement, tool, now)
         return dict(self._poses)
 
     @property
@@ -92,21 +97,36 @@ class BeliefKeeper:
         if name != self._carried:
             self._poses.pop(name, None)
 
-    def _carry(self, tool: Matrix, held: str) -> None:
+    def _carry(self, tool: Matrix, held: str, now: float) -> None:
         """What the hand holds moves with it, as it sat there when it was taken."""
         if held != self._carried:
             self._carried = held if held in self._poses else ""
+            self._way.clear()
             if self._carried:
                 self._tool_T_block = between_fingers(np.linalg.inv(tool) @ self._poses[held])
         if self._carried:
-            self._poses[self._carried] = tool @ self._tool_T_block
+            pose = self._poses[self._carried] = tool @ self._tool_T_block
+            self._way.append((now, pose[:3, 3]))
+            while now - self._way[0][0] > self.rules.timeout:
+                self._way.popleft()
 
-    def _sync(self, name: str, pose: Matrix, tool: Matrix, now: float) -> None:
-        believed, rules = self._poses.get(name), self.rules
+    def _off(self, name: str, measurement: Measurement) -> float:
+        """[m] of a measurement from the belief; of what is carried, from where it was then.
+
+        What is seen of a moving thing lags a little behind: so all of its way counts from then on.
+        """
+        seen = measurement.pose[:3, 3]
+        if name != self._carried:
+            return math.dist(seen, self._poses[name][:3, 3])
+        way = [place for time, place in self._way if time >= measurement.stamp - self.rules.lag]
+        return min(math.dist(seen, place) for place in way or [self._poses[name][:3, 3]])
+
+    def _sync(self, name: str, measurement: Measurement, tool: Matrix, now: float) -> None:
+        believed, rules, pose = self._poses.get(name), self.rules, measurement.pose
         if believed is None:
             self._take(name, pose, now)
             return
-        off = math.dist(pose[:3, 3], believed[:3, 3])
+        off = self._off(name, measurement)
         at_hand = math.dist(believed[:3, 3], tool[:3, 3]) <= rules.hand_radius
         if name == self._carried or at_hand:
             if off > rules.jump or (name != self._carried and self._lasts(name, off, now)):

@@ -545,6 +545,7 @@ class ReachSkill(Skill):
                 if rests and self.runtime.now() >= end:
                     break
                 self.runtime.tick()
+                self.stream.send(motion, self.runtime.now())
         except SkillFailure:
             pass  # The robot is gone: the caller reports why.
         finally:
