@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from behavior_executor.tree_nodes import NodeContext
 from behavior_jobs import bins_nodes
-from behavior_jobs.block_network.nodes import MONITORS
+from behavior_jobs.block_network.nodes import MONITORS, RaiseTool
 from behavior_jobs.insertion import InsertionPose
 from behavior_jobs.sorting_nodes import DropPose, ObserveSorting
 from behavior_jobs.tower_nodes import (
@@ -35,6 +35,7 @@ def register(factory: BehaviorTreeFactory, context: NodeContext) -> None:
         factory.register_node_type(node_class, node_class.__name__, context.scene)
     for plain_class in bins_nodes.NODES:
         factory.register_node_type(plain_class, plain_class.__name__)
+    factory.register_node_type(RaiseTool, "RaiseTool")
     factory.register_node_type(InsertionPose, "InsertionPose")
     factory.register_node_type(ReviewChoice, "ReviewChoice")
     factory.register_node_type(BelongsOnTop, "BelongsOnTop")

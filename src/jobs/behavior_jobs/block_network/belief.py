@@ -161,4 +161,5 @@ def between_fingers(tool_T_block: Matrix) -> Matrix:
 
 def _turned(first: Matrix, second: Matrix) -> float:
     """[rad] between two orientations, for small angles."""
-    return float(np.linalg.norm(first[:3, :3] - second[:3, :3])) / math.sqrt(2.0)
+    change = (first[:3, :3] - second[:3, :3]).ravel()
+    return math.sqrt(float(change @ change) / 2.0)

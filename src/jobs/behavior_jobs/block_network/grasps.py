@@ -22,7 +22,7 @@ MAX_TILT = 0.1
 LEANING = 0.3
 """The same for a block that leans, where no grasp is upright enough: 45.6 degrees."""
 MARGIN = 0.006
-"""[m] from the hand to other blocks, where the grasp is not the one chosen before."""
+"""[m] from the hand to other blocks; none where the grasp was chosen before."""
 LEVEL = 0.3
 """Sine of the slope of the fingers' axis in the grasp of a block that leans."""
 NEIGHBOURHOOD, NEIGHBOUR_WIDTH, NEIGHBOUR_WEIGHT = 0.25, 0.15, 10.0
@@ -159,6 +159,7 @@ def best_grasp(
     hand: Hand,
     edge: float,
     max_tilt: float = MAX_TILT,
+    margin: float = MARGIN,
     before: int | None = None,
 ) -> BestGrasp | None:
     """The best grasp of a block from above; None: it leans too much.
@@ -171,6 +172,7 @@ def best_grasp(
         hand: that grasps.
         edge: of all blocks [m].
         max_tilt: see `MAX_TILT`.
+        margin: from the hand to other blocks [m].
         before: index of the grasp that was chosen before, kept while it is about as good.
     """
     world = block @ local
@@ -185,15 +187,15 @@ def best_grasp(
     score = score + neighbour_penalty(grasps, block[:3, 3], positions)
     hits = []
     for index, grasp in zip(able, grasps, strict=True):
-        margin = 0.0 if index == before else MARGIN
-        hit = (name for name, other in others.items() if hand.hits(grasp, other, edge, margin))
+        kept = 0.0 if index == before else margin
+        hit = (name for name, other in others.items() if hand.hits(grasp, other, edge, kept))
         hits.append(tuple(hit))
     score = score - HIT * np.array([len(names) for names in hits])
     best = int(np.argmax(score))
     if before is not None and before in able:
-        kept = int(np.searchsorted(able, before))
-        if score[kept] >= score[best] - KEEP:
-            best = kept
+        again = int(np.searchsorted(able, before))
+        if score[again] >= score[best] - KEEP:
+            best = again
     return BestGrasp(int(able[best]), grasps[best], hits[best])
 
 
@@ -207,6 +209,7 @@ def close(first: Matrix, second: Matrix, distance: float, turn: float) -> bool:
         turn: largest difference of the rotations: a third of its Frobenius norm, 0.005 is 0.6
             degrees.
     """
-    if math.dist(first[:3, 3], second[:3, 3]) > distance:
+    if math.dist(first[:3, 3].tolist(), second[:3, 3].tolist()) > distance:
         return False
-    return float(np.linalg.norm(first[:3, :3] - second[:3, :3])) / 3.0 <= turn
+    change = (first[:3, :3] - second[:3, :3]).ravel()
+    return math.sqrt(float(change @ change)) / 3.0 <= turn

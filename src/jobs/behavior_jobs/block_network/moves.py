@@ -17,6 +17,7 @@ import numpy as np
 from behavior_executor.scene_view import Matrix, SceneSnapshot, SeenObject
 from behavior_jobs.block_network.grasps import (
     CUBE_ROTATIONS,
+    MARGIN,
     MAX_TILT,
     BestGrasp,
     Hand,
@@ -115,6 +116,9 @@ class Picker:
     offset: float = 0.0
     """[m] of the tool from the block's centre towards the grasped face."""
     _before: dict[str, int] = field(default_factory=dict)
+    """Grasp chosen last, by block."""
+    _beside: list[str] = field(default_factory=list)
+    """Blocks that the hand could not reach beside a tall tower."""
 
     def __post_init__(self) -> None:
         self._local = cube_grasps(self.offset)
@@ -127,16 +131,17 @@ class Picker:
         plan = tower.plan
         tall = np.eye(4)
         tall[:3, 3] = plan.x, plan.y, plan.level_height(2)
-        others = {"tower": tall}
-        beside = [
-            name
-            for name, pose in poses.items()
-            if name != tower.held
-            and name not in tower.stack
-            and name not in tower.obstructions
-            and math.hypot(pose[0, 3] - plan.x, pose[1, 3] - plan.y) < self.site_radius
-            and ((grasp := self._grasp(name, poses, others, plan)) is None or grasp.hindered_by)
-        ]
+        known = {tower.held, *tower.stack, *tower.obstructions}
+        beside = []
+        for name, pose in poses.items():
+            off = math.hypot(pose[0, 3] - plan.x, pose[1, 3] - plan.y)
+            if name in known or off >= self.site_radius:
+                continue
+            margin = 2.0 * MARGIN if name in self._beside else MARGIN
+            grasp = self._grasp(name, poses, {"tower": tall}, plan, margin=margin)
+            if grasp is None or grasp.hindered_by:
+                beside.append(name)
+        self._beside = beside
         if not beside:
             return tower
         beside.sort(key=lambda name: -poses[name][2, 3])
@@ -179,7 +184,7 @@ class Picker:
             why = f"{name} is out of reach: {distance:.2f} m from the base, not {limits}"
             return Move(name, REFUSE, why=why), ()
         others = {other: at for other, at in poses.items() if other != name}
-        grasp = self._grasp(name, poses, others, plan)
+        grasp = self._grasp(name, poses, others, plan, before=self._before.get(name))
         if grasp is None:
             near = (o for o, at in others.items() if _apart(at, pose) < LEANS_ON)
             return Move(name, REFUSE, why=f"{name} leans too much to be grasped"), near
@@ -194,6 +199,9 @@ class Picker:
         poses: Mapping[str, Matrix],
         others: Mapping[str, Matrix],
         plan: TowerPlan,
+        *,
+        margin: float = MARGIN,
+        before: int | None = None,
     ) -> BestGrasp | None:
         pose = poses[name]
         return best_grasp(
@@ -204,7 +212,8 @@ class Picker:
             hand=self.hand,
             edge=plan.block_height,
             max_tilt=self.max_tilt,
-            before=self._before.get(name),
+            margin=margin,
+            before=before,
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -19,13 +20,15 @@ from behavior_jobs.block_network.belief import BeliefKeeper, Measurement, SyncRu
 from behavior_jobs.block_network.grasps import MAX_TILT, close
 from behavior_jobs.block_network.moves import (
     REFUSE,
+    Move,
     Picker,
+    Placement,
     Placer,
     Reachable,
     alignment,
     snapshot_of,
 )
-from behavior_jobs.block_network.suppression import command_ahead, touchable
+from behavior_jobs.block_network.suppression import FARTHEST, command_ahead, touchable
 from behavior_jobs.free_spot import TableArea
 from behavior_jobs.tower import TowerObservation, TowerObserver, TowerPlan
 from behavior_motion import ApproachParams
@@ -44,6 +47,8 @@ from behavior_tree import (
 Poses = Mapping[str, Matrix]
 FAR = 1e3
 """[m] Distance from what there is not."""
+WORLD = "world"
+"""Frame of the scene."""
 DIGITS = 5
 """Of a target's numbers: what differs by less is the same goal."""
 
@@ -74,13 +79,35 @@ def stamped(frame: str, pose: Matrix) -> PoseStamped:
     return message
 
 
+def place(pose: Matrix) -> list[float]:
+    """X y z of a pose [m]."""
+    xyz: list[float] = pose[:3, 3].tolist()
+    return xyz
+
+
+def same(first: Poses, second: Poses) -> bool:
+    """Whether all poses are the same objects: beliefs that have not changed are."""
+    return len(first) == len(second) and all(second.get(name) is first[name] for name in first)
+
+
 class _Monitor(SyncActionNode):
-    """Base: one look per tick."""
+    """Base: one look per tick.
+
+    Thresholds are read when the network begins. What follows from things that have not changed is
+    neither computed nor written again: a network of 20 nodes is ticked at least 20 times a second.
+    """
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config)
         self._scene = scene
+        self._written: dict[str, Any] = {}
+
+    def _tell(self, name: str, value: Any) -> None:
+        """Write an entry that nobody else writes, where it has changed."""
+        if self._written.get(name, self) != value:
+            self._written[name] = value
+            self.set_output(name, value)
 
 
 class SyncBeliefs(_Monitor):
@@ -89,7 +116,7 @@ class SyncBeliefs(_Monitor):
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
-        self._keeper: BeliefKeeper | None = None
+        self._started: tuple[BeliefKeeper, list[str]] | None = None
         self._blind_since: float | None = None
         self._snapshot: SceneSnapshot | None = None
         self._measured: dict[str, Measurement] = {}
@@ -117,7 +144,6 @@ class SyncBeliefs(_Monitor):
             OutputPort("poses", object, description="where the blocks are, 4x4 by name"),
             OutputPort("tool", object, description="pose of the tool, 4x4"),
             OutputPort("tool_z", float, description="its height [m]"),
-            OutputPort("above", PoseStamped, description="0.1 m above the tool"),
             OutputPort("width", float, description="[m] between the fingers"),
             OutputPort("nearest", str, description="block nearest to the tool, empty: none known"),
             OutputPort("in_hand", object, description="tool_T_block of the held block, or None"),
@@ -126,52 +152,44 @@ class SyncBeliefs(_Monitor):
 
     def tick(self) -> NodeStatus:
         """Look; FAILURE where there was nothing to see for too long."""
-        frames = [self.get_input("tool_frame"), *self.get_input("fingers")]
-        if len(frames) != 3:
-            raise ValueError(f"fingers must name two frames, not {frames[1:]}")
-        tool, left, right = (self._scene.frame_pose(name) for name in frames)
+        keeper, frames = self._started or self._start()
+        tool, left, right = map(self._scene.frame_pose, frames)
         snapshot = self._scene.snapshot
         if snapshot is None or tool is None or left is None or right is None:
             return self._blind("the scene" if snapshot is None else f"frames {', '.join(frames)}")
         self._blind_since = None
-        held = self.get_input("held")
-        poses = self._believe(snapshot, tool, held)
-        raised = np.array(tool)
-        raised[2, 3] += 0.1
-        nearest = min(
-            poses, key=lambda name: math.dist(poses[name][:3, 3], tool[:3, 3]), default=""
-        )
+        if snapshot is not self._snapshot:
+            self._take_in(snapshot, keeper)
+        poses = keeper.update(self._measured, tool, self.get_input("held"), self._scene.now)
+        at = place(tool)
         self.set_output("poses", poses)
         self.set_output("tool", tool)
-        self.set_output("tool_z", float(tool[2, 3]))
-        self.set_output("above", stamped(snapshot.frame, raised))
-        self.set_output("width", math.dist(left[:3, 3], right[:3, 3]))
-        self.set_output("nearest", nearest)
-        self.set_output("in_hand", self._believer.in_hand)
-        self.set_output("ready", bool(poses))
+        self.set_output("tool_z", at[2])
+        self.set_output("width", math.dist(place(left), place(right)))
+        nearest = min(poses, key=lambda name: math.dist(place(poses[name]), at), default="")
+        self._tell("nearest", nearest)
+        self.set_output("in_hand", keeper.in_hand)
+        self._tell("ready", bool(poses))
         return NodeStatus.SUCCESS
 
-    @property
-    def _believer(self) -> BeliefKeeper:
-        if self._keeper is None:
-            names = ("hand_radius", "jump", "throttle", "timeout")
-            self._keeper = BeliefKeeper(SyncRules(**{name: self.get_input(name) for name in names}))
-        return self._keeper
+    def _start(self) -> tuple[BeliefKeeper, list[str]]:
+        frames = [self.get_input("tool_frame"), *self.get_input("fingers")]
+        if len(frames) != 3:
+            raise ValueError(f"fingers must name two frames, not {frames[1:]}")
+        names = ("hand_radius", "jump", "throttle", "timeout")
+        keeper = BeliefKeeper(SyncRules(**{name: self.get_input(name) for name in names}))
+        self._started = keeper, frames
+        return self._started
 
-    def _believe(self, snapshot: SceneSnapshot, tool: Matrix, held: str) -> Poses:
-        keeper = self._believer
-        if snapshot is not self._snapshot:
-            self._snapshot, blocks = snapshot, self.get_input("blocks")
-            bodies = [snapshot.bodies[name] for name in blocks if name in snapshot.bodies]
-            self._measured = {
-                body.name: Measurement(body.pose, body.last_seen)
-                for body in bodies
-                if not body.lost
-            }
-            for body in bodies:
-                if body.lost:
-                    keeper.forget(body.name)
-        return keeper.update(self._measured, tool, held, self._scene.now)
+    def _take_in(self, snapshot: SceneSnapshot, keeper: BeliefKeeper) -> None:
+        self._snapshot, blocks = snapshot, self.get_input("blocks")
+        bodies = [snapshot.bodies[name] for name in blocks if name in snapshot.bodies]
+        for body in bodies:
+            if body.lost:
+                keeper.forget(body.name)
+        self._measured = {
+            body.name: Measurement(body.pose, body.last_seen) for body in bodies if not body.lost
+        }
 
     def _blind(self, what: str) -> NodeStatus:
         now = self._scene.now
@@ -195,8 +213,10 @@ class WatchTower(_Monitor):
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._observer: TowerObserver | None = None
+        self._tower: TowerObservation | None = None
         self._aligned: dict[str, bool] = {}
-        self._stack: tuple[str, ...] = ()
+        self._last: tuple[str, str] | None = None
+        self._seen: Poses = {}
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -216,24 +236,30 @@ class WatchTower(_Monitor):
         )
 
     def tick(self) -> NodeStatus:
-        """Observe."""
-        plan, held = self._plan(), self.get_input("held")
-        if self._observer is None or self._observer.plan != plan:
-            self._observer = TowerObserver(plan, settle_time=0.0)
-        now = self._scene.now
-        poses = self.get_input("poses", {})
-        beliefs = snapshot_of(poses, held, frame="world", edge=plan.block_height, now=now)
-        tower = self._observer.update(beliefs, now)
-        self._aligned = alignment(self._aligned, self._stack, tower.stack)
-        self._stack = tower.stack
-        if (placed := self.get_input("placed")) in self._aligned:
-            self._aligned[placed] = True
-        self.set_output("tower", tower)
-        self.set_output("beliefs", beliefs)
-        self.set_output("stack", ";".join(tower.stack))
-        self.set_output("aligned", ";".join(name for name in tower.stack if self._aligned[name]))
-        self.set_output("complete", tower.complete)
+        """Observe, where a block that is not in the hand has moved, or another one is held."""
+        held, placed = self.get_input("held"), self.get_input("placed")
+        poses: Poses = self.get_input("poses", {})
+        seen = {name: pose for name, pose in poses.items() if name != held}
+        if not (self._last == (held, placed) and same(seen, self._seen)):
+            self._last, self._seen = (held, placed), seen
+            self._observe(poses, held, placed)
+        self.set_output("tower", self._tower)
         return NodeStatus.SUCCESS
+
+    def _observe(self, poses: Poses, held: str, placed: str) -> None:
+        if self._observer is None:
+            self._observer = TowerObserver(self._plan(), settle_time=0.0)
+        now, edge = self._scene.now, self._observer.plan.block_height
+        beliefs = snapshot_of(poses, held, frame=WORLD, edge=edge, now=now)
+        before, tower = self._tower, self._observer.update(beliefs, now)
+        self._aligned = alignment(self._aligned, before.stack if before else (), tower.stack)
+        if placed in self._aligned:
+            self._aligned[placed] = True
+        self._tower = tower
+        self._tell("beliefs", beliefs)
+        self._tell("stack", ";".join(tower.stack))
+        self._tell("aligned", ";".join(name for name in tower.stack if self._aligned[name]))
+        self._tell("complete", tower.complete)
 
     def _plan(self) -> TowerPlan:
         position = self.get_input("position")
@@ -268,11 +294,11 @@ class WatchHand(_Monitor):
     def tick(self) -> NodeStatus:
         """Watch."""
         held, width = self.get_input("held"), self.get_input("width")
-        self.set_output("opened", width >= self.get_input("open_width"))
+        self._tell("opened", width >= self.get_input("open_width"))
         if not held:
             return NodeStatus.SUCCESS
         pose, tool = self.get_input("poses").get(held), self.get_input("tool")
-        off = FAR if pose is None else math.dist(pose[:3, 3], tool[:3, 3])
+        off = FAR if pose is None else math.dist(place(pose), place(tool))
         if off > self.get_input("lost_distance") or width < self.get_input("held_width"):
             self.set_output("held", "")
             self.set_output("lost", held)
@@ -290,6 +316,10 @@ class WatchSite(_Monitor):
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._picker: Picker | None = None
+        self._near = 0.0, 0.0
+        self._seen_tower: TowerObservation | None = None
+        self._crowded: TowerObservation | None = None
+        self._move = Move()
         self._refused_since: float | None = None
 
     @classmethod
@@ -320,48 +350,49 @@ class WatchSite(_Monitor):
         """Choose, where the hand is free; what is being carried changes nothing."""
         tower: TowerObservation = self.get_input("tower")
         poses: Poses = self.get_input("poses", {})
-        tower = self._chooser.crowded(tower, poses)
-        self.set_output("tower", tower)
+        if tower is not self._seen_tower:
+            picker = self._picker or self._make_picker()
+            self._seen_tower, self._crowded = tower, picker.crowded(tower, poses)
+            if not tower.held:
+                self._choose(picker.choose(self._crowded, poses))
+        self.set_output("tower", self._crowded)
         if tower.held:
             self._refused_since = None
-            self.set_output("aim", None)
             self._tell_distance(None)
             return NodeStatus.SUCCESS
-        move = self._chooser.choose(tower, poses)
-        self.set_output("block", move.block)
-        self.set_output("purpose", move.purpose)
-        self.set_output("refusal", move.why)
-        grasp = None if move.grasp is None else move.grasp.pose
-        if grasp is not None:
-            self.set_output("grasp", stamped("world", grasp))
-        self.set_output("aim", grasp)
-        self._tell_distance(grasp)
-        return self._wait(move.why) if move.purpose == REFUSE and poses else self._go_on()
+        self._tell_distance(None if self._move.grasp is None else self._move.grasp.pose)
+        if self._move.purpose == REFUSE and poses:
+            return self._wait(self._move.why)
+        self._refused_since = None
+        return NodeStatus.SUCCESS
 
-    @property
-    def _chooser(self) -> Picker:
-        if self._picker is None:
-            self._picker = Picker(
-                reachable=Reachable(self.get_input("nearest"), self.get_input("farthest")),
-                site_radius=self.get_input("site_radius"),
-                max_tilt=self.get_input("max_tilt"),
-                offset=self.get_input("grasp_height"),
-            )
+    def _choose(self, move: Move) -> None:
+        self._move = move
+        self._tell("block", move.block)
+        self._tell("purpose", move.purpose)
+        self._tell("refusal", move.why)
+        if move.grasp is not None:
+            self._tell("grasp", stamped(WORLD, move.grasp.pose))
+
+    def _make_picker(self) -> Picker:
+        self._near = self.get_input("reached"), self.get_input("turned")
+        self._picker = Picker(
+            reachable=Reachable(self.get_input("nearest"), self.get_input("farthest")),
+            site_radius=self.get_input("site_radius"),
+            max_tilt=self.get_input("max_tilt"),
+            offset=self.get_input("grasp_height"),
+        )
         return self._picker
 
     def _tell_distance(self, grasp: Matrix | None) -> None:
+        self.set_output("aim", grasp)
         tool: Matrix | None = self.get_input("tool", None)
         if grasp is None or tool is None:
-            self.set_output("to_grasp", FAR)
-            self.set_output("at_grasp", False)
+            self._tell("to_grasp", FAR)
+            self._tell("at_grasp", False)
             return
-        self.set_output("to_grasp", math.dist(grasp[:3, 3], tool[:3, 3]))
-        there = close(grasp, tool, self.get_input("reached"), self.get_input("turned"))
-        self.set_output("at_grasp", there)
-
-    def _go_on(self) -> NodeStatus:
-        self._refused_since = None
-        return NodeStatus.SUCCESS
+        self._tell("to_grasp", math.dist(place(grasp), place(tool)))
+        self._tell("at_grasp", close(grasp, tool, *self._near))
 
     def _wait(self, why: str) -> NodeStatus:
         now = self._scene.now
@@ -382,6 +413,9 @@ class ChoosePlacement(_Monitor):
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._placer: Placer | None = None
+        self._near = 0.0, 0.0
+        self._seen: tuple[TowerObservation | None, Matrix | None] = None, None
+        self._chosen: Placement | None = None
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -406,29 +440,35 @@ class ChoosePlacement(_Monitor):
         """Choose; FAILURE where there is no room."""
         tower: TowerObservation = self.get_input("tower")
         in_hand: Matrix | None = self.get_input("in_hand", None)
-        if self._placer is None:
-            area = TableArea.of(self.get_input("area"), reach=self.get_input("reach"))
-            clearances = self.get_input("clearance"), self.get_input("base_clearance")
-            self._placer = Placer(area, *clearances)
+        placer = self._placer or self._make_placer()
         if not tower.held or in_hand is None:
-            self._placer.release()
-            self.set_output("destination", "")
-            self.set_output("at_placement", False)
+            placer.release()
+            self._seen, self._chosen = (None, None), None
+            self._tell("destination", "")
+            self._tell("at_placement", False)
             return NodeStatus.SUCCESS
-        beliefs = self.get_input("beliefs")
-        placement = self._placer.choose(tower, beliefs, in_hand, self._scene.rng)
-        if placement is None:
+        if self._seen[0] is not tower or self._seen[1] is not in_hand:
+            self._seen = tower, in_hand
+            beliefs = self.get_input("beliefs")
+            self._chosen = placer.choose(tower, beliefs, in_hand, self._scene.rng)
+            if self._chosen is not None:
+                self._tell("destination", self._chosen.destination)
+                self._tell("placement", stamped(WORLD, self._chosen.pose))
+        if self._chosen is None:
             self.set_failure_reason(
                 f"no room on the table for {tower.held}: clear it, or widen the area"
             )
             return NodeStatus.FAILURE
-        tool: Matrix = self.get_input("tool")
-        there = close(placement.pose, tool, self.get_input("reached"), self.get_input("turned"))
-        self.set_output("destination", placement.destination)
-        self.set_output("placement", stamped("world", placement.pose))
-        self.set_output("aim", placement.pose)
-        self.set_output("at_placement", there)
+        self.set_output("aim", self._chosen.pose)
+        self._tell("at_placement", close(self._chosen.pose, self.get_input("tool"), *self._near))
         return NodeStatus.SUCCESS
+
+    def _make_placer(self) -> Placer:
+        self._near = self.get_input("reached"), self.get_input("turned")
+        area = TableArea.of(self.get_input("area"), reach=self.get_input("reach"))
+        clearances = self.get_input("clearance"), self.get_input("base_clearance")
+        self._placer = Placer(area, *clearances)
+        return self._placer
 
 
 class SuppressCollisions(_Monitor):
@@ -450,13 +490,19 @@ class SuppressCollisions(_Monitor):
         poses, tool = self.get_input("poses", {}), self.get_input("tool", None)
         aim, held = self.get_input("aim", None), self.get_input("held")
         names: tuple[str, ...] = (held,) if held else ()
-        if tool is not None and aim is not None:
+        if tool is not None and aim is not None and self._near(poses, tool):
             way_in = self.get_input("approach") * aim[:3, 2]
             shifted = ApproachParams(way_in, self.get_input("std_dev")).shifted(tool, aim)
             target = command_ahead(tool[:3, 3], shifted[:3, 3])
             names = touchable(poses, held, target, float(tool[2, 3]))
-        self.set_output("may_touch", list(names))
+        self._tell("may_touch", list(names))
         return NodeStatus.SUCCESS
+
+    @staticmethod
+    def _near(poses: Poses, tool: Matrix) -> bool:
+        """Whether there is a block that the rules can be about."""
+        at = place(tool)
+        return any(math.dist(place(pose), at) < FARTHEST for pose in poses.values())
 
 
 class DiagnoseNetwork(_Monitor):
@@ -494,6 +540,26 @@ class DiagnoseNetwork(_Monitor):
             parts.append(f"{self.get_input('purpose')}: {self.get_input('block')}")
         self.set_output("summary", " | ".join(parts))
         self.set_output("progress", tower.progress)
+        return NodeStatus.SUCCESS
+
+
+class RaiseTool(SyncActionNode):
+    """A target straight above the tool, as it stands now."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Ports."""
+        return ports_list(
+            *_given("tool"),
+            _number("by", 0.1, "[m]"),
+            OutputPort("raised", PoseStamped, description="the same pose, higher up"),
+        )
+
+    def tick(self) -> NodeStatus:
+        """Compute."""
+        pose = np.array(self.get_input("tool"))
+        pose[2, 3] += self.get_input("by")
+        self.set_output("raised", stamped(WORLD, pose))
         return NodeStatus.SUCCESS
 
 

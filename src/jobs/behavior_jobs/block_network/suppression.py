@@ -12,6 +12,8 @@ from behavior_executor.scene_view import Matrix
 
 LOOK_AHEAD = 0.05
 """[m] The tool is sent no further ahead than this."""
+FARTHEST = LOOK_AHEAD + 0.15
+"""[m] from the tool of a block that it may touch, but for the held one."""
 
 
 def may_touch(block: Matrix, target: Matrix, tool_height: float) -> bool:

@@ -48,8 +48,8 @@ def tower(objects: Objects) -> list[str]:
 
 def summary(objects: Objects) -> str:
     """The tower so far, e.g. `tower: blue yellow | green in the gripper`."""
-    colours = [_colour(name) for name in tower(objects)]
-    held = [f"{_colour(item.name)} in the gripper" for item in objects.values() if item.held]
+    colours = [colour(name) for name in tower(objects)]
+    held = [f"{colour(item.name)} in the gripper" for item in objects.values() if item.held]
     return " | ".join([f"tower: {' '.join(colours) or 'none'}", *held])
 
 
@@ -57,14 +57,14 @@ def judge(objects: Objects) -> Verdict:
     """Whether all blocks form the ordered tower, at rest, with nothing in the gripper."""
     missing = [name for name in ORDER if name not in objects]
     if missing:
-        return Verdict(False, f"{_colour(missing[0])} is not in the world")
+        return Verdict(False, f"{colour(missing[0])} is not in the world")
     for name in ORDER:
         if objects[name].held:
-            return Verdict(False, f"{_colour(name)} is still in the gripper")
+            return Verdict(False, f"{colour(name)} is still in the gripper")
     stacked = tower(objects)
     if stacked != list(ORDER):
-        wanted = " ".join(_colour(name) for name in ORDER)
-        found = " ".join(_colour(name) for name in stacked) or "no block"
+        wanted = " ".join(colour(name) for name in ORDER)
+        found = " ".join(colour(name) for name in stacked) or "no block"
         return Verdict(False, f"the tower is {found}, not {wanted}")
     return _judge_geometry(objects)
 
@@ -74,17 +74,15 @@ def _judge_geometry(objects: Objects) -> Verdict:
     for level, (name, position) in enumerate(zip(ORDER, positions, strict=True)):
         height = (level + 0.5) * EDGE
         if abs(float(position[2]) - height) > HEIGHT_TOLERANCE:
-            return Verdict(
-                False, f"{_colour(name)} is at z = {position[2]:.4f} m, not {height:.4f}"
-            )
+            return Verdict(False, f"{colour(name)} is at z = {position[2]:.4f} m, not {height:.4f}")
         if objects[name].speed > AT_REST:
-            return Verdict(False, f"{_colour(name)} still moves")
+            return Verdict(False, f"{colour(name)} still moves")
     offsets = [float(np.linalg.norm(upper[:2] - lower[:2])) for lower, upper in pairwise(positions)]
     if max(offsets) > XY_TOLERANCE:
         level = int(np.argmax(offsets)) + 1
         return Verdict(
             False,
-            f"{_colour(ORDER[level])} is {1000 * offsets[level - 1]:.0f} mm off the block below",
+            f"{colour(ORDER[level])} is {1000 * offsets[level - 1]:.0f} mm off the block below",
         )
     off_place = float(np.linalg.norm(positions[0][:2] - TOWER))
     if off_place > PLACE_TOLERANCE:
@@ -125,7 +123,7 @@ class StackBlocksDisturbances:
         target = next_block(situation.objects)
         if not self._move.reached(reaching, situation.time) or target is None:
             return None
-        cause = f"moved {_colour(target)} while the arm reached for it"
+        cause = f"moved {colour(target)} while the arm reached for it"
         return self._put(target, situation, cause)
 
     def _due_take(self, situation: Situation) -> Disturbance | None:
@@ -136,13 +134,13 @@ class StackBlocksDisturbances:
             )
             if not self._take.reached(carried is not None, situation.time) or carried is None:
                 return None
-            cause = f"took {_colour(carried.name)} from the gripper"
+            cause = f"took {colour(carried.name)} from the gripper"
             return self._put(carried.name, situation, cause, held=True)
         stacked = tower(situation.objects)
         high_enough = len(stacked) >= self._take.nth
         if not self._take.reached(high_enough, situation.time, at_once=True):
             return None
-        cause = f"took {_colour(stacked[-1])} from the tower"
+        cause = f"took {colour(stacked[-1])} from the tower"
         return self._put(stacked[-1], situation, cause)
 
     def _put(
@@ -173,7 +171,8 @@ def free_place(objects: Objects, random: np.random.Generator) -> Vector:
     return np.array([place[0], place[1], EDGE / 2])
 
 
-def _colour(name: str) -> str:
+def colour(name: str) -> str:
+    """Of a block, by its name."""
     return name.removesuffix("_block")
 
 
