@@ -27,6 +27,8 @@ LEVEL = 0.3
 """Sine of the slope of the fingers' axis in the grasp of a block that leans."""
 NEIGHBOURHOOD, NEIGHBOUR_WIDTH, NEIGHBOUR_WEIGHT = 0.25, 0.15, 10.0
 """[m], [m], -: blocks nearer than the first count against a finger on their side."""
+TWISTED = -0.5
+"""Cosine of the angle about its axis from which on a tool is turned in two steps."""
 HIT = 100.0
 """What a block that the hand would hit counts."""
 KEEP = 0.2
@@ -213,3 +215,21 @@ def close(first: Matrix, second: Matrix, distance: float, turn: float) -> bool:
         return False
     change = (first[:3, :3] - second[:3, :3]).ravel()
     return math.sqrt(float(change @ change)) / 3.0 <= turn
+
+
+def untwisted(target: Matrix, tool: Matrix) -> Matrix:
+    """Where to send a tool that is turned about its own axis by more than 120 degrees, both 4x4.
+
+    The shortest turn may lead the last joint the wrong way round, into the end of its range. So the
+    tool is first turned away from the base, where that joint is in the middle of it.
+    """
+    out = np.array([target[0, 3], target[1, 3], 0.0])
+    out /= np.linalg.norm(out)
+    if tool[:3, 0] @ target[:3, 0] >= TWISTED or out @ target[:3, 0] < TWISTED:
+        return target
+    z = target[:3, 2]
+    x = out - (out @ z) * z
+    between = np.array(target)
+    between[:3, 0] = x / np.linalg.norm(x)
+    between[:3, 1] = np.cross(z, between[:3, 0])
+    return between

@@ -17,7 +17,7 @@ from geometry_msgs.msg import PoseStamped
 from behavior_executor.scene_nodes import Scene
 from behavior_executor.scene_view import Matrix, SceneSnapshot
 from behavior_jobs.block_network.belief import BeliefKeeper, Measurement, SyncRules
-from behavior_jobs.block_network.grasps import MAX_TILT, close
+from behavior_jobs.block_network.grasps import MAX_TILT, close, untwisted
 from behavior_jobs.block_network.moves import (
     REFUSE,
     Move,
@@ -108,6 +108,24 @@ class _Monitor(SyncActionNode):
         if self._written.get(name, self) != value:
             self._written[name] = value
             self.set_output(name, value)
+
+
+class _Aiming(_Monitor):
+    """Base of the monitors that say where the tool is to go."""
+
+    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
+        """Make the node, as the factory does; ``scene`` is where it looks."""
+        super().__init__(name, config, scene)
+        self._near = 0.0, 0.0
+        self._target: tuple[Matrix, bool] | None = None
+
+    def _tell_target(self, port: str, pose: Matrix, tool: Matrix) -> None:
+        """Write the target of a reach to this pose."""
+        target = untwisted(pose, tool)
+        twisted = target is not pose
+        if self._target is None or self._target[0] is not pose or self._target[1] is not twisted:
+            self._target = pose, twisted
+            self._tell(port, stamped(WORLD, target))
 
 
 class SyncBeliefs(_Monitor):
@@ -305,7 +323,7 @@ class WatchHand(_Monitor):
         return NodeStatus.SUCCESS
 
 
-class WatchSite(_Monitor):
+class WatchSite(_Aiming):
     """Monitor 4: what is in the way of building, and which block to take how.
 
     Blocks that lean at the tower, or stand so near to it that the hand cannot go down beside it,
@@ -316,7 +334,6 @@ class WatchSite(_Monitor):
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._picker: Picker | None = None
-        self._near = 0.0, 0.0
         self._seen_tower: TowerObservation | None = None
         self._crowded: TowerObservation | None = None
         self._move = Move()
@@ -371,8 +388,6 @@ class WatchSite(_Monitor):
         self._tell("block", move.block)
         self._tell("purpose", move.purpose)
         self._tell("refusal", move.why)
-        if move.grasp is not None:
-            self._tell("grasp", stamped(WORLD, move.grasp.pose))
 
     def _make_picker(self) -> Picker:
         self._near = self.get_input("reached"), self.get_input("turned")
@@ -391,6 +406,7 @@ class WatchSite(_Monitor):
             self._tell("to_grasp", FAR)
             self._tell("at_grasp", False)
             return
+        self._tell_target("grasp", grasp, tool)
         self._tell("to_grasp", math.dist(place(grasp), place(tool)))
         self._tell("at_grasp", close(grasp, tool, *self._near))
 
@@ -406,14 +422,13 @@ class WatchSite(_Monitor):
         return NodeStatus.FAILURE
 
 
-class ChoosePlacement(_Monitor):
+class ChoosePlacement(_Aiming):
     """Monitor 5: where to let go of what the hand holds."""
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
         self._placer: Placer | None = None
-        self._near = 0.0, 0.0
         self._seen: tuple[TowerObservation | None, Matrix | None] = None, None
         self._chosen: Placement | None = None
 
@@ -453,14 +468,15 @@ class ChoosePlacement(_Monitor):
             self._chosen = placer.choose(tower, beliefs, in_hand, self._scene.rng)
             if self._chosen is not None:
                 self._tell("destination", self._chosen.destination)
-                self._tell("placement", stamped(WORLD, self._chosen.pose))
         if self._chosen is None:
             self.set_failure_reason(
                 f"no room on the table for {tower.held}: clear it, or widen the area"
             )
             return NodeStatus.FAILURE
-        self.set_output("aim", self._chosen.pose)
-        self._tell("at_placement", close(self._chosen.pose, self.get_input("tool"), *self._near))
+        pose, tool = self._chosen.pose, self.get_input("tool")
+        self._tell_target("placement", pose, tool)
+        self.set_output("aim", pose)
+        self._tell("at_placement", close(pose, tool, *self._near))
         return NodeStatus.SUCCESS
 
     def _make_placer(self) -> Placer:

@@ -56,6 +56,8 @@ RETREAT = 0.05
 """Fastest retreat from what came closer than the stop distance [m/s]."""
 POSTURE_SHARE = 0.3
 """Largest part of the joints' speed that goes into a posture."""
+LIMIT_MARGIN = 0.005
+"""[rad or m] before the end of a joint's range where it comes to rest: so that any braking does."""
 BRAKE_CHECKS = 4
 """States along a braking that are checked for collisions."""
 NEARER = 1e-3
@@ -293,7 +295,7 @@ class Servo:
             return True  # Something came too close by itself: dampers know the way out.
         dt = self.options.period
         q = self._q + 0.5 * dt * (self._qd + qd)
-        brake = stop_trajectory(q, qd, self._limits, qdd=(qd - self._qd) / dt)
+        brake = stop_trajectory(q, qd, self._limits, qdd=(qd - self._qd) / dt, together=False)
         times = np.linspace(0.0, brake.duration, BRAKE_CHECKS)
         return not any(self._world.collides(point) for point in brake.sample_many(times)[0])
 
@@ -418,8 +420,8 @@ class Servo:
 
     def _bounds(self) -> tuple[Vector, Vector]:
         """Velocities that the limits allow at the end of this step."""
-        ahead = self._towards_limit(self.robot.upper - self._q, self._qd)
-        behind = self._towards_limit(self._q - self.robot.lower, -self._qd)
+        ahead = self._towards_limit(self.robot.upper - LIMIT_MARGIN - self._q, self._qd)
+        behind = self._towards_limit(self._q - LIMIT_MARGIN - self.robot.lower, -self._qd)
         return self._reachable(
             -np.minimum(self._velocity, behind), np.minimum(self._velocity, ahead)
         )

@@ -141,7 +141,12 @@ def point_to_point(start: ArrayLike, goal: ArrayLike, limits: JointLimits) -> Tr
 
 
 def stop_trajectory(
-    q: ArrayLike, qd: ArrayLike, limits: JointLimits | RobotModel, *, qdd: ArrayLike | None = None
+    q: ArrayLike,
+    qd: ArrayLike,
+    limits: JointLimits | RobotModel,
+    *,
+    qdd: ArrayLike | None = None,
+    together: bool = True,
 ) -> Trajectory:
     """Bring moving joints to rest as fast as acceleration and jerk limits allow.
 
@@ -150,6 +155,8 @@ def stop_trajectory(
         qd: Present velocities, (dof,) [rad/s].
         limits: Limits; a robot means its full ones.
         qdd: Present accelerations, (dof,) [rad/s^2]; by default none.
+        together: All joints come to rest at the same time, so that the arm stays near its path;
+            else each as soon as it can, so that none runs into the end of its range that need not.
     """
     if isinstance(limits, RobotModel):
         limits = JointLimits.of(limits, 1.0, 1.0)
@@ -161,6 +168,8 @@ def stop_trajectory(
         return resting(limits.joint_names, position)
     profile = ruckig.InputParameter(dof)
     profile.control_interface = ruckig.ControlInterface.Velocity
+    if not together:
+        profile.synchronization = ruckig.Synchronization.No
     profile.current_position = position.tolist()
     profile.current_velocity = velocity.tolist()
     profile.current_acceleration = acceleration.tolist()

@@ -79,7 +79,7 @@ class Reference:
         """All of it, with the braking at its end."""
         if self._motion is None:
             end = self.end
-            brake = stop_trajectory(end.q, end.qd, self._limits, qdd=end.qdd)
+            brake = stop_trajectory(end.q, end.qd, self._limits, qdd=end.qdd, together=False)
             count = int(np.ceil(brake.duration / BRAKE_STEP))
             after = np.linspace(0.0, brake.duration, count + 1)[1:]
             q, qd, _ = brake.sample_many(after)
