@@ -56,8 +56,9 @@ RETREAT = 0.05
 """Fastest retreat from what came closer than the stop distance [m/s]."""
 POSTURE_SHARE = 0.3
 """Largest part of the joints' speed that goes into a posture."""
-LIMIT_MARGIN = 0.005
-"""[rad or m] before the end of a joint's range where it comes to rest: so that any braking does."""
+LIMIT_MARGIN = 0.01
+"""[rad or m] before the end of a joint's range where it comes to rest: `stop_trajectory` brakes a
+little softer."""
 BRAKE_CHECKS = 4
 """States along a braking that are checked for collisions."""
 NEARER = 1e-3

@@ -56,6 +56,8 @@ PERIOD = 0.01
 """[s] between steps."""
 SLACK = 0.005
 """[m] by which the approach to an obstacle ends before the distance that must be kept."""
+BRAKING = 0.97
+"""Part of the joints' acceleration that is braked with: cubics between points exceed it a bit."""
 STUCK_TIME = 0.4
 """[s] without ..."""
 STUCK_WAY = 0.01
@@ -184,7 +186,7 @@ class ReachSkill(Skill):
 
     def _start(self) -> None:
         request, now = self.request, self.runtime.now()
-        self._limits = JointLimits.of(self.robot, 1.0, 1.0)
+        self._limits = JointLimits.of(self.robot, 1.0, BRAKING)
         last = self.stream.last
         moving = last is not None and now < last.times[-1]
         if moving and last is not None:
@@ -545,7 +547,8 @@ class ReachSkill(Skill):
                 if rests and self.runtime.now() >= end:
                     break
                 self.runtime.tick()
-                self.stream.send(motion, self.runtime.now())
+                if self.runtime.now() < end:
+                    self.stream.send(motion, self.runtime.now())
         except SkillFailure:
             pass  # The robot is gone: the caller reports why.
         finally:
