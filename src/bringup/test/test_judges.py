@@ -16,6 +16,7 @@ def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> N
         "open_door",
         "pick_frozen",
         "sort_balls",
+        "stack_bins",
         "stack_blocks",
     }
 
