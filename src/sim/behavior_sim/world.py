@@ -286,6 +286,8 @@ class World:
             )
         velocity = self._object_v[name]
         self.data.qvel[velocity : velocity + 6] = 0.0
+        if self.cup is not None and self.cup.held == name:
+            self.cup.let_go()
 
     def take_away(self, name: str) -> None:
         """Put an object outside the workspace.
@@ -357,8 +359,6 @@ class World:
                 f"the gripper does not hold {name} but {', '.join(held) or 'nothing'}; "
                 "use MOVE to move an object that lies"
             )
-        if self.cup is not None:
-            self.cup.let_go()
         self.move_object(name, pose)
 
     # -- inner --------------------------------------------------------------------------------

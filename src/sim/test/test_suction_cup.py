@@ -145,9 +145,10 @@ def test_a_broken_pump_takes_nothing_and_lets_go_of_what_it_has(cell):
     assert not bench.cup.pump
 
 
-def test_what_is_taken_out_of_the_cup_is_held_no_more(cell):
+@pytest.mark.parametrize("way", ["release", "move_object"])
+def test_what_is_taken_out_of_the_cup_is_held_no_more(cell, way):
     bench = Bench(cell).take()
-    bench.world.release("bin_0", pose_of([0.9, -0.9, -0.2]))
+    getattr(bench.world, way)("bin_0", pose_of([0.9, -0.9, -0.2]))
     assert not bench.cup.held
     bench.run(0.1)
     assert not bench.cup.held

@@ -27,7 +27,7 @@ PARAMETERS = [
 ]
 
 
-PATIENCE = 0.5
+PATIENCE = 1.0
 """[s] of the node's clock for which images wait until links that hold objects are known at their
 time: what a hand carries fast would not be known again."""
 LOOK_PERIOD = 0.02
@@ -64,10 +64,19 @@ class DetectionInput:
     def _take_waiting(self) -> None:
         """Hand the images to the scene that need not wait any more, in their order."""
         waiting, scene = self._waiting, self._host.scene
-        while waiting and (
-            scene.knows_links_at(waiting[0][2].stamp / 1e9) or self._host.now() >= waiting[0][0]
-        ):
-            self._take(*waiting.popleft()[1:])
+        while waiting:
+            deadline, topic, image = waiting[0]
+            known = scene.knows_links_at(image.stamp / 1e9)
+            if not known and self._host.now() < deadline:
+                break
+            if not known:
+                self._host.node.get_logger().warning(
+                    f"transforms of what holds objects are more than {PATIENCE} s late: what is "
+                    "carried may be taken for something new; see whether the machine is too busy",
+                    throttle_duration_sec=5.0,
+                )
+            waiting.popleft()
+            self._take(topic, image)
         if not waiting:
             self._look.rest()
         elif self._look.resting:
