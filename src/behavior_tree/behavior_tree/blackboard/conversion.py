@@ -96,7 +96,8 @@ class TypeRegistry:
 
     def __init__(self, *, exact: bool = False) -> None:
         self._own: dict[Any, Converter] = {}
-        self._lenient = exact
+        self.exact = exact
+        """True if entries follow `behavior_tree.blackboard.rules_4_8`."""
         self.json = JsonTypes()
         """Classes with a JSON form."""
         self.enums: dict[str, int] = {}
@@ -112,11 +113,6 @@ class TypeRegistry:
     def names_changed(self) -> None:
         """Let scripts look again at what their names mean."""
         self.generation = object()
-
-    @property
-    def exact(self) -> bool:
-        """True if entries follow `behavior_tree.blackboard.rules_4_8`."""
-        return self._lenient
 
     def register(self, port_type: Any, converter: Converter) -> None:
         """Make ``port_type`` from text with ``converter``; overrides built-in and shared ones."""
@@ -170,9 +166,9 @@ class TypeRegistry:
             return value
         if kind is str:
             return self.from_text(value, port_type)
-        if self._lenient and _is_enum(port_type):
+        if self.exact and _is_enum(port_type):
             return _any_status(casts_4_8.to_int32(value), port_type)
-        special = (_CASTS_4_8 if self._lenient else _CASTS).get(port_type)
+        special = (_CASTS_4_8 if self.exact else _CASTS).get(port_type)
         if special is not None:
             return special(value)
         if accepts(port_type, value):
@@ -189,7 +185,7 @@ class TypeRegistry:
         Raises:
             ConversionError: the value does not fit into the type
         """
-        if self._lenient and value_type in _CASTS_4_8:
+        if self.exact and value_type in _CASTS_4_8:
             return _CASTS_4_8[value_type](value)
         return self.cast(value, value_type)
 
@@ -212,9 +208,9 @@ class TypeRegistry:
         if port_type is str:
             return str
         if port_type is int:
-            return self._to_int32 if self._lenient else self._to_int
+            return self._to_int32 if self.exact else self._to_int
         if port_type is Unsigned:
-            return lambda text: _to_unsigned(self._to_int(text, 2 * _INT64), self._lenient)
+            return lambda text: _to_unsigned(self._to_int(text, 2 * _INT64), self.exact)
         if port_type is float:
             return self._to_float
         if port_type is bool:
@@ -233,9 +229,9 @@ class TypeRegistry:
         return None
 
     def _to_int(self, text: str, limit: int = _INT64) -> int:
-        number = text if self._lenient else text.strip()
+        number = text if self.exact else text.strip()
         found = _INT.match(number)
-        if found and (self._lenient or found.end() == len(number)):
+        if found and (self.exact or found.end() == len(number)):
             value = int(found.group())
             if -_INT64 <= value < limit:
                 return value
@@ -248,7 +244,7 @@ class TypeRegistry:
         return casts_4_8.to_int32(self._to_int(text))
 
     def _to_float(self, text: str) -> float:
-        if self._lenient:
+        if self.exact:
             return leading_double(text)
         number = text.strip()
         found = _FLOAT.match(number)
@@ -273,7 +269,7 @@ class TypeRegistry:
         raise ConversionError(f"[{text}] is not a {port_type.__name__}: use one of {names}")
 
     def _to_list(self, text: str, item_type: Any) -> list[Any]:
-        if text.startswith(_JSON) and not self._lenient:
+        if text.startswith(_JSON) and not self.exact:
             return [self.cast(item, item_type) for item in _to_json(text, list)]
         parts = text.split(";")
         if parts[-1] == "":

@@ -19,6 +19,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from behavior_tree.basic_types import PortDirection
@@ -181,19 +182,21 @@ def pointer_key(text: str, port_name: str) -> str | None:
     """Blackboard key in a port's text, None for a literal. ``{=}`` and ``=`` mean the port's own
     name.
     """
-    if text == "=":
-        return port_name
-    text = text.strip(" ")
-    if len(text) >= 3 and text[0] == "{" and text[-1] == "}":
-        key = text[1:-1]
-        return port_name if key == "=" else key
-    return None
+    if "{" not in text:
+        return port_name if text == "=" else None
+    key = (_key if len(text) < _LONG else braced_key)(text)
+    return port_name if key == "=" else key
 
 
 def braced_key(text: str) -> str | None:
     """Key between braces as it stands there, None for a literal; ``=`` means nothing special."""
     text = text.strip(" ")
     return text[1:-1] if len(text) >= 3 and text[0] == "{" and text[-1] == "}" else None
+
+
+_LONG = 100
+"""Texts that are not worth remembering [characters]."""
+_key = lru_cache(maxsize=4096)(braced_key)
 
 
 def value_to_text(value: Any) -> str:

@@ -58,7 +58,8 @@ class PortAccess(NodeState):
             PortError: not declared, or connected to a literal
             LogicError: the entry has another type
         """
-        text = self._config.output_ports.get(name)
+        texts = self._config._output_ports
+        text = None if texts is None else texts.get(name)
         if text is None:
             port = self._port(name)
             if port.direction is PortDirection.INPUT:
@@ -89,6 +90,11 @@ class PortAccess(NodeState):
         """Forget what was derived from the text of a port."""
         if self._readers is not None:
             self._readers.pop(name, None)
+
+    def is_literal(self, name: str) -> bool:
+        """True if a port always reads the same, until `port_changed`: its text is no key."""
+        text = self.raw_port(name)
+        return text is None or pointer_key(text, name) is None
 
     def raw_port(self, name: str) -> str | None:
         """Text of a port as the XML gives it; None if it does not."""

@@ -138,29 +138,42 @@ class AsyncInOrder(InOrder):
 
     __slots__ = ()
 
+    @stores_status
     def tick(self) -> NodeStatus:
-        if self.status is IDLE:
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        if before is IDLE:
             self._skipped = 0
         self._start()
-        children = self.children
+        children, goes_on, status = self.children, self._goes_on, RUNNING
         count = len(children)
-        while self._index < count:
-            child = children[self._index]
-            before = child.status
-            run = child._run
-            status = run(child)
-            if status is self._goes_on:
-                self._index += 1
-                if before is IDLE and self._index < count:
-                    self.emit_wake_up()
-                    return RUNNING
-            elif status is RUNNING:
-                return status
-            elif status is SKIPPED:
-                self._index += 1
-                self._skipped += 1
-            elif status is IDLE:
-                raise self._bad_child()
+        try:
+            while self._index < count:
+                child = children[self._index]
+                was = child.status
+                run = child._run
+                status = run(child)
+                if status is goes_on:
+                    self._index += 1
+                    if was is IDLE and self._index < count:
+                        self.emit_wake_up()
+                        status = RUNNING
+                        break
+                elif status is SKIPPED:
+                    self._index += 1
+                    self._skipped += 1
+                elif status is IDLE:
+                    raise self._bad_child()
+                else:
+                    break
             else:
-                return self._ended_by(status)
-        return self._all_passed()
+                status = self._all_passed()
+                return self._store(before, status) if stores else status
+            if status is RUNNING:
+                self._start()  # again, if a leaf has halted the tree
+                return status
+            status = self._ended_by(status)
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        return self._store(before, status) if stores else status

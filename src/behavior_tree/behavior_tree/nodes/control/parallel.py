@@ -5,8 +5,16 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
-from behavior_tree.errors import LogicError
-from behavior_tree.kernel.node import FAILURE, RUNNING, SKIPPED, SUCCESS, NodeConfig, TreeNode
+from behavior_tree.errors import LogicError, NodeExecutionError
+from behavior_tree.kernel.node import (
+    FAILURE,
+    RUNNING,
+    SKIPPED,
+    SUCCESS,
+    NodeConfig,
+    TreeNode,
+    stores_status,
+)
 from behavior_tree.nodes.control.base import ControlNode
 
 __all__ = ["Parallel", "ParallelAll", "from_end"]
@@ -62,8 +70,17 @@ class Parallel(_Concurrent):
             ),
         )
 
-    def tick(self) -> NodeStatus:
-        count = len(self.children)
+    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
+        super().__init__(name, config)
+        self._known: tuple[int, int, int, int] | None = None
+        """`_counts`, while they stay the same."""
+
+    def port_changed(self, name: str) -> None:
+        self._known = None
+        super().port_changed(name)
+
+    def _counts(self, count: int) -> tuple[int, int, int, int]:
+        """Number of children, success_count, successes needed, failures allowed."""
         success_count: int = self.get_input("success_count")
         need = from_end(success_count, count)
         limit = from_end(self.get_input("failure_count"), count)
@@ -77,6 +94,30 @@ class Parallel(_Concurrent):
                 f"Number of children ({count}) is less than failure_count ({limit}). Can never "
                 f"fail."
             )
+        counts = (count, success_count, need, limit)
+        if self.is_literal("success_count") and self.is_literal("failure_count"):
+            self._known = counts
+        return counts
+
+    @stores_status
+    def tick(self) -> NodeStatus:
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        try:
+            status = self._tick()
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        if status is RUNNING:
+            self._start()  # again, if a leaf has halted the tree
+            return status
+        return self._store(before, status) if stores else status
+
+    def _tick(self) -> NodeStatus:
+        known = self._known
+        if known is None or known[0] != len(self.children):
+            known = self._counts(len(self.children))
+        count, success_count, need, limit = known
         self._start()
         strict = self._rt.quirks.parallel_all_skipped_succeeds
         done, skipped = self._done, 0

@@ -11,7 +11,7 @@ from typing import TypeVar
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.casts_4_8 import to_int32
 from behavior_tree.blackboard.number_text import leading_double
-from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
+from behavior_tree.blackboard.ports import InputPort, PortInfo, pointer_key, ports_list
 from behavior_tree.errors import ConversionError, LogicError, PortError
 from behavior_tree.kernel.node import RUNNING, SKIPPED, NodeConfig
 from behavior_tree.nodes.control.base import ControlNode
@@ -20,6 +20,9 @@ __all__ = ["Switch", "switch_class"]
 
 Number = TypeVar("Number", int, float)
 
+_PLAIN = frozenset((str, int, float, bool))
+"""Types whose values are equal only if they choose the same child."""
+_MOST_KNOWN = 100
 _EPSILON = 1.1920929e-07
 _REAL = re.compile(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
 
@@ -46,6 +49,16 @@ class Switch(ControlNode):
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self._running: int | None = None
+        self._known: dict[tuple[type, object], int] = {}
+        """Child by type and value of the variable, while all cases are literals."""
+        self._key: str | None = None
+        """Entry of the variable, if its values may be known."""
+        self._looked_at: object = None
+        """What the names meant when ports and enums were looked at."""
+
+    def port_changed(self, name: str) -> None:
+        self._looked_at = None
+        super().port_changed(name)
 
     def tick(self) -> NodeStatus:
         if len(self.children) != self.cases + 1:
@@ -57,7 +70,9 @@ class Switch(ControlNode):
         chosen = self._choose()
         if self._running is not None and self._running != chosen:
             self.halt_child(self._running)
-        status = self.tick_child(chosen)
+        child = self.children[chosen]
+        run = child._run
+        status = run(child)
         if status is RUNNING:
             self._running = chosen
             return status
@@ -67,6 +82,32 @@ class Switch(ControlNode):
         return status
 
     def _choose(self) -> int:
+        names = self._rt.types.generation
+        if self._looked_at is not names:
+            self._look_at_ports()
+            self._looked_at = names
+        key = self._key
+        if key is None:
+            return self._compare()
+        entry = self._bb._entries.get(key) or self._bb.entry(key)
+        value = None if entry is None else entry.value
+        kind = value.__class__
+        if kind not in _PLAIN:
+            return self._compare()
+        chosen = self._known.get((kind, value))
+        if chosen is None:
+            chosen = self._compare()
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[kind, value] = chosen
+        return chosen
+
+    def _look_at_ports(self) -> None:
+        self._known.clear()
+        fixed = all(self.is_literal(f"case_{index + 1}") for index in range(self.cases))
+        self._key = pointer_key(self.raw_port("variable") or "", "variable") if fixed else None
+
+    def _compare(self) -> int:
         variable = self._text("variable")
         if variable is not None:
             for index in range(self.cases):

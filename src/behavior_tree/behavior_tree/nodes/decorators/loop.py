@@ -22,12 +22,15 @@ from behavior_tree.blackboard.ports import (
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES
 from behavior_tree.errors import LogicError, PortError
 from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
-from behavior_tree.nodes.decorators.base import DecoratorNode
+from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
 
+_FIXED = (int, bool, float, str)
+"""Types of items that nobody can change."""
 
-class Loop(DecoratorNode):
+
+class Loop(SelfResettingDecorator):
     """Write the next item of ``queue`` to ``value`` and tick the child, until the queue is empty.
 
     A `collections.deque` on the blackboard is shared: items are taken out of it. A list is copied
@@ -52,9 +55,18 @@ class Loop(DecoratorNode):
         super().__init__(name, config)
         self._queue: deque[Any] | None = None
         self._child_runs = False
+        self._key: str | None = None
+        self._key_known = False
+        self._literal: tuple[Any, ...] | None = None
+        """Items that the XML gives."""
         self._typed = self._rt.quirks.loop_queues_typed
         if self._typed and self.raw_port("queue") is None:
             raise LogicError("[queue] not found: give it in the XML")
+
+    def port_changed(self, name: str) -> None:
+        self._key_known = False
+        self._literal = None
+        super().port_changed(name)
 
     def tick(self) -> NodeStatus:
         if self.status is IDLE:
@@ -66,6 +78,7 @@ class Loop(DecoratorNode):
         if not self._child_runs:
             taken, item = self._next_item()
             if not taken:
+                self._reset_completed_child()  # one that an error has left
                 self._failed_child = None
                 self._reason = "the queue is empty"
                 result: NodeStatus = self.get_input("if_empty")
@@ -73,14 +86,13 @@ class Loop(DecoratorNode):
             self._write_item(item)
         if self.status is IDLE or not self._typed:
             self._start()
-        status = self._tick_child()
+        child = self._child
+        run = child._run
+        status = run(child)
         self._child_runs = status is RUNNING
-        if status is FAILURE:
-            self.reset_child()
-            return FAILURE
-        if status is SUCCESS:
-            self.reset_child()
-        return RUNNING
+        if status is SUCCESS or status is FAILURE:
+            self._reset(child)
+        return FAILURE if status is FAILURE else RUNNING
 
     def _write_item(self, item: Any) -> None:
         try:
@@ -101,8 +113,10 @@ class Loop(DecoratorNode):
             return False, None
 
     def _look(self) -> None:
-        key = pointer_key(self.raw_port("queue") or "", "queue")
-        shared = None if key is None else self._bb.get(key, None)
+        if not self._key_known:
+            self._key = pointer_key(self.raw_port("queue") or "", "queue")
+            self._key_known = True
+        shared = None if self._key is None else self._bb.get(self._key, None)
         if isinstance(shared, deque):  # looked at each time: somebody may have put another one
             self._queue = shared
         elif self._queue is None:
@@ -125,7 +139,10 @@ class Loop(DecoratorNode):
         text = self.raw_port("queue") or ""
         key = pointer_key(text, "queue")
         if key is None:
-            return deque(self._rt.types.from_text(text, list[self.item_type]))  # type: ignore[name-defined]
+            if self._literal is None or self.item_type not in _FIXED:
+                items = self._rt.types.from_text(text, list[self.item_type])  # type: ignore[name-defined]
+                self._literal = tuple(items)
+            return deque(self._literal)
         value = self._bb.get(key, None)
         if value is None:
             return deque()

@@ -5,16 +5,24 @@ from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.ports import InputPort, PortInfo, ports_list
-from behavior_tree.errors import FailureReason, PortError
+from behavior_tree.errors import FailureReason, NodeExecutionError, PortError
 from behavior_tree.kernel.failure import of_attempts
-from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SKIPPED, SUCCESS, NodeConfig
+from behavior_tree.kernel.node import (
+    FAILURE,
+    IDLE,
+    RUNNING,
+    SKIPPED,
+    SUCCESS,
+    NodeConfig,
+    stores_status,
+)
 from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 __all__ = ["Repeat", "RetryUntilSuccessful"]
 
 
 class _Again(SelfResettingDecorator):
-    __slots__ = ("_count", "_first", "_limit")
+    __slots__ = ("_count", "_first", "_fixed", "_limit")
 
     restorable = ("_count",)
     _limit_port: str
@@ -27,6 +35,7 @@ class _Again(SelfResettingDecorator):
         super().__init__(name, config)
         self._count = 0
         self._limit = 0
+        self._fixed = False
         self._first: FailureReason | None = None  # of this run, where another attempt may follow
 
     def _note_first_failure(self) -> None:
@@ -37,9 +46,31 @@ class _Again(SelfResettingDecorator):
         """The limit after a run that counts."""
         return limit
 
+    def port_changed(self, name: str) -> None:
+        self._fixed = False
+        super().port_changed(name)
+
+    def _read_limit(self) -> int:
+        self._limit = int(self.get_input(self._limit_port))
+        self._fixed = self.is_literal(self._limit_port)
+        return self._limit
+
+    @stores_status
     def tick(self) -> NodeStatus:
-        limit: int = self.get_input(self._limit_port)
-        self._limit = limit
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        try:
+            status = self._tick()
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        if status is RUNNING:
+            self._start()  # again, if a leaf has halted the tree
+            return status
+        return self._store(before, status) if stores else status
+
+    def _tick(self) -> NodeStatus:
+        limit = self._limit if self._fixed else self._read_limit()
         self._start()
         child = self._child
         if limit != -1 and self._count >= limit:
@@ -60,7 +91,8 @@ class _Again(SelfResettingDecorator):
             self._count += 1
             if self._count == 1 and status is FAILURE:
                 self._note_first_failure()
-            limit = self._limit = self._limit_after_run(limit)
+            if not self._fixed:
+                limit = self._limit = self._limit_after_run(limit)
             self._reset(child)
             more = limit == -1 or self._count < limit
             if more and before is IDLE:  # a synchronous child: let the rest of the tree have a turn
