@@ -44,7 +44,7 @@ class Case:
     result: str
     """Status that each tick gives."""
     chains: bool = False
-    """True if it consists of nodes with one child."""
+    """True if it consists of nodes with one child, which cost Python more than C++."""
     gain: float = 20.0
     """How many times longer py_trees takes, at least."""
 
@@ -302,6 +302,61 @@ def _subtrees(nodes: int) -> Part:
     return _sequence([_INIT, *[_subtree(inner)] * (nodes // 5)])
 
 
+class _Switch(Behaviour):  # type: ignore[misc]
+    """Ticks the child that a value chooses."""
+
+    def __init__(self, children: list[Behaviour]) -> None:
+        super().__init__("switch")
+        self.children = children
+        self._chosen = children[1]
+
+    def update(self) -> Status:
+        self._chosen.tick_once()
+        return self._chosen.status
+
+
+class _Loop(Behaviour):  # type: ignore[misc]
+    def __init__(self, children: list[Behaviour]) -> None:
+        super().__init__("loop")
+        self.children = children
+        self._item = 0
+
+    def update(self) -> Status:
+        self._item += 1
+        self.children[0].tick_once()
+        return Status.RUNNING
+
+
+def _switches(nodes: int) -> Part:
+    cases = 'variable="{x}" case_1="1" case_2="1.5" case_3="b"'
+    one = _composite(f"Switch3 {cases}", [_SUCCESS] * 4, _Switch)
+    return _sequence([_INIT, *[one] * (nodes // one.nodes)])
+
+
+def _loops(nodes: int) -> Part:
+    queue = ";".join(["7"] * 1000)
+    one = _composite(f'LoopInt queue="{queue}" value="{{y}}"', [_SUCCESS], _Loop)
+    return _parallel([one] * (nodes // one.nodes))
+
+
+def _other_chains(nodes: int) -> Part:
+    def chain(depth: int) -> Part:
+        if depth <= 1:
+            return _SUCCESS
+        wrap = (
+            lambda part: _parallel([part]),
+            _repeat_once,
+            lambda part: _composite(
+                "SequenceWithMemory",
+                [part],
+                lambda made: py_trees.composites.Sequence("m", True, made),
+            ),
+        )[depth % 3]
+        return wrap(chain(depth - 1))
+
+    return _sequence(_rows(nodes, lambda width: chain(61), 61))
+
+
 @dataclass(frozen=True)
 class Family:
     """Trees of one kind in any size."""
@@ -337,6 +392,9 @@ FAMILIES = [
     Family("reactive running", _reactive_running, "RUNNING", gain=15),
     Family("decorated", _decorated),
     Family("decorator chains", _decorator_chains, chains=True, gain=10),
+    Family("other chains", _other_chains, chains=True, gain=5),
+    Family("switches", _switches, gain=3),
+    Family("loops", _loops, "RUNNING", chains=True, gain=1),
     Family("parallel", _parallel_wide),
     Family("parallel running", _parallel_running, "RUNNING", gain=5),
     Family("callbacks", _callbacks, gain=15),

@@ -24,6 +24,7 @@ from behavior_tree.blackboard.ports import (
     model_name_works,
 )
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES
+from behavior_tree.collections_off import no_collections
 from behavior_tree.errors import (
     BehaviorTreeError,
     LoadError,
@@ -342,13 +343,15 @@ class BehaviorTreeFactory:
         Raises:
             LoadError: with all problems; the factory stays as it was
         """
-        self._register(self._loader().load_file(Path(filename)), closed=False)
+        with no_collections():
+            self._register(self._loader().load_file(Path(filename)), closed=False)
 
     def register_behavior_tree_from_text(self, xml_text: str) -> None:
         """`register_behavior_tree_from_file` for a string; includes are relative to the working
         directory.
         """
-        self._register(self._loader().load_text(xml_text, Path.cwd()), closed=False)
+        with no_collections():
+            self._register(self._loader().load_text(xml_text, Path.cwd()), closed=False)
 
     def registered_behavior_trees(self) -> list[str]:
         """IDs of all registered trees, sorted."""
@@ -397,6 +400,10 @@ class BehaviorTreeFactory:
             raise _load_error(f"{NO_SUCH_TREE}{tree_id}", f"registered: {self._known_trees()}")
         if self._quirks.unused_trees_unchecked:
             self._check_used_trees(tree_id)
+        with no_collections():
+            return self._create(tree_id, blackboard)
+
+    def _create(self, tree_id: str, blackboard: Blackboard | None) -> Tree:
         runtime = TreeRuntime(self._clock, quirks=self._quirks, types=self._types)
         board = blackboard if blackboard is not None else Blackboard(types=self._types)
         above: Blackboard | None = board
@@ -418,7 +425,7 @@ class BehaviorTreeFactory:
             self._models,
             self._types,
             runtime,
-            self._substitute,
+            self._substitute if self._rules else None,
         )
 
     def check_tree(self, tree_id: str, element: Element) -> list[XmlProblem]:
@@ -428,13 +435,15 @@ class BehaviorTreeFactory:
 
     def create_tree_from_text(self, text: str, blackboard: Blackboard | None = None) -> Tree:
         """Register the trees of a string and build its main tree."""
-        return self._create_from(self._loader().load_text(text, Path.cwd()), blackboard)
+        with no_collections():
+            return self._create_from(self._loader().load_text(text, Path.cwd()), blackboard)
 
     def create_tree_from_file(
         self, file_path: str | Path, blackboard: Blackboard | None = None
     ) -> Tree:
         """Register the trees of a file and its includes, and build its main tree."""
-        return self._create_from(self._loader().load_file(Path(file_path)), blackboard)
+        with no_collections():
+            return self._create_from(self._loader().load_file(Path(file_path)), blackboard)
 
     def _create_from(self, documents: DocumentSet, blackboard: Blackboard | None) -> Tree:
         kept = dict(self._trees), dict(self._models), self._main_tree

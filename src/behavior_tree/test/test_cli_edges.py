@@ -165,6 +165,8 @@ def test_models_of_one_file_serve_the_others(write, capsys):
     assert main(["check", *files]) == 0
     assert main(["check", *reversed(files)]) == 0
     assert main(["check", files[1]]) == 1
+    assert main(["run", files[1], "--models", files[0]]) == 0
+    assert main(["run", files[1]]) == 1
     capsys.readouterr()
     own = models.replace('"int"', '"std::string"')
     assert main(["check", files[0], write("c.xml", tree('<Grasp target="it"/>', own))]) == 0

@@ -236,7 +236,10 @@ class Blackboard:
         """
         entry = None if self._types.exact else self._entries.get(key)
         if entry is not None:
-            self.write(key, entry, value)
+            if value.__class__ is entry.type:
+                entry.store(value)
+            else:
+                self.write(key, entry, value)
         elif self._types.exact:
             set_value(self, key, value, type(value))
         elif key.startswith("@"):

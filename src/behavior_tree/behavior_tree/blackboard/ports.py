@@ -17,6 +17,7 @@ An input without ``default`` is mandatory; ``default=None`` makes it optional wi
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,7 +32,8 @@ RESERVED_ATTRIBUTES = frozenset(
     {"ID", "name", "_autoremap", "_failureIf", "_successIf", "_skipIf", "_while"}
     | {"_onHalted", "_onFailure", "_onSuccess", "_post"}
 )
-_FORBIDDEN = frozenset(" \t\n\r<>&\"'/\\:*?|.")
+_FORBIDDEN = re.compile(r"[\x00-\x20<>&\"'/\\:*?|.\x7f]")
+_PORT_NAME = re.compile(r"[A-Za-z][^\x00-\x20<>&\"'/\\:*?|.\x7f]*")
 
 
 class _Required:
@@ -157,7 +159,8 @@ def model_name_works(name: str) -> bool:
 
 def forbidden_character(name: str) -> str | None:
     """First character that names may not contain."""
-    return next((c for c in name if c in _FORBIDDEN or ord(c) < 32 or ord(c) == 127), None)
+    found = _FORBIDDEN.search(name)
+    return found[0] if found else None
 
 
 def is_port_attribute(name: str, *, any_name: bool = False) -> bool:
@@ -169,7 +172,7 @@ def is_port_attribute(name: str, *, any_name: bool = False) -> bool:
     """
     if any_name:
         return name[:1].isascii() and name[:1].isalpha() and name not in RESERVED_ATTRIBUTES
-    return port_name_mistake(name) is None
+    return _PORT_NAME.fullmatch(name) is not None and name not in RESERVED_ATTRIBUTES
 
 
 def is_pointer(text: str) -> bool:

@@ -139,6 +139,14 @@ def _add_migrate(add: _Add) -> None:
 def _add_simulated(add: _Add) -> None:
     add("file", type=_file, metavar="FILE")
     add("--tree", metavar="ID", help="tree to run, else the main one")
+    add(
+        "--models",
+        action="append",
+        default=[],
+        type=_file,
+        metavar="FILE",
+        help="file with a <TreeNodesModel> of further node types; may be given again",
+    )
     add("--rules", type=_file, metavar="JSON", help="substitution rules for simulated leaves")
     add(
         "--set",
@@ -355,7 +363,11 @@ def _read(file: Path) -> bytes:
 
 def _tree(options: argparse.Namespace) -> Tree:
     factory = make_factory(
-        (options.file,), options.register, options.rules, options.extend, options.compat
+        (options.file, *options.models),
+        options.register,
+        options.rules,
+        options.extend,
+        options.compat,
     )
     blackboard = Blackboard()
     if options.tree is None:

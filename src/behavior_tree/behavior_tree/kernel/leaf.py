@@ -49,6 +49,8 @@ def callback_result(node: TreeNode, value: object) -> NodeStatus:
 class LeafNode(TreeNode):
     """A node without children."""
 
+    has_nodes = False
+
 
 class ConditionNode(LeafNode):
     """Answers a question within one tick: define ``tick()``, return SUCCESS or FAILURE."""

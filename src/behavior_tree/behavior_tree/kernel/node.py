@@ -64,6 +64,8 @@ class TreeNode(PyTreesProtocol):
     __slots__ = ()
 
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
+    has_nodes: ClassVar[bool] = True
+    """False if ``children`` are no nodes of the tree: a leaf may hold py_trees behaviours."""
     restorable: ClassVar[tuple[str, ...]] = ()
     """Attributes in which the node remembers something between ticks, besides its status; see
     `behavior_tree.kernel.saving`."""

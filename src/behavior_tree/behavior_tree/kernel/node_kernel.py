@@ -53,7 +53,8 @@ def stores_status(body: Tick) -> Tick:
 
 def _copy(function: Any) -> Any:
     code, names = function.__code__.replace(), function.__globals__
-    copy = update_wrapper(FunctionType(code, names, closure=function.__closure__), function)
+    given = function.__defaults__, function.__closure__
+    copy = update_wrapper(FunctionType(code, names, None, *given), function)
     if function in _STORING:
         _STORING.add(copy)
     return copy
@@ -64,6 +65,8 @@ class NodeKernel(PortAccess):
 
     __slots__ = ()
 
+    ticking_functions: ClassVar[tuple[str, ...]] = ("_execute", "_execute_guarded", "tick")
+    """What each class has a copy of."""
     synchronous: ClassVar[bool] = False
     """True if a tick never gives RUNNING."""
 
@@ -75,9 +78,9 @@ class NodeKernel(PortAccess):
         costs as much as all the rest.
         """
         super().__init_subclass__(**arguments)
-        for name in ("_execute", "_execute_guarded", "tick"):
-            function = getattr(cls, name)
-            if name != "tick" or function in _STORING:
+        for name in cls.ticking_functions:
+            function = getattr(cls, name, None)
+            if isinstance(function, FunctionType) and (name != "tick" or function in _STORING):
                 setattr(cls, name, _copy(function))
 
     # -- what a node class defines --------------------------------------------------------------

@@ -22,7 +22,7 @@ from behavior_tree.quirks import MENDED, Quirks
 if TYPE_CHECKING:
     from behavior_tree.kernel.node import TreeNode
 
-__all__ = ["Timer", "TreeRuntime"]
+__all__ = ["Timer", "TreeRuntime", "WakeUpSignal"]
 
 _POLL = 0.001
 """Wall time between looks at a clock that is not the wall's [s]."""
@@ -188,3 +188,22 @@ class TreeRuntime:
             pause = max(until - now, 0.0)
             self._event.wait(pause if self._wall_clock else min(pause, _POLL))
         return True
+
+
+class WakeUpSignal:
+    """What wakes a tree, for whoever sleeps between its ticks in a way of their own."""
+
+    def __init__(self, runtime: TreeRuntime) -> None:
+        self._runtime = runtime
+
+    def emit_signal(self) -> None:
+        """Wake the tree, from any thread."""
+        self._runtime.emit_wake_up()
+
+    def wait_for(self, seconds: float) -> bool:
+        """Wait on the tree's clock, with 0 only look; True if it was woken, which is forgotten.
+
+        Args:
+            seconds: [s]
+        """
+        return self._runtime.wait(seconds)

@@ -29,7 +29,7 @@ from behavior_tree.kernel.record import (
     TickRecord,
 )
 from behavior_tree.kernel.recorder import TickRecorder
-from behavior_tree.kernel.runtime import TreeRuntime
+from behavior_tree.kernel.runtime import TreeRuntime, WakeUpSignal
 from behavior_tree.kernel.structure import StructureCallback, StructureChange
 from behavior_tree.kernel.subtree import Subtree
 
@@ -56,9 +56,9 @@ class Tree:
         """Instances of trees, the main one first."""
         self.manifests: Mapping[str, TreeNodeManifest] = {}
         """Node types that the factory knew when it built the tree, by ID."""
-        for node in self.nodes():
-            node.join_tree()
-        select_kernels(list(self.nodes()))
+        for subtree in subtrees:
+            for node in subtree.nodes:
+                node.join_tree()
 
     def __del__(self) -> None:
         if self._runtime.quirks.destroyed_tree_halts:
@@ -88,7 +88,7 @@ class Tree:
         while stack:
             node = stack.pop()
             yield node
-            if not isinstance(node, LeafNode):  # a leaf may hold py_trees behaviours
+            if node.has_nodes:
                 stack.extend(reversed(node.children))
 
     def node_by_path(self, path: str) -> TreeNode:
@@ -184,6 +184,10 @@ class Tree:
     def emit_wake_up(self) -> None:
         """End a sleep from any thread."""
         self._runtime.emit_wake_up()
+
+    def wake_up_signal(self) -> WakeUpSignal:
+        """What ends a sleep: for a sleep of your own, on another clock say."""
+        return WakeUpSignal(self._runtime)
 
     def halt_tree(self) -> None:
         """Halt all running nodes; every node becomes IDLE."""

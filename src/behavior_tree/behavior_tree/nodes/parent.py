@@ -15,6 +15,11 @@ class ParentNode(TreeNode):
 
     __slots__ = ("children",)
 
+    ticking_functions = (
+        *TreeNode.ticking_functions,
+        *("_tick", "_start", "_store", "_reset", "reset_children"),
+    )
+
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
         super().__init__(name, config)
         self.children: list[TreeNode] = []

@@ -50,7 +50,7 @@ from behavior_tree.script.parser import (
 )
 from behavior_tree.script.values import ARITHMETIC, EPSILON, EXACT
 
-__all__ = ["Fallbacks", "bound_code"]
+__all__ = ["Bindable", "Fallbacks", "bindable_code"]
 
 _MOST_NODES = 100
 """Larger statements stay closures."""
@@ -77,20 +77,34 @@ class Fallbacks:
     """Truth of the last statement's value; raises likewise."""
 
 
-def bound_code(
-    statements: list[Expr],
-    fallbacks: Fallbacks,
-    board: Blackboard,
-    *,
-    as_test: bool,
-    nan_compares_true: bool,
-) -> Callable[[], Any] | None:
-    """Function that does what the statements do; None if it would not be faster.
+@dataclass(frozen=True)
+class Bindable:
+    """Code of one script, for any blackboard."""
+
+    plan: _Plan
+    constants: tuple[Any, ...]
+
+    def bind(self, board: Blackboard, fallbacks: Fallbacks) -> Callable[[], Any]:
+        """Function that runs the script.
+
+        Args:
+            board: where it runs
+            fallbacks: for all that the code does not expect
+        """
+        bound = self.plan.state()
+        bound.bb, bound.general, bound.seen = board, fallbacks, None
+        for name, constant in zip(self.plan.names, self.constants, strict=True):
+            setattr(bound, name, constant)
+        return MethodType(self.plan.run, bound)
+
+
+def bindable_code(
+    statements: list[Expr], *, as_test: bool, nan_compares_true: bool
+) -> Bindable | None:
+    """Code that does what the statements do; None if it would not be faster.
 
     Args:
         statements: of one script
-        fallbacks: for all that the code does not expect
-        board: where the script runs
         as_test: give the truth of the last value instead of the value
         nan_compares_true: quirk of the same name
     """
@@ -105,12 +119,7 @@ def bound_code(
     plan = _plans[key]
     if plan is None:
         return None
-    constants = [shape.constant(*slot) for slot in plan.slots]
-    bound = plan.state()
-    bound.bb, bound.general, bound.seen = board, fallbacks, None
-    for index, constant in enumerate(constants):
-        setattr(bound, f"k{index}", constant)
-    return MethodType(plan.run, bound)
+    return Bindable(plan, tuple(shape.constant(*slot) for slot in plan.slots))
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,8 @@ class _Plan:
     """Makes the argument of ``run``, empty."""
     slots: tuple[Slot, ...]
     """What the constants are; see `_Shape.constant`."""
+    names: tuple[str, ...]
+    """Attributes of the argument that hold them."""
 
 
 Slot = tuple[str, int]
@@ -202,9 +213,10 @@ def _plan(
     lines = ["def run(s):", *code.opening(as_test), *code.lines]
     names: dict[str, Any] = dict(_GIVEN)
     exec(compile("\n".join(lines), "<script>", "exec"), names)
-    kept = [*code.entries(), *(f"k{index}" for index in range(len(code.slots)))]
-    state = type("_Bound", (), {"__slots__": ("bb", "general", "seen", *kept)})
-    return _Plan(names["run"], state, tuple(code.slots))
+    constants = tuple(f"k{index}" for index in range(len(code.slots)))
+    kept = ("bb", "general", "seen", *code.entries(), *constants)
+    state = type("_Bound", (), {"__slots__": kept})
+    return _Plan(names["run"], state, tuple(code.slots), constants)
 
 
 class _NeedsClosures(Exception):

@@ -16,7 +16,7 @@ from behavior_tree.blackboard.casts_4_8 import to_double
 from behavior_tree.blackboard.conversion import type_name
 from behavior_tree.errors import BehaviorTreeError, ConversionError, ScriptError
 from behavior_tree.quirks import MENDED, Quirks
-from behavior_tree.script.bound_code import Fallbacks, bound_code
+from behavior_tree.script.bound_code import Bindable, Fallbacks, bindable_code
 from behavior_tree.script.parser import (
     Assign,
     Binary,
@@ -67,6 +67,8 @@ class Script:
         self._statements = statements
         self._quirks = quirks
         self._general: list[Closure | None] = [None] * len(statements)
+        self._bindable: dict[bool, Bindable | None] = {}
+        """Code by whether it is a condition."""
 
     def run(self, blackboard: Blackboard) -> Any:
         """Value of the last statement; raises ScriptError with the script's text in it."""
@@ -88,13 +90,12 @@ class Script:
         return self._bound_code(blackboard, as_test=True) or partial(self.test, blackboard)
 
     def _bound_code(self, blackboard: Blackboard, *, as_test: bool) -> Callable[[], Any] | None:
-        return bound_code(
-            self._statements,
-            self._fallbacks,
-            blackboard,
-            as_test=as_test,
-            nan_compares_true=self._quirks.nan_compares_true,
-        )
+        if as_test not in self._bindable:
+            self._bindable[as_test] = bindable_code(
+                self._statements, as_test=as_test, nan_compares_true=self._quirks.nan_compares_true
+            )
+        code = self._bindable[as_test]
+        return None if code is None else code.bind(blackboard, self._fallbacks)
 
     @cached_property
     def _fallbacks(self) -> Fallbacks:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
@@ -76,7 +76,8 @@ class TreeBuilder:
     models: Mapping[str, Mapping[str, SubTreePort]]
     types: TypeRegistry
     runtime: TreeRuntime
-    substitute: Substitute
+    substitute: Substitute | None
+    """None: nothing is."""
     subtrees: list[Subtree] = field(default_factory=list)
     _problems: list[XmlProblem] = field(default_factory=list)
     _uid: int = 0
@@ -178,12 +179,16 @@ class TreeBuilder:
         name = type_id if given is None or (given == "" and not any_name) else given
         label = name if name != type_id else f"{name}::{uid}"
         path = f"{subtree.instance_name}/{label}" if len(place.chain) > 1 else label
-        name = self._names.setdefault(name, NodeName(name))  # shared: many nodes are named alike
+        shared = self._names.get(name)  # many nodes are named alike
+        if shared is None:
+            shared = self._names[name] = NodeName(name)
+        name = shared
         if place.depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
         config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid, element=element)
-        self._conditions(element, config)
+        if element.attributes:
+            self._conditions(element, config)
         try:
             if element.tag == "SubTree":
                 return self._subtree(element, name, config, place)
@@ -196,11 +201,13 @@ class TreeBuilder:
             if element.children and not isinstance(node, ControlNode | DecoratorNode):
                 self._uid += _count_below(element)  # a leaf stands in for all of them
                 return node
-        below = replace(place, depth=place.depth + 1)
-        for child_element in element.children:
-            child = self._node(child_element, below)
-            if node is not None and child is not None:
-                _attach(node, child)
+        if element.children:
+            below = _Place(subtree, place.chain, place.depth + 1)
+            add = _adder(node)
+            for child_element in element.children:
+                child = self._node(child_element, below)
+                if child is not None:
+                    add(child)
         return node
 
     def _registered(self, element: Element, name: str, config: NodeConfig) -> TreeNode:
@@ -208,7 +215,7 @@ class TreeBuilder:
         manifest = self.manifests[type_id]
         config.ports = manifest.ports
         self._ports(element, manifest, config)
-        builder = self.substitute(type_id, name, config.path) or self.builders[type_id]
+        builder = self._builder(type_id, name, config)
         try:
             return builder(name, config)
         except BehaviorTreeError:
@@ -216,12 +223,19 @@ class TreeBuilder:
         except Exception as error:
             raise LogicError(f"cannot make a {type_id}: {type(error).__name__}: {error}") from error
 
+    def _builder(self, type_id: str, name: str, config: NodeConfig) -> NodeBuilder:
+        other = self.substitute(type_id, name, config.path) if self.substitute else None
+        return other or self.builders[type_id]
+
     # -- ports ----------------------------------------------------------------------------------
 
     def _ports(self, element: Element, manifest: TreeNodeManifest, config: NodeConfig) -> None:
+        if not (manifest.ports or element.attributes):
+            return
         texts: dict[str, str] = {}
+        any_name = self.runtime.quirks.names_unchecked
         for name, text in element.attributes.items():
-            if is_port_attribute(name, any_name=self.runtime.quirks.names_unchecked):
+            if name in manifest.ports or is_port_attribute(name, any_name=any_name):
                 texts[name] = text
             elif name not in RESERVED_ATTRIBUTES:
                 config.other_attributes[name] = text
@@ -335,7 +349,7 @@ class TreeBuilder:
             return None
         self._paths.add(path)
         board = self._subtree_blackboard(element, tree_id, config)
-        builder = self.substitute(tree_id, name, config.path)
+        builder = self.substitute(tree_id, name, config.path) if self.substitute else None
         node: TreeNode
         if builder is not None:
             node = builder(name, config)
@@ -401,8 +415,10 @@ def _count_below(element: Element) -> int:
     return sum(1 + _count_below(child) for child in element.children)
 
 
-def _attach(parent: TreeNode, child: TreeNode) -> None:
+def _adder(parent: TreeNode | None) -> Callable[[TreeNode], object]:
+    """What gives a child to a node."""
     if isinstance(parent, ControlNode):
-        parent.add_child(child)
-    elif isinstance(parent, DecoratorNode) and parent.node_type is not NodeType.SUBTREE:
-        parent.set_child(child)
+        return parent.add_child
+    if isinstance(parent, DecoratorNode) and parent.node_type is not NodeType.SUBTREE:
+        return parent.set_child
+    return id  # to nobody

@@ -46,7 +46,7 @@ class Source:
         return [0, *(found.end() for found in re.finditer(rb"\n", self.data))]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Element:
     """One XML element."""
 
@@ -99,6 +99,7 @@ class Element:
 
 _TAG_NAME = re.compile(rb"<[^\s/>]+")
 _ATTRIBUTE = re.compile(rb"""\s+([^\s=<>/]+)\s*=\s*("[^"]*"|'[^']*')""")
+_BREAK = re.compile(rb"[\r\n\t]")
 _LINE_BREAKS = ((b"\r\n", b"\n"), (b"\r", b"\n"), (b"\n", b"&#10;"), (b"\t", b"&#9;"))
 
 
@@ -109,6 +110,9 @@ def _keep_line_breaks(element: Element) -> None:
     text they are meant.
     """
     data, at = element.source.data, element.offset + 1 + len(element.tag.encode())
+    end = data.find(b"<", at)  # no attribute holds one
+    if not _BREAK.search(data[at:end].rstrip()):
+        return
     for found in _ATTRIBUTE.finditer(data, at):
         if found.start() != at:
             break

@@ -64,14 +64,29 @@ def subtree_ports(element: Element, *, any_name: bool = False) -> dict[str, str]
 
 def subtree_uses(element: Element, path: str) -> Iterator[tuple[Element, str]]:
     """SubTree elements below an element, with their node paths."""
-    stack = [(element, path)]
+    stack: list[tuple[Element, _Above | None]] = [(element, None)]
     while stack:
         each, above = stack.pop()
         for child in each.children:
-            here = node_path(above, child)
             if child.tag == "SubTree":
-                yield child, here
-            stack.append((child, here))
+                yield child, _path(path, (child, above))
+            if child.children:
+                stack.append((child, (child, above)))
+
+
+_Above = tuple[Element, "_Above | None"]
+"""An element and those around it."""
+
+
+def _path(start: str, last: _Above | None) -> str:
+    """Path that begins with ``start`` and leads to an element: few of them are ever wanted."""
+    elements = []
+    while last is not None:
+        element, last = last
+        elements.append(element)
+    for element in reversed(elements):
+        start = node_path(start, element)
+    return start
 
 
 def subtrees_below(element: Element) -> list[str]:

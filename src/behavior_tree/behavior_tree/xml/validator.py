@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ from behavior_tree.xml.recursion import duplicate_paths
 __all__ = ["Validator"]
 
 _KNOWN_UNDERSCORE = {name.lower(): name for name in (*CONDITION_ATTRIBUTES, "_autoremap")}
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
 _MAX_SUGGESTIONS = 200
 """Names for which similar ones are looked up in one check: the search is slow."""
 
@@ -179,13 +181,11 @@ class Validator:
 
     def _ports(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
         for name, text in element.attributes.items():
-            if not is_port_attribute(name, any_name=self.quirks.names_unchecked):
-                continue
             port = manifest.ports.get(name)
-            if port is None:
-                self._undeclared(element, manifest, name, path)
-            else:
+            if port is not None:
                 self._port(element, manifest, port, text, path)
+            elif is_port_attribute(name, any_name=self.quirks.names_unchecked):
+                self._undeclared(element, manifest, name, path)
         if self.quirks.missing_ports_at_tick:
             return
         for port in manifest.ports.values():
@@ -251,7 +251,7 @@ class Validator:
 
     def _name(self, element: Element, path: str) -> None:
         name = None if self.quirks.names_unchecked else element.get("name")
-        if name is not None and any(ord(c) < 32 or ord(c) == 127 for c in name):
+        if name is not None and _CONTROL.search(name):
             self._add(
                 element,
                 path,

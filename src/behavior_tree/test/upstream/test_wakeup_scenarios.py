@@ -36,3 +36,20 @@ def test_sleep_ends_when_a_node_calls():
     assert tree.sleep(10_000)
     assert time.monotonic() - started < 5
     assert tree.tick_exactly_once() is NodeStatus.SUCCESS
+
+
+def test_whoever_sleeps_otherwise_has_the_signal():
+    """`Tree::wakeUpSignal` of 4.9.1."""
+    factory = BehaviorTreeFactory()
+    factory.register_node_type(Threaded, "Threaded")
+    tree = factory.create_tree_from_text(
+        '<root BTCPP_format="4"><BehaviorTree ID="M"><Threaded/></BehaviorTree></root>'
+    )
+    signal = tree.wake_up_signal()
+    assert not signal.wait_for(0)
+    assert tree.tick_exactly_once() is NodeStatus.RUNNING
+    assert signal.wait_for(60)
+    assert not signal.wait_for(0), "each signal counts once"
+    signal.emit_signal()
+    assert tree.sleep(60_000)
+    assert tree.tick_exactly_once() is NodeStatus.SUCCESS

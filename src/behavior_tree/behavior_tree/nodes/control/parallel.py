@@ -39,17 +39,14 @@ class _Concurrent(ControlNode):
     def _ended(self, status: NodeStatus) -> NodeStatus:
         if status is FAILURE:
             self._note_failures()
-        self._clear()
+        self._done.clear()
+        self._successes = self._failures = 0
         self.reset_children()
         return status
 
-    def _clear(self) -> None:
-        self._done.clear()
-        self._successes = 0
-        self._failures = 0
-
     def halt(self) -> None:
-        self._clear()
+        self._done.clear()
+        self._successes = self._failures = 0
         super().halt()
 
 
@@ -102,8 +99,45 @@ class Parallel(_Concurrent):
     @stores_status
     def tick(self) -> NodeStatus:
         before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        children, known = self.children, self._known
         try:
-            status = self._tick()
+            if known is None or known[0] != len(children):
+                known = self._counts(len(children))
+            count, success_count, need, limit = known
+            self._start()
+            done, skipped, index = self._done, 0, -1
+            for child in children:
+                index += 1
+                status = RUNNING
+                if index not in done:
+                    run = child._run
+                    status = run(child)
+                if status is SUCCESS:
+                    done.add(index)
+                    self._successes += 1
+                elif status is FAILURE:
+                    done.add(index)
+                    self._failures += 1
+                elif status is SKIPPED:
+                    skipped += 1
+                elif status is not RUNNING:
+                    raise self._bad_child()
+                elif index > 0:
+                    continue  # nothing has changed since the last look at the counts
+                if self._successes >= need or (
+                    success_count < 0
+                    and self._successes + skipped >= need
+                    and (skipped < count or self._rt.quirks.parallel_all_skipped_succeeds)
+                ):
+                    status = self._ended(SUCCESS)
+                    break
+                if status is SUCCESS and index > 0:
+                    continue  # there are as many failures as at the last look
+                if count - self._failures < need or self._failures == limit:
+                    status = self._ended(FAILURE)
+                    break
+            else:
+                status = SKIPPED if skipped == count else RUNNING
         except NodeExecutionError:
             raise
         except Exception as error:
@@ -112,40 +146,6 @@ class Parallel(_Concurrent):
             self._start()  # again, if a leaf has halted the tree
             return status
         return self._store(before, status) if stores else status
-
-    def _tick(self) -> NodeStatus:
-        known = self._known
-        if known is None or known[0] != len(self.children):
-            known = self._counts(len(self.children))
-        count, success_count, need, limit = known
-        self._start()
-        strict = self._rt.quirks.parallel_all_skipped_succeeds
-        done, skipped = self._done, 0
-        for index, child in enumerate(self.children):
-            status = RUNNING
-            if index not in done:
-                run = child._run
-                status = run(child)
-            if status is SUCCESS:
-                done.add(index)
-                self._successes += 1
-            elif status is FAILURE:
-                done.add(index)
-                self._failures += 1
-            elif status is SKIPPED:
-                skipped += 1
-            elif status is not RUNNING:
-                raise self._bad_child()
-            elif index > 0:
-                continue  # nothing has changed since the last look at the counts
-            reached = success_count < 0 and self._successes + skipped >= need
-            if self._successes >= need or (reached and (strict or skipped < count)):
-                return self._ended(SUCCESS)
-            if status is SUCCESS and index > 0:
-                continue  # there are as many failures as at the last look
-            if count - self._failures < need or self._failures == limit:
-                return self._ended(FAILURE)
-        return SKIPPED if skipped == count else RUNNING
 
 
 class ParallelAll(_Concurrent):

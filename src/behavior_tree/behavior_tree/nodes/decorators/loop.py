@@ -20,8 +20,8 @@ from behavior_tree.blackboard.ports import (
     ports_list,
 )
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES
-from behavior_tree.errors import LogicError, PortError
-from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig
+from behavior_tree.errors import LogicError, NodeExecutionError, PortError
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, SUCCESS, NodeConfig, stores_status
 from behavior_tree.nodes.decorators.base import SelfResettingDecorator
 
 __all__ = ["Loop", "LoopBool", "LoopDouble", "LoopInt", "LoopString"]
@@ -55,8 +55,7 @@ class Loop(SelfResettingDecorator):
         super().__init__(name, config)
         self._queue: deque[Any] | None = None
         self._child_runs = False
-        self._key: str | None = None
-        self._key_known = False
+        self._key = pointer_key(self.raw_port("queue") or "", "queue")
         self._literal: tuple[Any, ...] | None = None
         """Items that the XML gives."""
         self._typed = self._rt.quirks.loop_queues_typed
@@ -64,58 +63,73 @@ class Loop(SelfResettingDecorator):
             raise LogicError("[queue] not found: give it in the XML")
 
     def port_changed(self, name: str) -> None:
-        self._key_known = False
-        self._literal = None
         super().port_changed(name)
+        self._key = pointer_key(self.raw_port("queue") or "", "queue")
+        self._literal = None
 
+    @stores_status
     def tick(self) -> NodeStatus:
-        if self.status is IDLE:
-            self._child_runs = False
-            if not self._typed:
-                self._queue = None
-            elif braced_key(text := self.raw_port("queue") or "") is None:
-                self._queue = self._rt.types.from_text(text, QUEUE_TYPES[self.item_type])
-        if not self._child_runs:
-            taken, item = self._next_item()
-            if not taken:
-                self._reset_completed_child()  # one that an error has left
-                self._failed_child = None
-                self._reason = "the queue is empty"
-                result: NodeStatus = self.get_input("if_empty")
-                return result
-            self._write_item(item)
-        if self.status is IDLE or not self._typed:
-            self._start()
-        child = self._child
-        run = child._run
-        status = run(child)
-        self._child_runs = status is RUNNING
-        if status is SUCCESS or status is FAILURE:
-            self._reset(child)
-        return FAILURE if status is FAILURE else RUNNING
+        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        if before is not RUNNING:
+            self._reason = ""
+            self._failed_child = None
+        try:
+            if before is IDLE:
+                self._begin()
+            if self._child_runs or self._next_item():
+                if before is IDLE or not self._typed:
+                    self._start()
+                child = self._child
+                run = child._run
+                status = run(child)
+                self._child_runs = status is RUNNING
+                if status is SUCCESS or status is FAILURE:
+                    self._reset(child)
+                status = FAILURE if status is FAILURE else RUNNING
+            else:
+                status = self._at_end()
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        if status is RUNNING:
+            self._start()  # again, if a leaf has halted the tree
+            return status
+        return self._store(before, status) if stores else status
 
-    def _write_item(self, item: Any) -> None:
+    def _begin(self) -> None:
+        self._child_runs = False
+        if not self._typed:
+            self._queue = None
+        elif braced_key(text := self.raw_port("queue") or "") is None:
+            self._queue = self._rt.types.from_text(text, QUEUE_TYPES[self.item_type])
+
+    def _next_item(self) -> bool:
+        """Write the next item, if there is one."""
+        if self._typed:
+            self._look_as_4_8()
+        elif self._key is not None or self._queue is None:
+            self._look()
+        try:
+            item = self._queue.popleft()  # type: ignore[union-attr]
+        except (AttributeError, IndexError):
+            return False
         try:
             self.set_output("value", item)
         except PortError:
             if not self._rt.quirks.unreadable_ports_ignored:
                 raise
+        return True
 
-    def _next_item(self) -> tuple[bool, Any]:
-        """Whether there was an item, and the item."""
-        if self._typed:
-            self._look_as_4_8()
-        else:
-            self._look()
-        try:
-            return True, self._queue.popleft()  # type: ignore[union-attr]
-        except (AttributeError, IndexError):
-            return False, None
+    def _at_end(self) -> NodeStatus:
+        """Result when no item is left."""
+        self._reset_completed_child()  # one that an error has left
+        self._failed_child = None
+        self._reason = "the queue is empty"
+        result: NodeStatus = self.get_input("if_empty")
+        return result
 
     def _look(self) -> None:
-        if not self._key_known:
-            self._key = pointer_key(self.raw_port("queue") or "", "queue")
-            self._key_known = True
         shared = None if self._key is None else self._bb.get(self._key, None)
         if isinstance(shared, deque):  # looked at each time: somebody may have put another one
             self._queue = shared

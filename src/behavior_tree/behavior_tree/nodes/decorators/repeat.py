@@ -57,49 +57,47 @@ class _Again(SelfResettingDecorator):
 
     @stores_status
     def tick(self) -> NodeStatus:
-        before, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        started, stores = self.status, self._stores  # as the kernel was when it ticked this node
+        child, again = self._child, self._again
         try:
-            status = self._tick()
-        except NodeExecutionError:
-            raise
-        except Exception as error:
-            raise self._execution_error(error) from error
-        if status is RUNNING:
-            self._start()  # again, if a leaf has halted the tree
-            return status
-        return self._store(before, status) if stores else status
-
-    def _tick(self) -> NodeStatus:
-        limit = self._limit if self._fixed else self._read_limit()
-        self._start()
-        child = self._child
-        if limit != -1 and self._count >= limit:
-            self._failed_child = None
-        while limit == -1 or self._count < limit:
-            before = child.status
-            run = child._run
-            status = run(child)
+            limit = self._limit if self._fixed else self._read_limit()
+            self._start()
+            if limit != -1 and self._count >= limit:
+                self._failed_child = None
+            status = again
+            while limit == -1 or self._count < limit:
+                before = child.status
+                run = child._run
+                status = run(child)
+                if status is not again:
+                    break
+                self._count += 1
+                if self._count == 1 and again is FAILURE:
+                    self._note_first_failure()
+                if not self._fixed:
+                    limit = self._limit = self._limit_after_run(limit)
+                self._reset(child)
+                if before is IDLE and (limit == -1 or self._count < limit):
+                    self.emit_wake_up()  # a synchronous child: the rest of the tree has a turn
+                    status = RUNNING
+                    break
+            else:
+                self._count = 0
+                status = again
             if status is RUNNING:
+                self._start()  # again, if a leaf has halted the tree
                 return status
-            if status is not self._again:
+            if status is not again:
                 if status is self._final:
                     self._count = 0
                 elif status is not SKIPPED:
                     raise self._bad_child()
-                self.reset_child()
-                return status
-            self._count += 1
-            if self._count == 1 and status is FAILURE:
-                self._note_first_failure()
-            if not self._fixed:
-                limit = self._limit = self._limit_after_run(limit)
-            self._reset(child)
-            more = limit == -1 or self._count < limit
-            if more and before is IDLE:  # a synchronous child: let the rest of the tree have a turn
-                self.emit_wake_up()
-                return RUNNING
-        self._count = 0
-        return self._again
+                self._reset(child)
+        except NodeExecutionError:
+            raise
+        except Exception as error:
+            raise self._execution_error(error) from error
+        return self._store(started, status) if stores else status
 
     def failure_reason(self) -> str:
         return f"no run allowed by [{self._limit_port}]"
