@@ -23,7 +23,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 from behavior_bringup.conversion import (
     TERMINAL_STATES,
@@ -47,6 +47,8 @@ STANDSTILL = 60.0
 """[s] of wall time without simulated time going on, after which the simulation counts as broken."""
 
 _SLICE = 0.05
+_FAULTS = "/simulation/fault/"
+"""What the services begin with that let parts of the cell fail."""
 _WRONG_REQUESTS = (101, 102)
 """Codes of behavior_msgs/DisturbWorld: unknown object, invalid request."""
 
@@ -279,6 +281,26 @@ class StackClient(Closing):
         """
         what = np.array(impulse, dtype=float)
         self._disturb(Disturbance(kind="push", object=name, impulse=what, cause=""))
+
+    def let_fail(self, part: str, on: bool) -> str:
+        """Have a part of the simulated cell fail, or work again; returns the simulation's words.
+
+        Raises:
+            UsageError: no such part can fail.
+            BringupError: the simulation refuses.
+        """
+        if not self.wait(lambda: part in self._parts(), SERVICE_TIMEOUT):
+            known = ", ".join(self._parts()) or "nothing"
+            raise UsageError(f"'{part}' cannot fail in this world; choose from {known}")
+        answer = self.call(SetBool, f"{_FAULTS}{part}", SetBool.Request(data=on))
+        if not answer.success:
+            raise BringupError(f"'{part}' stays as it is: {answer.message}")
+        return str(answer.message)
+
+    def _parts(self) -> list[str]:
+        """What can fail, as far as it is known yet."""
+        services = (name for name, _ in self._node.get_service_names_and_types())
+        return sorted(n.removeprefix(_FAULTS) for n in services if n.startswith(_FAULTS))
 
     def _disturb(self, disturbance: Disturbance) -> None:
         request = disturb_request(disturbance)

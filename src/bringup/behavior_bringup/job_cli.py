@@ -32,7 +32,7 @@ def _add_disturb(subparsers: Any) -> None:
     disturb = subparsers.add_parser(
         "disturb", help="interfere with the simulated world", description=job_verbs.disturb.__doc__
     )
-    disturb.add_argument("object", help="e.g. blue_block")
+    disturb.add_argument("object", help="e.g. blue_block; with --fault, e.g. detector")
     how = disturb.add_mutually_exclusive_group()
     how.add_argument(
         "--to",
@@ -47,6 +47,11 @@ def _add_disturb(subparsers: Any) -> None:
         type=argument_types.coordinate,
         metavar=("X", "Y", "Z"),
         help="impulse [N s] on it in the world frame, e.g. on door_panel",
+    )
+    how.add_argument(
+        "--fault",
+        choices=("on", "off"),
+        help="let a part of the cell fail, or work again: detector, and what else the world has",
     )
     add_stack(disturb)
     disturb.set_defaults(run=job_verbs.disturb)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 def disturb(options: argparse.Namespace) -> int:
-    """Move an object of the simulated world, out of the gripper too, push it, or take it away."""
+    """Move an object of the simulated world, out of the gripper too, push it, or take it away.
+
+    With --fault a part of the cell fails until it is mended or the world is reset.
+    """
     from behavior_bringup.client import StackClient
 
     enter(options.stack, SIMULATION)
@@ -35,6 +38,9 @@ def disturb(options: argparse.Namespace) -> int:
         if options.push:
             client.push(options.object, options.push)
             say(f"Pushed '{options.object}'")
+            return 0
+        if options.fault:
+            say(client.let_fail(options.object, options.fault == "on"))
             return 0
         client.displace(options.object, options.to)
     where = f"to {', '.join(f'{value:g}' for value in options.to)} m" if options.to else "away"
