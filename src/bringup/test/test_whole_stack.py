@@ -123,6 +123,10 @@ def names_are_known_or_answered() -> None:
     moved = ("disturb", "red_block", "--to", "0.4", "-0.1", "0.05")
     eventually(lambda: behavior(*moved).returncode == 0, "the block is moved")  # if not within 10 s
     assert "stays where it is" in behavior("disturb", "pink_block").stderr
+    for onoff, said in (("on", "detector fails"), ("off", "detector works again")):
+        assert said in behavior("disturb", "detector", "--fault", onoff).stdout
+    unknown = behavior("disturb", "coffee", "--fault", "on")
+    assert "'coffee' cannot fail in this world; choose from detector" in unknown.stderr
 
 
 def missions_fail_when_the_skills_die_and_succeed_when_they_are_back() -> None:

@@ -141,7 +141,7 @@ def test_pairs_may_be_disabled(tmp_path: Path) -> None:
     file = ROBOT_FILE.parent / "ur10.yaml"
     config = read_robot_file(file)
     pairs = load_robot(file).pin_geometry.collisionPairs
-    config["disabled_collisions"] = [["forearm_link", "wrist_2_link"]]
+    config["disabled_collisions"] += [["forearm_link", "wrist_3_link"]]
     path = tmp_path / "robot.yaml"
     path.write_text(yaml.safe_dump(config))
     assert len(load_robot(path).pin_geometry.collisionPairs) == len(pairs) - 1
@@ -149,6 +149,23 @@ def test_pairs_may_be_disabled(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(config))
     with pytest.raises(KeyError, match="forearm_link"):
         load_robot(path)
+
+
+@pytest.mark.parametrize(
+    ("joints", "pair"),
+    [
+        ([-0.89, -2.49, -2.53, 0.30, 1.57, 2.24], None),
+        ([-2.24, -2.74, -1.22, -0.75, -1.57, 1.07], None),
+        ([-3.36, -2.84, -1.90, 0.03, 1.57, -4.93], None),
+        ([0.0, -1.57, 3.0, 0.0, 0.0, 0.0], {"upper_arm_link", "wrist_1_link"}),
+        ([-2.8, -1.9, 1.0, 0.4, -2.0, 2.7], {"forearm_link", "suction_cup"}),
+    ],
+    ids=["low before it", "upside down", "folded far round", "elbow shut", "cup at the forearm"],
+)
+def test_the_ur10_folds_until_it_touches_itself(joints: list[float], pair: set[str] | None) -> None:
+    planner = create_planner(load_robot(ROBOT_FILE.parent / "ur10.yaml"))
+    found = [set(names[:2]) for names in planner.check_state(np.array(joints)).pairs]
+    assert pair in found if pair else not found
 
 
 def test_another_robot_by_configuration_alone(tmp_path: Path) -> None:
