@@ -91,6 +91,26 @@ def test_which_tree_is_meant_is_in_the_same_report():
     assert "main_tree_to_execute" in found[0]
 
 
+def test_an_id_that_was_made_up_is_not_told():
+    many = "<Sequence><Nope/><NeedsInt v='{p}'/><NeedsList v='{p}'/><Picky/></Sequence>"
+    for body in ("", many, "<Sequence><AlwaysFailure/><AlwaysSuccess/></Sequence>"):
+        factory = BehaviorTreeFactory(strict=True)
+        for name, kind in (("NeedsInt", int), ("NeedsList", list)):
+            factory.register_simple_action(
+                name, lambda node: NodeStatus.SUCCESS, [InputPort("v", kind)]
+            )
+        text = f'<root BTCPP_format="4"><BehaviorTree>{body}</BehaviorTree></root>'
+        try:
+            factory.create_tree_from_text(text)
+        except LoadError as error:
+            found = error.problems
+        else:
+            found = factory.load_warnings()
+        assert found
+        assert all(each.path.split("/")[0] == "BehaviorTree" for each in found)
+        assert "BehaviorTree_" not in str(LoadError(found))
+
+
 def test_strict_refuses_what_is_a_warning_otherwise():
     text = '<root><BehaviorTree ID="A B"><AlwaysSuccess/></BehaviorTree></root>'
     factory = BehaviorTreeFactory()

@@ -139,7 +139,7 @@ class TreeBuilder:
             faulty: elements whose mistakes are known
         """
         self._problems = []
-        stack = [(definition.element, definition.id)]
+        stack = [(definition.element, definition.label)]
         while stack:
             element, path = stack.pop()
             type_id = resolve_type(element) or ""

@@ -110,7 +110,7 @@ class KeyTypes:
     def _tree(self, tree_id: str, scope: _Scope, chain: tuple[str, ...], depth: int) -> None:
         self.seen.add(tree_id)
         for child in self.trees[tree_id].element.children:
-            self._node(child, scope, chain, tree_id, depth)
+            self._node(child, scope, chain, self.trees[tree_id].label, depth)
 
     def _node(
         self, element: Element, scope: _Scope, chain: tuple[str, ...], path: str, depth: int

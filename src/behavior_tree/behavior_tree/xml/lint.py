@@ -89,9 +89,9 @@ class _Reach:
         if tree_id in self._known or tree_id not in self.trees:
             return self._known.get(tree_id, _ANY)
         self._known[tree_id] = _ANY  # for trees that contain themselves
-        element = self.trees[tree_id].element
+        element, label = self.trees[tree_id].element, self.trees[tree_id].label
         if len(element.children) == 1:
-            self._known[tree_id] = self._node(element.children[0], tree_id)
+            self._known[tree_id] = self._node(element.children[0], label)
         return self._known[tree_id]
 
     def _node(self, element: Element, path: str) -> Results:

@@ -45,7 +45,13 @@ class TreeDefinition:
     """One ``<BehaviorTree>``."""
 
     id: str
+    """As the document says, or made up for the only tree of a document."""
     element: Element
+
+    @property
+    def label(self) -> str:
+        """What messages call it: nobody knows an ID that was made up."""
+        return self.element.get("ID") or self.element.tag
 
 
 @dataclass(frozen=True)

@@ -282,7 +282,7 @@ def network_problems(
     if not _used(definition, manifests):
         return []
     networks = _Networks(manifests)
-    for node in networks.nodes(definition.element, definition.id):
+    for node in networks.nodes(definition.element, definition.label):
         networks.check(node)
     return networks.problems
 
@@ -295,7 +295,7 @@ def network_warnings(
     if not any(_used(tree, manifests) for tree in trees.values()):
         return []
     nodes = {
-        tree_id: list(networks.nodes(tree.element, tree_id)) for tree_id, tree in trees.items()
+        tree_id: list(networks.nodes(tree.element, tree.label)) for tree_id, tree in trees.items()
     }
     locking = _locking(nodes)
     for each in nodes.values():

@@ -84,7 +84,7 @@ def duplicate_paths(definition: TreeDefinition) -> list[XmlProblem]:
     problems: list[XmlProblem] = []
     seen: dict[str, Element] = {}
     for element, path in sorted(
-        subtree_uses(definition.element, definition.id), key=lambda use: use[0].offset
+        subtree_uses(definition.element, definition.label), key=lambda use: use[0].offset
     ):
         name = element.get("name")
         if name is None:

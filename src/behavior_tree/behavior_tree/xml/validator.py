@@ -63,11 +63,11 @@ class Validator:
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
         """All problems of one tree."""
         self._problems: list[XmlProblem] = []
-        element, tree_id = definition.element, definition.id
+        element, tree_id, path = definition.element, definition.id, definition.label
         if tree_id in self.manifests:
             self._add(
                 element,
-                tree_id,
+                path,
                 f"[ID] of tag <BehaviorTree> must not use the name of a registered Node: {tree_id}",
                 "rename the tree",
                 "ID",
@@ -75,13 +75,13 @@ class Validator:
         if len(element.children) != 1:
             self._add(
                 element,
-                tree_id,
-                f"<BehaviorTree> with ID '{tree_id}' must have exactly 1 child, it has "
+                path,
+                f"<BehaviorTree> with ID '{path}' must have exactly 1 child, it has "
                 f"{len(element.children)}",
                 "put the nodes into one control node, such as <Sequence>",
             )
         for child in element.children:
-            self._node(child, tree_id)
+            self._node(child, path)
         if not (self.structure_only or self.quirks.names_unchecked):
             self._problems.extend(duplicate_paths(definition))
         if not self.structure_only:
