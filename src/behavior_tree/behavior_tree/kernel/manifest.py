@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from behavior_tree.basic_types import NodeType
@@ -37,6 +38,12 @@ class TreeNodeManifest:
     builtin: bool = False
     role: str = ""
     """Part that nodes of this type play in a decider network; empty: none."""
+
+    @cached_property
+    def default_texts(self) -> dict[str, str]:
+        """What ports stand for that the XML does not give, by name."""
+        texts = ((port.name, port.default_text) for port in self.ports.values())
+        return {name: text for name, text in texts if text is not None}
 
     @staticmethod
     def of_class(

@@ -46,6 +46,7 @@ MAX_NODES = 65535
 """Most nodes of a tree: logs and monitors number them with 16 bits. Trees that contain each other
 several times grow with powers of two, so there has to be a limit."""
 
+_CONDITIONS = frozenset(CONDITION_ATTRIBUTES)
 _BEFORE = (
     ("_failureIf", NodeStatus.FAILURE),
     ("_successIf", NodeStatus.SUCCESS),
@@ -232,30 +233,36 @@ class TreeBuilder:
     def _ports(self, element: Element, manifest: TreeNodeManifest, config: NodeConfig) -> None:
         if not (manifest.ports or element.attributes):
             return
-        texts: dict[str, str] = {}
         any_name = self.runtime.quirks.names_unchecked
+        ports, texts, others = manifest.ports, {}, {}
         for name, text in element.attributes.items():
-            if name in manifest.ports or is_port_attribute(name, any_name=any_name):
+            if name in ports or is_port_attribute(name, any_name=any_name):
                 texts[name] = text
             elif name not in RESERVED_ATTRIBUTES:
-                config.other_attributes[name] = text
+                others[name] = text
+        if others:
+            config.other_attributes = others
         if texts:
             config.given_ports = dict(texts)
-        for port in manifest.ports.values():
-            default = port.default_text
-            if port.name not in texts and default is not None:
-                texts[port.name] = default
-        for name, text in texts.items():
-            port = manifest.ports[name]
-            if port.direction is not PortDirection.OUTPUT:
-                config.input_ports[name] = text
-            if port.direction is not PortDirection.INPUT:
-                config.output_ports[name] = text
+        for name, text in manifest.default_texts.items():
+            texts.setdefault(name, text)
+        if not texts:
+            return
+        config.input_ports = {
+            name: text
+            for name, text in texts.items()
+            if ports[name].direction is not PortDirection.OUTPUT
+        }
+        config.output_ports = {
+            name: text
+            for name, text in texts.items()
+            if ports[name].direction is not PortDirection.INPUT
+        }
         order = list(texts)
         if self.runtime.quirks.exact_values:  # upstream's, which counts if two ports share a key
             order.sort(key=list(manifest.ports).index, reverse=True)
         for name in order:
-            port = manifest.ports[name]
+            port = ports[name]
             key = pointer_key(texts[name], name)
             if key is not None:
                 # Upstream's update watchers declare BT::Any, other untyped ports AnyTypeAllowed.
@@ -281,13 +288,13 @@ class TreeBuilder:
             self._add(element, config.path, message, remedy, port.name)
 
     def _conditions(self, element: Element, config: NodeConfig) -> None:
+        if _CONDITIONS.isdisjoint(element.attributes):
+            return
         texts = {
             name: element.attributes[name]
             for name in CONDITION_ATTRIBUTES
             if name in element.attributes
         }
-        if not texts:
-            return
         config.condition_attributes = texts
         same = (id(config.blackboard), *texts.items())
         if same not in self._shared:

@@ -154,7 +154,7 @@ class _Reader:
             parser.CurrentLineNumber,
             parser.CurrentColumnNumber + 1,
         )
-        if any(" " in text for text in attributes.values()):
+        if attributes and " " in "".join(attributes.values()):
             _keep_line_breaks(element)
         self.source.elements += 1
         if self.source.elements > self._most:

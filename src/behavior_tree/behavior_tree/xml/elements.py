@@ -12,8 +12,10 @@ from behavior_tree.xml.document import Element
 __all__ = [
     "CONDITION_ATTRIBUTES",
     "EXPLICIT_TAGS",
+    "Place",
     "below",
     "node_path",
+    "path_of",
     "resolve_type",
     "subtree_ports",
     "subtree_uses",
@@ -64,25 +66,25 @@ def subtree_ports(element: Element, *, any_name: bool = False) -> dict[str, str]
 
 def subtree_uses(element: Element, path: str) -> Iterator[tuple[Element, str]]:
     """SubTree elements below an element, with their node paths."""
-    stack: list[tuple[Element, _Above | None]] = [(element, None)]
+    stack: list[tuple[Element, Place | None]] = [(element, None)]
     while stack:
         each, above = stack.pop()
         for child in each.children:
             if child.tag == "SubTree":
-                yield child, _path(path, (child, above))
+                yield child, path_of((child, above), path)
             if child.children:
                 stack.append((child, (child, above)))
 
 
-_Above = tuple[Element, "_Above | None"]
+Place = tuple[Element, "Place | None"]
 """An element and those around it."""
 
 
-def _path(start: str, last: _Above | None) -> str:
-    """Path that begins with ``start`` and leads to an element: few of them are ever wanted."""
+def path_of(place: Place | None, start: str) -> str:
+    """Path from the tree called ``start`` to an element: few of them are ever wanted."""
     elements = []
-    while last is not None:
-        element, last = last
+    while place is not None:
+        element, place = place
         elements.append(element)
     for element in reversed(elements):
         start = node_path(start, element)

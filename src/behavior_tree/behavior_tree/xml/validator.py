@@ -25,7 +25,13 @@ from behavior_tree.quirks import Quirks
 from behavior_tree.script import compile_script
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, node_path, resolve_type
+from behavior_tree.xml.elements import (
+    CONDITION_ATTRIBUTES,
+    EXPLICIT_TAGS,
+    Place,
+    path_of,
+    resolve_type,
+)
 from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition
 from behavior_tree.xml.networks import network_problems
 from behavior_tree.xml.recursion import duplicate_paths
@@ -63,11 +69,12 @@ class Validator:
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
         """All problems of one tree."""
         self._problems: list[XmlProblem] = []
-        element, tree_id, path = definition.element, definition.id, definition.label
+        element, tree_id = definition.element, definition.id
+        self._tree = label = definition.label
         if tree_id in self.manifests:
             self._add(
                 element,
-                path,
+                None,
                 f"[ID] of tag <BehaviorTree> must not use the name of a registered Node: {tree_id}",
                 "rename the tree",
                 "ID",
@@ -75,13 +82,13 @@ class Validator:
         if len(element.children) != 1:
             self._add(
                 element,
-                path,
-                f"<BehaviorTree> with ID '{path}' must have exactly 1 child, it has "
+                None,
+                f"<BehaviorTree> with ID '{label}' must have exactly 1 child, it has "
                 f"{len(element.children)}",
                 "put the nodes into one control node, such as <Sequence>",
             )
         for child in element.children:
-            self._node(child, path)
+            self._node(child, None)
         if not (self.structure_only or self.quirks.names_unchecked):
             self._problems.extend(duplicate_paths(definition))
         if not self.structure_only:
@@ -90,52 +97,52 @@ class Validator:
 
     # -- nodes ----------------------------------------------------------------------------------
 
-    def _node(self, element: Element, parent_path: str) -> None:
+    def _node(self, element: Element, above: Place | None) -> None:
         type_id = resolve_type(element)
-        path = node_path(parent_path, element)
-        self._name(element, path)
+        place: Place = (element, above)
+        self._name(element, place)
         if not self.structure_only:
-            self._conditions(element, path)
+            self._conditions(element, place)
         if type_id is None:
             self._add(
                 element,
-                path,
+                place,
                 f"The tag <{element.tag}> must have the attribute [ID]",
                 f'write <{element.tag} ID="..."/>',
             )
         elif element.tag == "SubTree":
-            self._subtree(element, type_id, path)
+            self._subtree(element, type_id, place)
         else:
-            self._registered(element, type_id, path)
+            self._registered(element, type_id, place)
         for child in element.children:
-            self._node(child, path)
+            self._node(child, place)
 
-    def _registered(self, element: Element, type_id: str, path: str) -> None:
+    def _registered(self, element: Element, type_id: str, place: Place) -> None:
         manifest = self.manifests.get(type_id)
         if manifest is None:
-            self._unknown(element, type_id, path)
+            self._unknown(element, type_id, place)
             return
         if element.tag in EXPLICIT_TAGS:
             if element.tag != manifest.type.tag and not self.quirks.explicit_category_unchecked:
                 self._add(
                     element,
-                    path,
+                    place,
                     f"{type_id} is a {manifest.type.tag}, not a {element.tag}",
                     f'write <{manifest.type.tag} ID="{type_id}"> or <{type_id}>',
                 )
         elif "ID" in element.attributes and not self.structure_only:
             self._add(
                 element,
-                path,
+                place,
                 f"Attribute [ID] is not allowed in <{type_id}>",
                 'use name="..." to name a node',
                 "ID",
             )
-        self._children(element, manifest, path)
+        self._children(element, manifest, place)
         if not self.structure_only:
-            self._ports(element, manifest, path)
+            self._ports(element, manifest, place)
 
-    def _unknown(self, element: Element, type_id: str, path: str) -> None:
+    def _unknown(self, element: Element, type_id: str, place: Place) -> None:
         if type_id in self.trees:
             remedy = f'it is a tree: write <SubTree ID="{type_id}"/>'
         elif type_id in self.node_models:
@@ -146,9 +153,9 @@ class Validator:
             near = self._nearest(type_id, self.manifests)
             remedy = near or "register it before loading the tree"
         attribute = "ID" if element.tag in EXPLICIT_TAGS else None
-        self._add(element, path, f"Node not recognized: {shorten(type_id)}", remedy, attribute)
+        self._add(element, place, f"Node not recognized: {shorten(type_id)}", remedy, attribute)
 
-    def _children(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
+    def _children(self, element: Element, manifest: TreeNodeManifest, place: Place) -> None:
         count, low, high = len(element.children), manifest.min_children, manifest.max_children
         type_id = manifest.registration_id
         if self.quirks.missing_ports_at_tick and low > 1 and type_id != "TryCatch":
@@ -156,7 +163,7 @@ class Validator:
         if count < low or (high is not None and count > high):
             self._add(
                 element,
-                path,
+                place,
                 f"The node <{type_id}> must {_wanted_children(low, high)}, it has {count}",
                 "",
             )
@@ -166,7 +173,7 @@ class Validator:
         if len(asyncs) > 1:
             self._add(
                 asyncs[1],
-                path,
+                place,
                 "A ReactiveSequence cannot have more than one async child.",
                 "use Sequence for all but one of them",
             )
@@ -174,36 +181,39 @@ class Validator:
             for child in element.children:
                 if child.tag in EXPLICIT_TAGS:
                     self._add(
-                        child, path, f"Unknown node type: {child.tag}", f"write <{child.get('ID')}>"
+                        child,
+                        place,
+                        f"Unknown node type: {child.tag}",
+                        f"write <{child.get('ID')}>",
                     )
 
     # -- ports ----------------------------------------------------------------------------------
 
-    def _ports(self, element: Element, manifest: TreeNodeManifest, path: str) -> None:
+    def _ports(self, element: Element, manifest: TreeNodeManifest, place: Place) -> None:
         for name, text in element.attributes.items():
             port = manifest.ports.get(name)
             if port is not None:
-                self._port(element, manifest, port, text, path)
+                self._port(element, manifest, port, text, place)
             elif is_port_attribute(name, any_name=self.quirks.names_unchecked):
-                self._undeclared(element, manifest, name, path)
+                self._undeclared(element, manifest, name, place)
         if self.quirks.missing_ports_at_tick:
             return
         for port in manifest.ports.values():
             if port.required and port.name not in element.attributes:
                 self._add(
                     element,
-                    path,
+                    place,
                     f"Missing mandatory port [{port.name}] of {manifest.registration_id}",
                     f'add {port.name}="..." ({_describe(port)})',
                 )
 
     def _undeclared(
-        self, element: Element, manifest: TreeNodeManifest, name: str, path: str
+        self, element: Element, manifest: TreeNodeManifest, name: str, place: Place
     ) -> None:
         known = ", ".join(manifest.ports) or "none"
         self._add(
             element,
-            path,
+            place,
             f"a port with name [{shorten(name)}] is found in the XML but not in the "
             f"providedPorts() of {manifest.registration_id}",
             self._nearest(name, manifest.ports) or f"its ports: {known}",
@@ -211,7 +221,7 @@ class Validator:
         )
 
     def _port(
-        self, element: Element, manifest: TreeNodeManifest, port: PortInfo, text: str, path: str
+        self, element: Element, manifest: TreeNodeManifest, port: PortInfo, text: str, place: Place
     ) -> None:
         if self.quirks.names_unchecked:  # upstream wants the braces at the very ends here
             if len(text) >= 3 and text[0] == "{" and text[-1] == "}":
@@ -221,7 +231,7 @@ class Validator:
         if port.direction is PortDirection.OUTPUT and not self.quirks.missing_ports_at_tick:
             self._add(
                 element,
-                path,
+                place,
                 f'output port [{port.name}] has the literal value "{shorten(text)}"',
                 f'name a blackboard entry: {port.name}="{{key}}"',
                 port.name,
@@ -233,14 +243,14 @@ class Validator:
             except ConversionError as error:
                 self._add(
                     element,
-                    path,
+                    place,
                     f'The port with name "{port.name}" and value "{shorten(text)}" can not be '
                     f"converted to {type_name(port.type)}: {shorten(str(error))}",
                     "mend the value, or name a blackboard entry: {key}",
                     port.name,
                 )
         if port.name in manifest.script_ports and text:
-            self._script(element, port.name, text, path)
+            self._script(element, port.name, text, place)
 
     def _is_checked(self, port: PortInfo) -> bool:
         if not port.typed or port.type is str:
@@ -249,12 +259,12 @@ class Validator:
 
     # -- attributes of all nodes ----------------------------------------------------------------
 
-    def _name(self, element: Element, path: str) -> None:
+    def _name(self, element: Element, place: Place) -> None:
         name = None if self.quirks.names_unchecked else element.get("name")
         if name is not None and _CONTROL.search(name):
             self._add(
                 element,
-                path,
+                place,
                 f"Instance name {shorten(name)!r} contains an invalid control character",
                 "",
                 "name",
@@ -265,40 +275,40 @@ class Validator:
             and forbidden_character(element.tag)
             and (self.strict or element.tag not in self.manifests)
         ):
-            self._add(element, path, str(model_name_mistake(element.tag)), "rename the node type")
+            self._add(element, place, str(model_name_mistake(element.tag)), "rename the node type")
 
-    def _conditions(self, element: Element, path: str) -> None:
+    def _conditions(self, element: Element, place: Place) -> None:
         for name, text in element.attributes.items():
             if name in CONDITION_ATTRIBUTES:
-                self._script(element, name, text, path)
+                self._script(element, name, text, place)
             elif (
                 name.startswith("_") and name.lower() in _KNOWN_UNDERSCORE and name != "_autoremap"
             ):
                 self._add(
                     element,
-                    path,
+                    place,
                     f"unknown attribute [{name}]",
                     f"write {_KNOWN_UNDERSCORE[name.lower()]}",
                     name,
                 )
 
-    def _script(self, element: Element, attribute: str, source: str, path: str) -> None:
+    def _script(self, element: Element, attribute: str, source: str, place: Place) -> None:
         try:
             compile_script(source, self.quirks)
         except ScriptError as error:
-            self._add(element, path, f"in [{attribute}]: {error}", "", attribute)
+            self._add(element, place, f"in [{attribute}]: {error}", "", attribute)
 
     # -- subtrees -------------------------------------------------------------------------------
 
-    def _subtree(self, element: Element, tree_id: str, path: str) -> None:
+    def _subtree(self, element: Element, tree_id: str, place: Place) -> None:
         works = self.quirks.names_unchecked or (not self.strict and model_name_works(tree_id))
         mistake = None if works else model_name_mistake(tree_id)
         if mistake:
-            self._add(element, path, mistake, "rename the tree", "ID")
+            self._add(element, place, mistake, "rename the tree", "ID")
         elif tree_id in self.manifests:
             self._add(
                 element,
-                path,
+                place,
                 f"[ID] of tag <SubTree> must not use the name of a registered Node: {tree_id}",
                 f"write <{tree_id}/> for the node, or rename the tree",
                 "ID",
@@ -306,7 +316,7 @@ class Validator:
         elif self.closed and tree_id not in self.trees:
             self._add(
                 element,
-                path,
+                place,
                 f"{NO_SUCH_TREE}{shorten(tree_id)}",
                 self._nearest(tree_id, self.trees)
                 or "define it, include its file, or register it before",
@@ -315,25 +325,25 @@ class Validator:
         if element.children:
             self._add(
                 element,
-                path,
+                place,
                 f"<SubTree> with ID '{shorten(tree_id)}' should not have any child",
                 "remove the children",
             )
         if not self.structure_only:
-            self._autoremap(element, path)
-            self._model_ports(element, tree_id, path)
+            self._autoremap(element, place)
+            self._model_ports(element, tree_id, place)
 
-    def _autoremap(self, element: Element, path: str) -> None:
+    def _autoremap(self, element: Element, place: Place) -> None:
         text = element.get("_autoremap")
         if text is not None:
             try:
                 self.types.from_text(text, bool)
             except ConversionError as error:
                 self._add(
-                    element, path, f"in [_autoremap]: {error}", "write true or false", "_autoremap"
+                    element, place, f"in [_autoremap]: {error}", "write true or false", "_autoremap"
                 )
 
-    def _model_ports(self, element: Element, tree_id: str, path: str) -> None:
+    def _model_ports(self, element: Element, tree_id: str, place: Place) -> None:
         if element.get("_autoremap") in ("1", "true", "True", "TRUE"):
             return
         for port in self.models.get(tree_id, {}).values():
@@ -341,7 +351,7 @@ class Validator:
             if not port.default and not optional and port.name not in element.attributes:
                 self._add(
                     element,
-                    path,
+                    place,
                     f'In the <TreeNodesModel> the <SubTree ID="{tree_id}"> is defining a '
                     f"mandatory port called "
                     f"[{port.name}], but you are not remapping it",
@@ -357,9 +367,15 @@ class Validator:
         return "did you mean " + " or ".join(close) + "?" if close else ""
 
     def _add(
-        self, element: Element, path: str, message: str, remedy: str, attribute: str | None = None
+        self,
+        element: Element,
+        place: Place | None,
+        message: str,
+        remedy: str,
+        attribute: str | None = None,
     ) -> None:
         self.faulty.add(element)
+        path = path_of(place, self._tree)
         self._problems.append(element.problem(message, remedy, path=path, attribute=attribute))
 
 
