@@ -22,6 +22,8 @@ from behavior_executor.scene_view import Matrix, SceneBody
 UP = np.array([0.0, 0.0, 1.0])
 HYSTERESIS = 0.2
 """Cosine of the angle between a bin's opening and the vertical, below which it lies on its side."""
+LEVEL = math.cos(0.12)
+"""Cosine of the tilt up to which a bin that nobody holds counts as level."""
 NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
 """[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
 HELD_WITHIN = 0.1
@@ -121,6 +123,21 @@ class BinFloor:
         sucks = -opening if opening_up else opening
         side = across if across[1] >= 0.0 else -across
         return tool_pose(centre + self.base * opening - self.gap * sucks, sucks, side)
+
+
+def levelled(pose: Matrix) -> Matrix:
+    """A pose (4x4) that is nearly upright, made so: what stands on something flat is level, and
+    what its tilt seems to be is noise.
+    """
+    cosine = float(pose[2, 2])
+    if abs(cosine) < LEVEL:
+        return pose
+    across = np.array([pose[0, 0], pose[1, 0], 0.0])
+    across /= np.linalg.norm(across)
+    axis = math.copysign(1.0, cosine) * UP
+    level = pose.copy()
+    level[:3, :3] = np.column_stack([across, np.cross(axis, across), axis])
+    return level
 
 
 def turned(target: Matrix, tool: Matrix) -> Matrix:
@@ -460,7 +477,8 @@ class BinWatch:
         if is_up is None:
             return None
         self._flip = is_up
-        grasp = self.floor.grasp(body.pose, opening_up=is_up)
+        pose = body.pose if self._attached else levelled(body.pose)
+        grasp = self.floor.grasp(pose, opening_up=is_up)
         if suction and is_near(grasp, tool, HELD_WITHIN):
             self._attached = True
         else:

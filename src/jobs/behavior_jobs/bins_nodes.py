@@ -22,6 +22,7 @@ from behavior_jobs.bins import (
     RetryFunnel,
     bin_below,
     clears_station,
+    is_near,
     on_opposite_sides,
     pallet_places,
     turned,
@@ -39,6 +40,8 @@ from behavior_tree import (
     ports_list,
 )
 
+STEADY = (0.004, 0.03)
+"""[m] and `rotation_gap` by which a grasp seems to move though its bin rests."""
 TOO_FAR = 10
 """Looks in a row at a bin below that is out of place, after which no bin is put there."""
 PALLET = "pallet"
@@ -274,7 +277,7 @@ class WaitForBin(StatefulActionNode):
 
 
 class AimAtBin(SyncActionNode):
-    """Where the tool goes to grip the active bin, told in the bin's own frame, so that it may move.
+    """Where the tool goes to grip the active bin: it stays until the bin has moved beyond noise.
 
     In each tick also whether obstacles must be heeded on the way there.
     """
@@ -284,13 +287,19 @@ class AimAtBin(SyncActionNode):
         """Ports."""
         return ports_list(
             _sight_port(),
+            InputPort("frame", str, default="world", description="of the scene"),
             InputPort("flip_approach", float, default=0.3, description="[m] into an open bin"),
             InputPort("approach_length", float, default=0.1, description="[m] onto a turned one"),
-            OutputPort("pose", PoseStamped, description="of the tool, in the bin's frame"),
+            OutputPort("pose", PoseStamped, description="of the tool"),
             OutputPort("approach", Vector3, description="[m] in the axes of that pose"),
             _crossing_port(),
             OutputPort("station", bool, description="the flip station is an obstacle"),
         )
+
+    def __init__(self, name: str, config: NodeConfig) -> None:
+        """Make the node, as the factory does."""
+        super().__init__(name, config)
+        self._target = np.full((4, 4), math.inf)
 
     def tick(self) -> NodeStatus:
         """Aim."""
@@ -299,11 +308,13 @@ class AimAtBin(SyncActionNode):
         if active is None:
             self.set_failure_reason("there is no bin to grip")
             return NodeStatus.FAILURE
-        target = turned(active.grasp, tool)
+        wanted = turned(active.grasp, tool)
+        if not is_near(wanted, self._target, *STEADY):
+            self._target = wanted
+        target = self._target
         longest = self.get_input("flip_approach" if active.needs_flip else "approach_length")
         distance = float(np.linalg.norm(tool[:3, 3] - target[:3, 3]))
-        in_bin = np.linalg.inv(sight.bins[active.name].pose) @ target
-        self.set_output("pose", stamped(active.name, in_bin))
+        self.set_output("pose", stamped(self.get_input("frame"), target))
         self.set_output("approach", Vector3(z=min(longest, in_steps(distance))))
         self.set_output("crossing", on_opposite_sides(tool[:3, 3], target[:3, 3]))
         self.set_output("station", not clears_station(tool, target))

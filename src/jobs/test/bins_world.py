@@ -259,6 +259,8 @@ class Reach(_Node, StatefulActionNode):
             InputPort("approach_std_dev", float, 0.02),
             InputPort("position_tolerance", float, 0.005),
             InputPort("orientation_tolerance", float, 0.03),
+            InputPort("min_distance", float, 0.0),
+            InputPort("max_linear_velocity", float, 0.0),
             *(InputPort(name, Any, None) for name in texts),
             *(InputPort(name, bool, False) for name in flags),
             OutputPort("phase", str),
@@ -304,6 +306,31 @@ class Reach(_Node, StatefulActionNode):
 
     def on_halted(self) -> None:
         self.world.log.append(("halt", self.name))
+
+
+class MoveArm(_Node, StatefulActionNode):
+    """Turns the tool over, where it is."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, Any]:
+        return ports_list(
+            InputPort("mode", str), InputPort("joints", str), OutputPort("phase", str)
+        )
+
+    def on_start(self) -> NodeStatus:
+        self.world.log.append(("arm", self.name))
+        self.began = self.world.time
+        reason = self.failure(self.name)
+        if reason:
+            self.set_failure_reason(reason)
+            return NodeStatus.FAILURE
+        return NodeStatus.RUNNING
+
+    def on_running(self) -> NodeStatus:
+        if self.world.time - self.began < 1.0:
+            return NodeStatus.RUNNING
+        self.world.tool[:3, :3] = UP if self.name == "turn over" else DOWN
+        return NodeStatus.SUCCESS
 
 
 class MoveGripper(_Node, StatefulActionNode):
@@ -372,7 +399,7 @@ class Mission:
         register_decider_nodes(factory)
         register_scene_nodes(factory, world)
         register(factory, NodeContext(node=None, scene=world))
-        for base in (Reach, MoveGripper, Vacuum, SetupObject):
+        for base in (Reach, MoveArm, MoveGripper, Vacuum, SetupObject):
             factory.register_node_type(
                 type(base.__name__, (base,), {"world": world}), base.__name__
             )
