@@ -152,6 +152,8 @@ def turned(target: Matrix, tool: Matrix) -> Matrix:
 
 NEAR_PLACE = 0.06
 """[m] from its place, what holds a bin up is what it shall stand on."""
+PUSHED = 1.5
+"""Widths of the funnel by which a bin that is aside was pushed."""
 OVER = 0.005
 """[m] horizontally from the axis of its place, a bin is over it."""
 
@@ -165,9 +167,8 @@ def is_over(tool: Matrix, place: Matrix) -> bool:
 class RetryFunnel:
     """The stand-off of a bin that comes down onto its place.
 
-    Far away it is ``length``. Where `capped`, it is never longer than the way that is left, but
-    once the bin was pushed aside by what it came down on, it is ``least`` at least: so it goes up
-    again and comes in anew.
+    It is ``length``; where `capped`, no longer than the way that is left at first. Once the bin was
+    pushed aside by what it came down on, it is ``least``: so it goes up again and comes in anew.
     """
 
     length: float
@@ -177,6 +178,7 @@ class RetryFunnel:
     capped: bool = True
     pushes: int = 0
     """How often it was pushed aside."""
+    _way: float = math.inf
     _entered: bool = False
 
     def stand_off(self, tool: Matrix, target: Matrix) -> float:
@@ -184,15 +186,16 @@ class RetryFunnel:
         offset = tool[:3, 3] - target[:3, 3]
         beside = float(np.linalg.norm(offset[:2]))
         distance = float(np.linalg.norm(offset))
-        if distance < NEAR_PLACE and beside > self.std_dev and self._entered:
+        if math.isinf(self._way):
+            self._way = distance
+        if distance < NEAR_PLACE and beside > PUSHED * self.std_dev and self._entered:
             self.pushes += 1
             self._entered = False
         elif beside <= 0.5 * self.std_dev:
             self._entered = True
         if not self.capped:
             return self.length
-        wanted = min(self.length, distance)
-        return max(wanted, self.least) if self.pushes else wanted
+        return self.least if self.pushes else min(self.length, self._way)
 
 
 @dataclass(eq=False)
@@ -207,6 +210,8 @@ class PlaceAim:
     """[m] of misalignment from which on the bin below counts as out of place."""
     shift: Matrix = field(default_factory=lambda: np.zeros(2))
     """x, y [m] by which the aim was moved."""
+    crossed: bool = False
+    """The tool has come past the middle: obstacles that lead it over there count no more."""
     too_far: int = 0
     """Looks in a row at which the bin below was out of place, the held one being over its aim."""
 
@@ -223,6 +228,11 @@ class PlaceAim:
             self.too_far = 0
         elif is_over(tool, self.position):
             self.too_far += 1
+
+    def crossing(self, tool: Matrix) -> bool:
+        """Whether the tool, x, y, ... [m], has still to come past the middle."""
+        self.crossed = self.crossed or not on_opposite_sides(tool, self.place)
+        return not self.crossed
 
     def pose(self) -> Matrix:
         """Pose of the tool (4x4), sucking down; the arm reaches all places in this one only."""

@@ -13,7 +13,6 @@ from behavior_executor.scene_nodes import Scene, patience_port
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot
 from behavior_jobs.bins import (
     PRESETS,
-    UP,
     BinFloor,
     BinSight,
     BinWatch,
@@ -42,6 +41,8 @@ from behavior_tree import (
 
 STEADY = (0.004, 0.03)
 """[m] and `rotation_gap` by which a grasp seems to move though its bin rests."""
+FINE = 0.0005
+"""[m] in which the aim at a place moves."""
 TOO_FAR = 10
 """Looks in a row at a bin below that is out of place, after which no bin is put there."""
 PALLET = "pallet"
@@ -401,6 +402,7 @@ class AimAtPlace(SyncActionNode):
         """Make the node, as the factory does."""
         super().__init__(name, config)
         self._looked = -math.inf
+        self._target = np.full((4, 4), math.inf)
 
     def tick(self) -> NodeStatus:
         """Aim."""
@@ -412,12 +414,14 @@ class AimAtPlace(SyncActionNode):
         if held is not None and under is not None and sight.stamp != self._looked:
             self._looked = sight.stamp
             aim.adjust(sight.tool[:3, 3], held.pose[:3, 3], under.pose[:3, 3])
-        target = aim.pose()
+        if not is_near(aim.pose(), self._target, FINE):
+            self._target = aim.pose()
+        target = self._target
         length = in_steps(funnel.stand_off(sight.tool, target))
         self.set_output("pose", stamped(self.get_input("frame"), target))
         self.set_output("approach", Vector3(z=-length))
         self.set_output("may_touch", [PALLET, *_around(aim, sight)])
-        self.set_output("crossing", on_opposite_sides(sight.tool[:3, 3], target[:3, 3]))
+        self.set_output("crossing", aim.crossing(sight.tool[:3, 3]))
         trouble = self._trouble(aim, funnel, under)
         self.set_failure_reason(trouble)
         return NodeStatus.FAILURE if trouble else NodeStatus.SUCCESS
@@ -449,6 +453,7 @@ class LiftTarget(SyncActionNode):
             _sight_port(),
             InputPort("frame", str, default="world", description="of the scene"),
             InputPort("height", float, description="[m] upwards"),
+            InputPort("least", float, default=-9.0, description="[m] height that it gets to"),
             OutputPort("pose", PoseStamped, description="of the tool"),
         )
 
@@ -456,7 +461,7 @@ class LiftTarget(SyncActionNode):
         """Compute."""
         sight: BinSight = self.get_input("sight")
         target = np.array(sight.tool)
-        target[:3, 3] += self.get_input("height") * UP
+        target[2, 3] = max(target[2, 3] + self.get_input("height"), self.get_input("least"))
         self.set_output("pose", stamped(self.get_input("frame"), target))
         return NodeStatus.SUCCESS
 

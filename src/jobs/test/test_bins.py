@@ -212,7 +212,7 @@ def test_the_cap_alone_hardly_retries_and_the_retry_phase_does() -> None:
     shift(0.010, 0.05)
     assert funnel.pushes == 1
     shift(0.0, 0.01)
-    shift(0.007, 0.01)
+    shift(0.008, 0.01)
     assert funnel.pushes == 2
 
 

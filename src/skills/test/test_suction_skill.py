@@ -162,5 +162,8 @@ def test_the_thing_at_the_lip_is_the_one_whose_surface_is_there_or_that_it_is_in
     world.add("box", *np.add(lip, [0, 0, 0.05]), size=(0.2, 0.3, 0.13))
     world.add("floor", *np.subtract(lip, [0, 0, 0.5 + EDGE]), size=(2.0, 2.0, 1.0))
     assert at_the_lip(lip, world.objects().values()).name == "box"
-    assert at_the_lip(np.add(lip, [0, 0, 0.5]), world.objects().values()) is None
+    # A zone all around that somebody has drawn is none.
+    world.add("zone", *lip, size=(1.0, 1.0, 1.0))
+    assert at_the_lip(lip, world.objects().values()).name == "box"
+    assert at_the_lip(np.add(lip, [0, 0, 0.6]), world.objects().values()) is None
     assert at_the_lip(lip, []) is None

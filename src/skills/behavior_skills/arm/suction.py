@@ -148,15 +148,20 @@ class SuctionSkill(Skill):
 
 
 def at_the_lip(lip: Array, things: Iterable[ObjectView]) -> ObjectView | None:
-    """The thing whose surface is at the lip, or that the lip is in; None: there is none.
+    """The thing whose surface is at the lip, a little inside too; None: there is none.
+
+    Around the lip there may also be zones that a behavior has drawn, whose surface is elsewhere.
 
     Args:
         lip: in the base frame [m].
         things: that there are.
     """
-    there = [thing for thing in things if thing.state is not ObjectState.LOST]
-    nearest = min(there, key=lambda thing: _beyond(thing, lip), default=None)
-    return nearest if nearest is not None and _beyond(nearest, lip) <= AT_THE_LIP else None
+    there = [
+        thing
+        for thing in things
+        if thing.state is not ObjectState.LOST and abs(_beyond(thing, lip)) <= AT_THE_LIP
+    ]
+    return min(there, key=lambda thing: _beyond(thing, lip), default=None)
 
 
 def _beyond(thing: ObjectView, point: Array) -> float:
