@@ -141,13 +141,18 @@ def problem_lines(problems: Sequence[XmlProblem]) -> list[str]:
     alike: dict[str, list[XmlProblem]] = {}
     for each in problems:
         alike.setdefault(each.message, []).append(each)
-    lines = []
-    for same in list(alike.values())[:_MOST_LINES]:
-        more = len(same) - 1
-        last = f" to line {same[-1].line}" if same[-1].line else ""
-        lines.append(f"{same[0]}" + (f" -- the same {more} more times, up{last}" if more else ""))
+    lines = [_together(same) for same in list(alike.values())[:_MOST_LINES]]
     rest = sum(map(len, list(alike.values())[_MOST_LINES:]))
     return [*lines, *([f"and {rest} more problems"] if rest else [])]
+
+
+def _together(same: Sequence[XmlProblem]) -> str:
+    """Problems with one message in one line."""
+    if len(same) == 1:
+        return str(same[0])
+    files = len({each.file for each in same})
+    where = f"in {files} files" if files > 1 else f"up to line {same[-1].line}"
+    return f"{same[0]} -- the same {len(same) - 1} more times, {where}"
 
 
 class LoadError(BehaviorTreeError):

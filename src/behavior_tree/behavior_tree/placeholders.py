@@ -116,6 +116,7 @@ class _Models:
 
     def __init__(self, factory: BehaviorTreeFactory) -> None:
         self._factory = factory
+        self._known = set(factory.manifests())
         ports = [port for each in factory.manifests().values() for port in each.ports.values()]
         self._types: dict[str, Any] = {type_name(each.type): each.type for each in ports}
         self._types.update({type_name(each): each for each in _BASIC_TYPES})
@@ -123,8 +124,9 @@ class _Models:
     def register(self, model: Element) -> None:
         type_id = model.get("ID") or ""
         kind = _KINDS.get(model.tag)
-        if not type_id or type_id in self._factory.manifests() or kind is None:
+        if not type_id or type_id in self._known or kind is None:
             return
+        self._known.add(type_id)
         try:
             _register(self._factory, _manifest(type_id, kind, self._ports(model)))
         except LogicError:

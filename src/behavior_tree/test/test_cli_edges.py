@@ -217,6 +217,10 @@ def test_very_many_problems_are_put_together(write, capsys):
     assert main(["check", write("b.xml", tree(different))]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert (len(lines), lines[-1]) == (102, "and 4900 more problems")
+    files = [write(f"{i}.xml", tree(body)) for i in range(3)]
+    assert main(["check", *files]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].endswith("-- the same 5000 more times, in 3 files")
 
 
 def test_names_of_files_that_are_written_first_are_not_told(write, tmp_path, capsys):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
 from behavior_tree.cli.stand_ins import Extend, make_factory
@@ -62,13 +63,17 @@ class _Check:
                 continue  # reported for that file
         documents = self._documents[file]
         problems = factory.check_file(file)
-        warnings = [*documents.warnings, *factory.load_warnings()]
+        read = documents.warnings if self._compat is None else []
+        warnings = [*read, *factory.load_warnings()]
         return [*problems, *(each for each in warnings if each.file in documents.files)]
 
     def _factory(self, file: Path) -> BehaviorTreeFactory:
         factory = make_factory([], self._register, extend=self._extend, compat=self._compat)
-        for each in (file, *self._documents):  # its own models come first
-            register_models(factory, self._documents[each].node_models.values())
+        own, *others = (self._documents[each] for each in (file, *self._documents))
+        register_models(
+            factory,
+            chain(own.node_models.values(), *(other.node_models.values() for other in others)),
+        )
         return factory
 
 
