@@ -3,6 +3,7 @@
 #             make demo DEMO=navigation has a mobile robot drive
 # make test   builds and tests everything
 # make setup  only makes the environment; `. ./activate` enters it
+# make environment  on a ROS 2 distribution: what it lacks, beside it; PARTS="planning robots simulation viewer" or some
 # make test-fast  the tests that need no process, no ROS graph and no patience: a minute and a half on two cores
 # make coverage   the same, and which lines they reach
 # make fuzz       draws inputs nobody has tried, an hour or more; FUZZ="--seconds 60 --seed 7"
@@ -18,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 endif
 
-.PHONY: demo test test-fast coverage fuzz setup clean
+.PHONY: demo test test-fast coverage fuzz setup environment clean
 
 demo: setup
 	@. ./activate && behavior demo $(DEMO)
@@ -39,5 +40,8 @@ setup:
 	@if [ -z "$(PYTHON)" ]; then echo "setup: Python is missing: install with 'apt-get install git make gcc g++ cmake python3 python3-venv python3-dev'" >&2; exit 1; fi
 	@PYTHONPATH=tools $(PYTHON) -m behavior_workspace
 
+environment:
+	@PYTHONPATH="tools:src/packages:$$PYTHONPATH" python3 -m behavior_workspace.distribution_environment $(PARTS)
+
 clean:
-	rm -rf build install log out .venv
+	rm -rf build install log out .venv .workspace

@@ -35,7 +35,7 @@ setup(
     license="Apache-2.0",
     entry_points={
         "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
-        "console_scripts": ["behavior = behavior_bringup.cli:main"],
+        "console_scripts": ["behavior = behavior_bringup.__main__:main"],
         "ros2cli.command": ["bt = behavior_bringup.ros2cli_command:BtCommand"],
     },
 )

@@ -8,6 +8,12 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 PACKAGE = "behavior_navigation"
+PROGRAMS = {
+    "nav2_map_loader": "nav2.map_loader",
+    "nav2_path_planner": "nav2.path_planner",
+    "nav2_route_planner": "nav2.route_planner",
+    "safety_gate": "safety_gate",
+}
 # colcon runs this in the build folder too, where links to files that are gone may lie.
 SOURCE = Path(__file__).resolve().parent
 
@@ -36,10 +42,8 @@ setup(
     entry_points={
         "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": [
-            "nav2_map_loader = behavior_navigation.nav2.map_loader:main",
-            "nav2_path_planner = behavior_navigation.nav2.path_planner:main",
-            "nav2_route_planner = behavior_navigation.nav2.route_planner:main",
-            "safety_gate = behavior_navigation.safety_gate:main",
+            f"{name} = behavior_packages.programs:{PACKAGE}.{module}.main"
+            for name, module in PROGRAMS.items()
         ],
     },
 )

@@ -21,5 +21,7 @@ setup(
     maintainer_email="maintainers@behavior-suite.invalid",
     description="Thin layer on rclpy: entry point, parameters, transforms, actions, tree leaves.",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["host = behavior_ros.host:script"]},
+    entry_points={
+        "console_scripts": ["host = behavior_packages.programs:behavior_ros.host.script"]
+    },
 )

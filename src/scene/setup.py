@@ -23,8 +23,8 @@ setup(
     entry_points={
         "behavior_packages": [f"{package_name} = {package_name}"],
         "console_scripts": [
-            "detector_node = behavior_scene.detector.node:main",
-            "scene_node = behavior_scene.node.scene_node:main",
+            "detector_node = behavior_packages.programs:behavior_scene.detector.node.main",
+            "scene_node = behavior_packages.programs:behavior_scene.node.scene_node.main",
         ],
     },
 )

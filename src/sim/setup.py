@@ -4,6 +4,12 @@
 from setuptools import setup
 
 PACKAGE = "behavior_sim"
+PROGRAMS = {
+    "base_driver_node": "base_driver",
+    "camera_node": "camera_node",
+    "navigation_node": "navigation.node",
+    "simulation_node": "node",
+}
 
 setup(
     name=PACKAGE,
@@ -25,10 +31,8 @@ setup(
     entry_points={
         "behavior_packages": [f"{PACKAGE} = {PACKAGE}"],
         "console_scripts": [
-            "base_driver_node = behavior_sim.base_driver:main",
-            "camera_node = behavior_sim.camera_node:main",
-            "navigation_node = behavior_sim.navigation.node:main",
-            "simulation_node = behavior_sim.node:main",
+            f"{name} = behavior_packages.programs:{PACKAGE}.{module}.main"
+            for name, module in PROGRAMS.items()
         ],
     },
 )

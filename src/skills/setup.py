@@ -2,6 +2,12 @@
 from setuptools import find_packages, setup
 
 package_name = "behavior_skills"
+PROGRAMS = {
+    "base_node": "base.base_node",
+    "skills_node": "node.skills_node",
+    "robot_state_publisher_node": "node.robot_state_publisher",
+    "wait_node": "node.wait_node",
+}
 
 setup(
     name=package_name,
@@ -23,10 +29,8 @@ setup(
     entry_points={
         "behavior_packages": [f"{package_name} = {package_name}"],
         "console_scripts": [
-            "base_node = behavior_skills.base.base_node:main",
-            "skills_node = behavior_skills.node.skills_node:main",
-            "robot_state_publisher_node = behavior_skills.node.robot_state_publisher:main",
-            "wait_node = behavior_skills.node.wait_node:main",
+            f"{name} = behavior_packages.programs:{package_name}.{module}.main"
+            for name, module in PROGRAMS.items()
         ],
     },
 )

@@ -23,7 +23,7 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            "vda5050_client = behavior_vda5050.node:main",
+            "vda5050_client = behavior_packages.programs:behavior_vda5050.node.main",
         ],
     },
 )

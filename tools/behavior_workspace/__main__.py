@@ -17,7 +17,7 @@ from behavior_workspace.layout import Layout
 from behavior_workspace.py_trees_versions import ensure_py_trees_versions
 from behavior_workspace.python_environment import ensure_python_environment
 from behavior_workspace.wheel_fixes import mend_wheels
-from behavior_workspace.workspace import ensure_workspace, install_prefix, python_path
+from behavior_workspace.workspace import ensure_workspace, python_path
 
 
 def set_up(layout: Layout) -> None:
@@ -31,7 +31,7 @@ def set_up(layout: Layout) -> None:
     _step("interface packages (about two minutes)", lambda: ensure_interfaces(layout))
     _step("py_trees releases for the tests", lambda: ensure_py_trees_versions(layout))
     _step("workspace", lambda: ensure_workspace(layout))
-    prefixes = [install_prefix(layout), interface_prefix(layout)]
+    prefixes = [layout.install, interface_prefix(layout)]
     write_environment(layout, prefixes=prefixes, python_path=python_path(layout))
 
 

@@ -31,8 +31,8 @@ def interface_prefix(layout: Layout) -> Path:
     """Where the interface packages of this checkout are, or will be, installed."""
     definitions = [
         file
-        for source in layout.interface_sources
-        for file in source.rglob("*")
+        for package in layout.interface_packages
+        for file in package.rglob("*")
         if file.suffix in {".msg", ".srv", ".action", ".idl"}
         or file.name in {"CMakeLists.txt", "package.xml"}
     ]
@@ -82,7 +82,7 @@ def _build(layout: Layout, prefix: Path) -> None:
             *("--log-base", str(layout.logs / "colcon_interfaces")),
             *("build", "--merge-install", "--build-base", str(work)),
             *("--install-base", str(prefix)),
-            *("--base-paths", *(str(source) for source in layout.interface_sources)),
+            *("--base-paths", *(str(package) for package in layout.interface_packages)),
             # Unoptimised: the generated code is not worth the minutes that -O2 takes here.
             *("--cmake-args", "--no-warn-unused-cli", "-DBUILD_TESTING=OFF"),
             *("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DCMAKE_CXX_FLAGS=-O0"),

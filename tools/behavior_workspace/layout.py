@@ -49,14 +49,25 @@ class Layout:
         return self.venv / "lib" / version / "site-packages"
 
     @property
+    def build(self) -> Path:
+        """Where setup has colcon build; `build/` is left to whoever calls colcon himself."""
+        return self.root / ".workspace" / "build"
+
+    @property
+    def install(self) -> Path:
+        """Where setup has colcon install; `install/` is left to whoever calls colcon himself."""
+        return self.root / ".workspace" / "install"
+
+    @property
     def logs(self) -> Path:
         """Output of the commands that setup runs."""
         return self.root / "log" / "setup"
 
     @property
-    def interface_sources(self) -> tuple[Path, ...]:
-        """Folders that hold interface packages."""
-        return (self.root / "underlay", self.root / "src" / "msgs")
+    def interface_packages(self) -> list[Path]:
+        """Folders of the interface packages."""
+        sources = (self.root / "underlay", self.root / "src" / "msgs")
+        return sorted(file.parent for source in sources for file in source.glob("*/package.xml"))
 
     @property
     def requirements(self) -> tuple[Path, ...]:

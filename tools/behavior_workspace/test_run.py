@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from behavior_workspace.errors import SetupError
 from behavior_workspace.layout import Layout
-from behavior_workspace.workspace import build_workspace, install_prefix, package_folders
+from behavior_workspace.workspace import build_workspace, package_folders
 
 TIMEOUT = 300
 """[s] after which a test that hangs fails, and shows where it hangs."""
@@ -55,7 +55,7 @@ def main() -> int:
     # that a test starts and interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     layout = Layout.of(Path(__file__).resolve().parents[2])
-    build = layout.root / "build"
+    build = layout.build
     for report in build.glob("*/pytest.xml"):
         report.unlink()
     try:
@@ -67,7 +67,7 @@ def main() -> int:
     tested = subprocess.run(
         [
             *("colcon", "--log-base", str(layout.root / "log"), "test", "--merge-install", *common),
-            *("--install-base", str(install_prefix(layout)), "--return-code-on-test-failure"),
+            *("--install-base", str(layout.install), "--return-code-on-test-failure"),
             *("--executor", "sequential", "--event-handlers", "console_cohesion+"),
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
             *("--pytest-args", "--durations=5", f"--timeout={TIMEOUT}"),

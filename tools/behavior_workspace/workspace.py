@@ -20,11 +20,6 @@ MANIFESTS = ("package.xml", "setup.py", "setup.cfg", "behavior.yaml")
 DATA_FOLDERS = ("config", "launch", "trees")
 
 
-def install_prefix(layout: Layout) -> Path:
-    """Where the Python packages are installed."""
-    return layout.root / "install"
-
-
 def package_folders(layout: Layout) -> list[Path]:
     """Folders of the Python packages, in a stable order."""
     candidates = [layout.root / "tools", *sorted((layout.root / "src").iterdir())]
@@ -33,8 +28,7 @@ def package_folders(layout: Layout) -> list[Path]:
 
 def python_path(layout: Layout) -> list[Path]:
     """What makes linked packages and their entry points importable."""
-    build = layout.root / "build"
-    linked = sorted(info.parent for info in build.glob("*/*.egg-info"))
+    linked = sorted(info.parent for info in layout.build.glob("*/*.egg-info"))
     version = layout.site_packages.parent.name
     return [*linked, interface_prefix(layout) / "lib" / version / "site-packages"]
 
@@ -48,11 +42,10 @@ def ensure_workspace(layout: Layout) -> bool:
     Raises:
         SetupError: the build failed.
     """
-    prefix = install_prefix(layout)
     value = digest(
         _inputs(layout), base=layout.root, salt=(str(layout.root), str(interface_prefix(layout)))
     )
-    stamp = prefix / "workspace.stamp"
+    stamp = layout.install / "workspace.stamp"
     if is_stamped(stamp, value):
         return False
     build_workspace(layout)
@@ -75,8 +68,8 @@ def build_workspace(layout: Layout) -> None:
             layout.venv / "bin" / "colcon",
             *("--log-base", str(layout.root / "log"), "build"),
             *("--merge-install", "--symlink-install"),
-            *("--build-base", str(layout.root / "build")),
-            *("--install-base", str(install_prefix(layout))),
+            *("--build-base", str(layout.build)),
+            *("--install-base", str(layout.install)),
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
         ],
         what="build the packages",

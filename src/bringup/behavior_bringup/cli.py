@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `behavior`, and the same verbs for `ros2 bt`.
+"""The verbs of the command `behavior`; `ros2 bt` hands its arguments over to it.
 
 Exit codes: 0 done, 1 it did not work, 2 the request was wrong. Every error is one sentence.
 """
-# PYTHON_ARGCOMPLETE_OK
 
 from __future__ import annotations
 

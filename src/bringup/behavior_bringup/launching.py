@@ -1,70 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stack description as actions of `launch`, for the launch file."""
+"""The stack description as actions of `launch`, for the launch file.
+
+This runs inside `ros2 launch`, in a Python that need have no package beyond the distribution's:
+`launch_plan` reads the description, in the Python of our nodes.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, Shutdown
-from launch.substitutions import LaunchConfiguration
+from launch.logging import launch_config
 from launch_ros.actions import Node
 
-from behavior_bringup.description import Process, load_stack, resolve, stack_file
-from behavior_bringup.environment import enter_domain
-from behavior_bringup.offers import world_or_default
-from behavior_bringup.paths import journal_file
-from behavior_bringup.security.policy import enclave_arguments
-from behavior_bringup.stack import host_command, write_parameters
+from behavior_packages.interpreter import interpreter
+
+LAUNCH_FILE = "bringup.launch.py"
 
 
 def launch_arguments() -> list[Any]:
-    """One launch argument for every argument of the stack."""
-    stack = load_stack(stack_file(world_or_default(None)))
+    """One launch argument for every argument of the stack that the command line chooses.
+
+    Included in another launch file only the world is declared: which stack it is, and so which
+    arguments it has, is known when it is brought up.
+    """
+    if not any(word.endswith(LAUNCH_FILE) for word in sys.argv):
+        return [DeclareLaunchArgument("world", default_value="", description="empty: the default")]
+    chosen = [word.removeprefix("world:=") for word in sys.argv if word.startswith("world:=")]
+    arguments = _answer(world=chosen[-1] if chosen else None)
     return [
-        DeclareLaunchArgument(
-            name, default_value=_launch_text(argument.default), description=argument.help
-        )
-        for name, argument in stack.arguments.items()
+        DeclareLaunchArgument(name, default_value=argument["default"], description=argument["help"])
+        for name, argument in arguments.items()
     ]
 
 
 def launch_processes(context: Any) -> list[Any]:
     """The processes of the world that was chosen; the launch file calls it."""
-    enter_domain(None)  # the processes inherit this one's environment
-    world = LaunchConfiguration("world").perform(context)
-    stack = load_stack(stack_file(world))
-    arguments = {
-        name: LaunchConfiguration(name, default=_launch_text(argument.default)).perform(context)
-        for name, argument in stack.arguments.items()
-    }
-    if "journal" in stack.arguments and not arguments["journal"]:
-        arguments["journal"] = str(journal_file("launch", world))
-    processes = resolve(stack, environment="distribution", arguments=arguments)
-    folder = Path(tempfile.mkdtemp(prefix="behavior-launch-"))
-    return [_action(process, folder) for process in processes]
+    given = dict(context.launch_configurations)
+    folder = tempfile.mkdtemp(prefix="behavior-", dir=launch_config.log_dir)
+    plan = _answer(world=given.get("world") or None, given=given, folder=folder)
+    for name in plan["unset"]:
+        os.environ.pop(name, None)
+    os.environ.update(plan["set"])  # the processes inherit this one's environment
+    return [_action(process) for process in plan["processes"]]
 
 
-def _action(process: Process, folder: Path) -> Any:
+def _answer(**request: Any) -> dict[str, Any]:
+    """What `launch_plan` answers.
+
+    Raises:
+        RuntimeError: its sentence; launch shows it.
+    """
+    done = subprocess.run(
+        [interpreter(), "-m", "behavior_bringup.launch_plan"],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _action(process: dict[str, Any]) -> Any:
     """One process; the launch ends with a process of ours, not with a window that is closed."""
-    if process.program is not None:
+    name = process["name"]
+    if program := process.get("program"):
         return Node(
-            package=process.program.package,
-            executable=process.program.executable,
-            name=process.name,
-            arguments=process.program.arguments,
-            ros_arguments=enclave_arguments(process.name),
-            parameters=[process.program.parameters],
+            package=program["package"],
+            executable=program["executable"],
+            name=name,
+            arguments=program["arguments"],
+            ros_arguments=process["ros_arguments"],
+            parameters=[program["parameters"]],
             output="screen",
         )
     return ExecuteProcess(
-        cmd=host_command(process, write_parameters(process, folder)),
-        name=process.name,
+        cmd=process["command"],
+        name=name,
         output="screen",
-        on_exit=[Shutdown(reason=f"the process '{process.name}' ended")],
+        on_exit=[Shutdown(reason=f"the process '{name}' ended")],
     )
-
-
-def _launch_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launch file, against stand-ins for launch and launch_ros where these are not installed."""
+"""The launch file, against stand-ins for launch and launch_ros."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -51,19 +51,8 @@ class LaunchDescription(Action):
     pass
 
 
-class LaunchConfiguration:
-    def __init__(self, name: str, default: str | None = None) -> None:
-        self.name = name
-        self.default = default
-
-    def perform(self, context: dict[str, str]) -> str:
-        value = context.get(self.name, self.default)
-        assert value is not None
-        return value
-
-
 @pytest.fixture
-def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
+def launch_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     stand_ins = {
         "launch": {"LaunchDescription": LaunchDescription},
         "launch.actions": {
@@ -72,7 +61,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
             "OpaqueFunction": OpaqueFunction,
             "Shutdown": Shutdown,
         },
-        "launch.substitutions": {"LaunchConfiguration": LaunchConfiguration},
+        "launch.logging": {"launch_config": types.SimpleNamespace(log_dir=str(tmp_path))},
         "launch_ros": {},
         "launch_ros.actions": {"Node": Node},
     }
@@ -93,19 +82,41 @@ def launch_file(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def actions_of(launch_file: Any, **context: str) -> dict[str, Action]:
     *_, opaque = launch_file.generate_launch_description().positional[0]
-    values = {"world": "block_stacking", **context}
-    return {action.keywords["name"]: action for action in opaque.keywords["function"](values)}
+    given = types.SimpleNamespace(launch_configurations=context)
+    return {action.keywords["name"]: action for action in opaque.keywords["function"](given)}
 
 
-def test_every_argument_of_the_stack_is_a_launch_argument(launch_file: Any) -> None:
+def declared(launch_file: Any) -> dict[str, dict[str, Any]]:
     *arguments, _ = launch_file.generate_launch_description().positional[0]
-    stack = load_stack(stack_file("block_stacking"))
-    assert [argument.positional[0] for argument in arguments] == list(stack.arguments)
-    assert all(isinstance(x.keywords["default_value"], str) for x in arguments)
+    return {argument.positional[0]: argument.keywords for argument in arguments}
+
+
+@pytest.mark.parametrize("world", ["block_stacking", "navigation"])
+def test_every_argument_of_the_world_is_a_launch_argument(
+    launch_file: Any, world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["ros2", "launch", "behavior_bringup", "bringup.launch.py", f"world:={world}"]
+    monkeypatch.setattr(sys, "argv", words)
+    arguments = declared(launch_file)
+    assert list(arguments) == list(load_stack(stack_file(world)).arguments)
+    assert arguments["world"]["default_value"] == world
+    assert all(isinstance(each["default_value"], str) for each in arguments.values())
+
+
+def test_included_in_another_launch_file_it_leaves_the_stacks_defaults_to_the_stack(
+    launch_file: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ros2", "launch", "mine.launch.py", "world:=of_mine"])
+    assert list(declared(launch_file)) == ["world"]
+
+
+def test_a_wrong_request_is_one_sentence(launch_file: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"^There is no world 'dor': did you mean 'door'"):
+        actions_of(launch_file, world="dor")
 
 
 def test_the_same_processes_with_the_same_parameters(launch_file: Any) -> None:
-    actions = actions_of(launch_file, speed="2.0", headless="true")
+    actions = actions_of(launch_file, world="block_stacking", speed="2.0", headless="true")
     expected = resolve(
         load_stack(stack_file("block_stacking")),
         environment="distribution",
@@ -129,9 +140,36 @@ def test_the_same_processes_with_the_same_parameters(launch_file: Any) -> None:
 
 
 def test_the_distributions_programs_replace_ours(launch_file: Any) -> None:
-    actions = actions_of(launch_file)
+    actions = actions_of(launch_file, world="")
     assert isinstance(actions["robot_state_publisher"], Node)
     assert isinstance(actions["rviz"], Node)
     assert "robot_state_publisher" not in " ".join(actions["skills"].keywords["cmd"])
     (description,) = actions["robot_state_publisher"].keywords["parameters"]
     assert 'link name="tool"' in description["robot_description"]
+
+
+ONLY_THE_DISTRIBUTIONS = """
+import sys, types
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        root = name.partition(".")[0]
+        ours = ("behavior_packages", "behavior_bringup", "yaml", "_yaml")
+        if root not in sys.stdlib_module_names and root not in ours:
+            raise ImportError(f"{name} is not the distribution's")
+
+sys.meta_path.insert(0, Finder())
+for part in ("launch", "launch_ros", "ros2cli"):
+    for name in (part, f"{part}.actions", f"{part}.logging", f"{part}.command"):
+        module = sys.modules[name] = types.ModuleType(name)
+        module.__getattr__ = lambda name: object
+import behavior_bringup.launching, behavior_bringup.ros2cli_command
+"""
+
+
+def test_what_runs_inside_ros2_needs_nothing_beyond_the_distribution() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ONLY_THE_DISTRIBUTIONS], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0

@@ -10,6 +10,7 @@ It is a class, or a function, that makes a planner for a robot: a :class:`Planne
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -59,5 +60,10 @@ def create_planner(
     factory: PlannerFactory = EmbeddedPlanner
     if backend != AUTO:
         factory = packages().find("planners", backend).load()
+    if factory is EmbeddedPlanner and find_spec("ompl") is None:
+        raise RuntimeError(
+            "the embedded planner needs ompl, which is not installed: 'make environment' brings it"
+            " (docs/setup.md), or choose the planner 'moveit'"
+        )
     model = robot if isinstance(robot, RobotModel) else load_robot(robot)
     return factory(model, scene, seed=seed)

@@ -7,15 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import ompl.base as ob
-import ompl.geometric as og
-import ompl.util as ou
 
 from behavior_motion.checks import Matrix, Vector
 
-ou.setLogLevel(ou.LogLevel.LOG_NONE)
+if TYPE_CHECKING:
+    import ompl.base as ob
 
 # OMPL draws the seed of every sampler from one generator of the process. Setting that generator
 # before each search, with no other search in between, makes equal calls give equal paths.
@@ -57,6 +56,12 @@ def connect(
         limits: When to give up.
         seed: Of all random choices.
     """
+    # Imported here: who plans by MoveIt may do without it.
+    import ompl.base as ob
+    import ompl.geometric as og
+    import ompl.util as ou
+
+    ou.setLogLevel(ou.LogLevel.LOG_NONE)
     dof = len(start)
     space = ob.RealVectorStateSpace(dof)
     bounds = ob.RealVectorBounds(dof)
