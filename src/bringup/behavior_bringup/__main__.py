@@ -4,16 +4,9 @@
 
 import sys
 
-from behavior_packages.interpreter import enter
+from behavior_packages.programs import Program
 
-
-def main() -> int:
-    """Run the command; returns the exit code."""
-    enter()
-    from behavior_bringup.cli import main as command
-
-    return command()
-
+main = Program("behavior_bringup.cli.main")
 
 if __name__ == "__main__":
     sys.exit(main())

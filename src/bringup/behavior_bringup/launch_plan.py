@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `launching` asks for: `python -m behavior_bringup.launch_plan`, in the Python of our nodes.
+"""What `launching` asks for, answered in the Python of our nodes.
 
 Request and answer are JSON on the standard input and output; an error is a sentence.
 """
@@ -89,7 +89,3 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

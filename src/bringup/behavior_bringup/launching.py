@@ -7,6 +7,7 @@ This runs inside `ros2 launch`, in a Python that need have no package beyond the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -21,6 +22,7 @@ from launch_ros.actions import Node
 from behavior_packages.interpreter import interpreter
 
 LAUNCH_FILE = "bringup.launch.py"
+PLAN = ("behavior_packages.programs", "behavior_bringup.launch_plan.main")
 
 
 def launch_arguments() -> list[Any]:
@@ -29,10 +31,12 @@ def launch_arguments() -> list[Any]:
     Included in another launch file only the world is declared: which stack it is, and so which
     arguments it has, is known when it is brought up.
     """
-    if not any(word.endswith(LAUNCH_FILE) for word in sys.argv):
-        return [DeclareLaunchArgument("world", default_value="", description="empty: the default")]
-    chosen = [word.removeprefix("world:=") for word in sys.argv if word.startswith("world:=")]
-    arguments = _answer(world=chosen[-1] if chosen else None)
+    arguments = {"world": {"default": "", "help": "which one is brought up; empty: the default"}}
+    if any(word.endswith(LAUNCH_FILE) for word in sys.argv):
+        chosen = [word.removeprefix("world:=") for word in sys.argv if word.startswith("world:=")]
+        # Where something is wrong, bringing it up says so: launch would blame this file's syntax.
+        with contextlib.suppress(RuntimeError):
+            arguments = _answer(world=chosen[-1] if chosen else None)
     return [
         DeclareLaunchArgument(name, default_value=argument["default"], description=argument["help"])
         for name, argument in arguments.items()
@@ -57,7 +61,7 @@ def _answer(**request: Any) -> dict[str, Any]:
         RuntimeError: its sentence; launch shows it.
     """
     done = subprocess.run(
-        [interpreter(), "-m", "behavior_bringup.launch_plan"],
+        [interpreter(), "-m", *PLAN],
         input=json.dumps(request),
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 import types
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from behavior_bringup.description import load_stack, resolve, stack_file
+from behavior_bringup.launch_plan import Request, answer
 from behavior_bringup.paths import journal_file
 
 ROOT = Path(__file__).parents[3]
@@ -86,11 +88,22 @@ def actions_of(launch_file: Any, **context: str) -> dict[str, Action]:
     return {action.keywords["name"]: action for action in opaque.keywords["function"](given)}
 
 
+@pytest.fixture
+def at_once(launch_file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of this process: another one takes a second for each."""
+
+    def answered(**request: Any) -> Any:
+        return json.loads(json.dumps(answer(Request(**request))))
+
+    monkeypatch.setattr("behavior_bringup.launching._answer", answered)
+
+
 def declared(launch_file: Any) -> dict[str, dict[str, Any]]:
     *arguments, _ = launch_file.generate_launch_description().positional[0]
     return {argument.positional[0]: argument.keywords for argument in arguments}
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("world", ["block_stacking", "navigation"])
 def test_every_argument_of_the_world_is_a_launch_argument(
     launch_file: Any, world: str, monkeypatch: pytest.MonkeyPatch
@@ -110,7 +123,9 @@ def test_included_in_another_launch_file_it_leaves_the_stacks_defaults_to_the_st
     assert list(declared(launch_file)) == ["world"]
 
 
-def test_a_wrong_request_is_one_sentence(launch_file: Any) -> None:
+def test_a_wrong_request_is_one_sentence(launch_file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["ros2", "launch", "x", "bringup.launch.py", "world:=dor"])
+    assert list(declared(launch_file)) == ["world"]
     with pytest.raises(RuntimeError, match=r"^There is no world 'dor': did you mean 'door'"):
         actions_of(launch_file, world="dor")
 
@@ -139,6 +154,7 @@ def test_the_same_processes_with_the_same_parameters(launch_file: Any) -> None:
             assert yaml.safe_load(file) == process.parameter_document()
 
 
+@pytest.mark.usefixtures("at_once")
 def test_the_distributions_programs_replace_ours(launch_file: Any) -> None:
     actions = actions_of(launch_file, world="")
     assert isinstance(actions["robot_state_publisher"], Node)

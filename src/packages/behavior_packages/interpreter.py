@@ -19,7 +19,7 @@ _ENTERED = "_BEHAVIOR_PYTHON_ENTERED"
 """Number of the process that has entered it."""
 
 
-class InterpreterError(Exception):
+class InterpreterError(RuntimeError):
     """The Python that was asked for cannot be used; the message says what to do."""
 
 
@@ -57,6 +57,12 @@ def interpreter() -> str:
     if sys.prefix == sys.base_prefix and folder and (python := folder / "bin" / "python").exists():
         return str(python)
     return sys.executable
+
+
+def lacks_environment() -> bool:
+    """Whether this is a distribution's own Python, and no environment is beside it."""
+    folder = environment_folder()
+    return sys.prefix == sys.base_prefix and folder is not None and not folder.exists()
 
 
 def enter() -> None:

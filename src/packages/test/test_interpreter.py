@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from behavior_packages.interpreter import InterpreterError, environment_folder, interpreter
+from behavior_packages.programs import no_such_package
 
 PROGRAM = "import sys; from behavior_packages.programs import shown; sys.exit(shown.main())"
 SHOWN = "import sys\ndef main():\n    print(sys.executable, *sys.argv[1:])\n    return 3\n"
@@ -89,6 +90,14 @@ def test_a_python_that_is_not_there_is_one_sentence(started: Path) -> None:
     assert done.stderr.splitlines() == [
         "behavior: BEHAVIOR_PYTHON names no program: '/no/such': unset it, or let it name a Python"
     ]
+
+
+def test_without_its_environment_a_program_says_what_brings_it(
+    distribution: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/nowhere")
+    with pytest.raises(SystemExit, match=r"^no_such_package.node needs .* 'make environment' in"):
+        no_such_package.node.main()
 
 
 def test_an_entry_point_names_a_program_without_importing_it(
