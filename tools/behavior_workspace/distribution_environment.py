@@ -21,7 +21,7 @@ from behavior_workspace.digest import is_stamped, write_stamp
 from behavior_workspace.errors import SetupError
 from behavior_workspace.python_environment import clean_environment
 
-EVERYWHERE = ("pydantic", "toppra", "ruckig", "daqp")
+EVERYWHERE = ("pydantic", "scipy", "toppra", "ruckig", "daqp")
 """Too old in Jazzy's Ubuntu, or not there; whatever moves an arm or sees needs them."""
 PARTS = {
     "planning": ("ompl",),
@@ -30,7 +30,7 @@ PARTS = {
     "viewer": ("viser", "yourdfpy"),
 }
 """What the embedded planner, the suite's own robot files, simulated worlds and the viewer need."""
-KEPT = ("numpy", "scipy")
+KEPT = "numpy"
 """Never another version than the distribution's."""
 
 
@@ -52,12 +52,12 @@ def wanted(requirements: str, parts: Iterable[str]) -> list[str]:
     known = pins(requirements)
     names = [*EVERYWHERE, *(name for part in parts for name in PARTS[part])]
     try:
-        kept = [f"{name}=={version(name)}" for name in KEPT]
+        kept = f"{KEPT}=={version(KEPT)}"
     except PackageNotFoundError as error:
         raise SetupError(
-            f"the distribution's Python has no {error.name}: run rosdep first (docs/setup.md)"
+            f"the distribution's Python has no {KEPT}: run rosdep first (docs/setup.md)"
         ) from error
-    return [*(known[name] for name in names), *kept]
+    return [*(known[name] for name in names), kept]
 
 
 def make_environment(folder: Path, wanted: list[str], logs: Path) -> bool:
