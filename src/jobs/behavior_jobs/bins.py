@@ -178,6 +178,8 @@ class RetryFunnel:
     capped: bool = True
     pushes: int = 0
     """How often it was pushed aside."""
+    feels: bool = False
+    """It was, and has not come up again: where the tool is measured counts."""
     _way: float = math.inf
     _entered: bool = False
 
@@ -190,9 +192,11 @@ class RetryFunnel:
             self._way = distance
         if distance < NEAR_PLACE and beside > PUSHED * self.std_dev and self._entered:
             self.pushes += 1
-            self._entered = False
+            self._entered, self.feels = False, True
         elif beside <= 0.5 * self.std_dev:
             self._entered = True
+        if float(offset[2]) > 0.5 * self.least:
+            self.feels = False
         if not self.capped:
             return self.length
         return self.least if self.pushes else min(self.length, self._way)

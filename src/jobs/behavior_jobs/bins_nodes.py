@@ -41,7 +41,7 @@ from behavior_tree import (
 
 STEADY = (0.004, 0.03)
 """[m] and `rotation_gap` by which a grasp seems to move though its bin rests."""
-FINE = 0.0005
+FINE = 0.001
 """[m] in which the aim at a place moves."""
 TOO_FAR = 10
 """Looks in a row at a bin below that is out of place, after which no bin is put there."""
@@ -395,6 +395,7 @@ class AimAtPlace(SyncActionNode):
             OutputPort("pose", PoseStamped, description="of the tool"),
             OutputPort("approach", Vector3, description="[m] in the frame of the scene"),
             OutputPort("may_touch", list[str], description="pallet and bins at the place"),
+            OutputPort("feel", bool, description="it was pushed aside: look where the tool is"),
             _crossing_port(),
         )
 
@@ -420,6 +421,7 @@ class AimAtPlace(SyncActionNode):
         length = in_steps(funnel.stand_off(sight.tool, target))
         self.set_output("pose", stamped(self.get_input("frame"), target))
         self.set_output("approach", Vector3(z=-length))
+        self.set_output("feel", funnel.feels)
         self.set_output("may_touch", [PALLET, *_around(aim, sight)])
         self.set_output("crossing", aim.crossing(sight.tool[:3, 3]))
         trouble = self._trouble(aim, funnel, under)

@@ -208,9 +208,12 @@ def test_the_cap_alone_hardly_retries_and_the_retry_phase_does() -> None:
     assert shift(0.0, 0.02) == pytest.approx(0.0)
     assert shift(0.010, 0.003) == pytest.approx(0.1297, abs=1e-4)
     assert funnel.pushes == 1
+    assert funnel.feels
     # Still aside it is the same push; after another way down it is another one.
     shift(0.010, 0.05)
     assert funnel.pushes == 1
+    shift(0.0, 0.1)
+    assert not funnel.feels  # up again, it comes in anew
     shift(0.0, 0.01)
     shift(0.008, 0.01)
     assert funnel.pushes == 2

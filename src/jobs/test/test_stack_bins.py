@@ -153,7 +153,7 @@ def _displace(world: World, placed: str, name: str, x: float) -> None:
 
 def test_bin_that_is_pushed_aside_comes_in_again() -> None:
     world = world_of(DOWN)
-    mission = Mission(world, bins="1")
+    mission = Mission(world, bins="1", place_std_dev="0.005")
     carrying(world, mission, "bin_0")
     goal, world.speed = PLACES[0], 0.3
     mission.until(lambda: math.dist(world.tool[:3, 3], goal) < 0.03)
