@@ -16,7 +16,7 @@ COLCON := colcon --log-base log
 # Every program that a test starts would else compile all that it imports.
 ifneq ($(PYTHONDONTWRITEBYTECODE),)
 export PYTHONDONTWRITEBYTECODE :=
-export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.workspace/pycache
 endif
 
 .PHONY: demo test test-fast coverage fuzz setup environment clean
