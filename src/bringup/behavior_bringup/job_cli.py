@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types, completion, job_options, job_verbs
+from behavior_bringup import argument_types, completion, job_verbs
 from behavior_bringup.options import add_cameras, add_seed, add_speed, add_stack, add_world
 
 WATCHABLE = 4.0
@@ -60,11 +60,12 @@ def _add_disturb(subparsers: Any) -> None:
 def _add_own_options(parser: argparse.ArgumentParser) -> None:
     """Parameters of the mission, and options that the job brings along."""
     parser.add_argument(
-        "--set",
+        "--param",
         action="append",
-        type=job_options.setting,
-        metavar="NAME=VALUE",
-        help="a parameter of the mission; may be given several times",
+        default=[],
+        type=argument_types.parameter,
+        metavar="KEY=VALUE",
+        help="a parameter of the mission, see 'behavior mission show'; may be given again",
     )
     parser.set_defaults(extra=())
 

@@ -16,33 +16,21 @@ from behavior_sim.judging import JobOption, Setting
 from behavior_sim.trials import ConfigurableJob, Job
 
 
-def setting(text: str) -> tuple[str, str]:
-    """`NAME=VALUE` of `--set`.
-
-    Raises:
-        argparse.ArgumentTypeError: it is something else.
-    """
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
-    return name, value
-
-
 def configured(job: Job, options: argparse.Namespace, *, evaluation: bool) -> Job:
     """The job as the command line wants it.
 
     Args:
         job: as its package offers it.
-        options: with `set`, parameters of its mission, and `extra`, options of its own.
+        options: with `param`, parameters of its mission, and `extra`, options of its own.
         evaluation: it is to be measured, not shown.
 
     Raises:
         UsageError: the job does not know an option, or a value cannot be.
     """
-    parameters = dict(options.set or ())
+    parameters = dict(options.param)
     if not isinstance(job, ConfigurableJob):
         if parameters or options.extra:
-            given = [*(f"--set {name}=" for name in parameters), *options.extra]
+            given = [*(f"--param {name}=" for name in parameters), *options.extra]
             raise UsageError(f"'{job.name}' takes no options of its own: leave {given[0]} away")
         return job
     values = _parsed(job.name, job.options, options.extra)

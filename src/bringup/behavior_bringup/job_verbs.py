@@ -131,7 +131,7 @@ def _about(options: argparse.Namespace) -> dict[str, Any]:
     """What makes episodes comparable."""
     names = ("mission", "world", "disturb", "cameras", "speed", "extra")
     about = {name: getattr(options, name) for name in names}
-    return {**about, "set": [f"{name}={value}" for name, value in options.set or ()]}
+    return {**about, "param": [f"{key}={value}" for key, value in options.param]}
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def order_of(name: str, parameters: Mapping[str, str] = NOTHING) -> MissionActio
     except PackageError as error:
         raise BringupError(str(error)) from error
     if parameters:
-        raise UsageError(f"'{name}' is a sequence, which has no parameters: leave --set away")
+        raise UsageError(f"'{name}' is a sequence, which has no parameters: leave --param away")
     return sequence_action(read_steps(Path(file)))
 
 

@@ -17,7 +17,7 @@ from behavior_sim.trials import Job
 
 
 def line(*extra: str, **parameters: str) -> SimpleNamespace:
-    return SimpleNamespace(extra=list(extra), set=list(parameters.items()))
+    return SimpleNamespace(extra=list(extra), param=list(parameters.items()))
 
 
 def test_a_job_gets_its_options_and_the_parameters_of_its_mission() -> None:
@@ -49,7 +49,7 @@ def test_a_job_without_options_takes_parameters() -> None:
         ("stack_bins", line("--boxes", "3"), r"unrecognized arguments: --boxes 3: it takes --bins"),
         ("stack_blocks", line("--bins", "3"), "it takes none of its own"),
         ("navigation", line("--bins", "3"), "leave --bins away"),
-        ("navigation", line(x="1"), "leave --set x= away"),
+        ("navigation", line(x="1"), "leave --param x= away"),
     ],
 )
 def test_what_a_job_does_not_take_is_told(name: str, options: SimpleNamespace, why: str) -> None:
@@ -58,7 +58,7 @@ def test_what_a_job_does_not_take_is_told(name: str, options: SimpleNamespace, w
 
 
 def test_a_sequence_takes_no_parameters() -> None:
-    with pytest.raises(UsageError, match="leave --set away"):
+    with pytest.raises(UsageError, match="leave --param away"):
         order_of("warehouse_tour", {"x": "1"})
 
 
@@ -68,15 +68,15 @@ def test_the_command_hands_on_what_it_does_not_know(
     seen = []
 
     def take(job: object, options: object, *, evaluation: bool) -> object:
-        seen.append((options.extra, options.set, evaluation))
+        seen.append((options.extra, options.param, evaluation))
         raise UsageError("seen")
 
     monkeypatch.setattr(job_verbs, "configured", take)
-    assert main(["demo", "stack_bins", "--bins", "3", "--seed", "4", "--set", "a=b=c"]) == 2
+    assert main(["demo", "stack_bins", "--bins", "3", "--seed", "4", "--param", "a=b=c"]) == 2
     assert main(["evaluate", "stack_bins", "--misaligned", "--episodes", "2"]) == 2
-    assert seen == [(["--bins", "3"], [("a", "b=c")], False), (["--misaligned"], None, True)]
+    assert seen == [(["--bins", "3"], [("a", "b=c")], False), (["--misaligned"], [], True)]
     capsys.readouterr()
-    assert main(["demo", "stack_bins", "--set", "nonsense"]) == 2
-    assert "not of the form NAME=VALUE" in capsys.readouterr().err
+    assert main(["demo", "stack_bins", "--param", "nonsense"]) == 2
+    assert "must look like KEY=VALUE" in capsys.readouterr().err
     assert main(["packages", "--misaligned"]) == 2
     assert "nrecognized arguments: --misaligned" in capsys.readouterr().err
