@@ -314,7 +314,10 @@ class MoveArm(_Node, StatefulActionNode):
     @classmethod
     def provided_ports(cls) -> dict[str, Any]:
         return ports_list(
-            InputPort("mode", str), InputPort("joints", str), OutputPort("phase", str)
+            InputPort("mode", str),
+            InputPort("joints", str),
+            InputPort("avoid_collisions", bool, True),
+            OutputPort("phase", str),
         )
 
     def on_start(self) -> NodeStatus:
