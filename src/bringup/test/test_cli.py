@@ -61,10 +61,10 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
         (["tree", "check"], "required: FILE"),
         (["tree", "replay", "--speed", "0", "x.btlog"], "must be a number above 0"),
         (["disturb", "blue_block", "--to", "0", "0", "x"], "a number, at most 100"),
-        (["demo", "juggle"], "choose one of insert_shelf, "),
+        (["demo", "juggle"], "choose one of decider_stack_blocks, "),
         (["demo", "stack_blocks", "--world", "nowhere"], "There is no world 'nowhere'"),
         (["demo", "navigation", "--cameras"], "has no cameras"),
-        (["evaluate", "juggle"], "choose one of insert_shelf, "),
+        (["evaluate", "juggle"], "choose one of decider_stack_blocks, "),
         (["evaluate", "stack_blocks", "--episodes", "0"], "whole number of 1 or more"),
     ],
 )

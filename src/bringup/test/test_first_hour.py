@@ -184,7 +184,7 @@ def test_a_process_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPat
         ("mission rum", "did you mean 'run'"),
         ("scene asc", "did you mean 'ask'?"),
         ("scene ask distanc cup", "did you mean 'distance'"),
-        ("up --world block_staking", "did you mean 'block_stacking'?"),
+        ("up --world block_staking", "did you mean 'block_stacking'"),
         ("up spede:=2", "did you mean 'speed'"),
         ("demo stack_blok", "did you mean 'stack_blocks'"),
         ("evaluate open_dor", "did you mean 'open_door'?"),
