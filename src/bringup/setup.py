@@ -17,8 +17,8 @@ setup(
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed", "templates/**/*.in"]},
     data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
         *(
             (f"share/{PACKAGE}/{dirname(file)}", [file])

@@ -11,8 +11,8 @@ setup(
     packages=find_packages(exclude=["test"]),
     package_data={NAME: ["py.typed"]},
     data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         ("share/ament_index/resource_index/behavior_packages", [f"resource/{NAME}"]),
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],

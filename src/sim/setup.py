@@ -17,8 +17,8 @@ setup(
     packages=[PACKAGE, f"{PACKAGE}.navigation"],
     package_data={PACKAGE: ["py.typed"]},
     data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         ("share/ament_index/resource_index/behavior_packages", [f"resource/{PACKAGE}"]),
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],

@@ -15,8 +15,8 @@ setup(
     packages=find_packages(exclude=["test"]),
     package_data={package_name: ["py.typed"]},
     data_files=[
-        ("share/ament_index/resource_index/packages", ["resource/" + package_name]),
         ("share/ament_index/resource_index/behavior_packages", ["resource/" + package_name]),
+        ("share/ament_index/resource_index/packages", ["resource/" + package_name]),
         ("share/" + package_name, ["package.xml", "behavior.yaml"]),
     ],
     install_requires=["setuptools"],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """On a ROS 2 distribution: where each dependency comes from, and who can do without it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -101,3 +102,24 @@ def test_plain_colcon_finds_its_folders_empty_and_leaves_the_underlay_alone():
     assert (REPOSITORY / "underlay" / "COLCON_IGNORE").exists()
     names = sorted(folder.name for folder in layout.interface_packages)
     assert names == ["behavior_msgs", "control_msgs", "tf2_msgs", "vision_msgs"]
+
+
+@pytest.mark.parametrize(("depends", "starts"), [("behavior_ros", "x\n"), ("rclpy", "")])
+def test_colcon_tests_our_packages_in_our_python(tmp_path, depends, starts):
+    noted = tmp_path / "noted"
+    noted.touch()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "package.xml").write_text(f"<package><depend>{depends}</depend></package>")
+    (tmp_path / "test_one.py").write_text("def test_one(): pass\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env={**os.environ, "BEHAVIOR_PYTHON": str(python)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 passed" in done.stdout
+    assert noted.read_text() == starts
