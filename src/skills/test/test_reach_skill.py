@@ -176,6 +176,26 @@ def test_a_newer_goal_goes_on_from_the_motion(rig):
     world.keeps_limits(acceleration=1.0)
 
 
+def test_a_newer_goal_turns_the_arm_at_once(planner):
+    ways = []
+    for replaced in (False, True):
+        world, *_ = rig = rig_of(planner)
+        if replaced:
+            world.cancel_at, world.reason = 0.4, REPLACED
+            with pytest.raises(Cancelled):
+                skill_of(rig).run()
+            began = world.time
+            world.cancel_at, world.target = None, down(0.55, -0.1, 0.3)
+        skill_of(rig).run()
+        world.keeps_limits(acceleration=1.0)
+        ways.append(np.array(world.sampled))
+        times = world.times
+    count = min(map(len, ways))
+    apart = np.abs(ways[0][:count] - ways[1][:count]).max(axis=1) > 1e-4
+    # Where a target that moves waits for what has been told ahead, a new goal need not.
+    assert began < times[int(np.argmax(apart))] <= began + 0.025
+
+
 def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     world = rig[0]
     world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q

@@ -63,7 +63,7 @@ class BeliefKeeper:
         self._off_since: dict[str, float] = {}
         self._carried = ""
         self._tool_T_block: Matrix = np.eye(4)
-        self._way: deque[tuple[float, Matrix]] = deque()
+        self._way: deque[tuple[float, list[float]]] = deque()
         """When the held block was where [s], [m]."""
 
     def update(
@@ -82,9 +82,10 @@ class BeliefKeeper:
             not changed.
         """
         self._carry(tool, held, now)
+        hand = tool[:3, 3].tolist()
         for name, measurement in measured.items():
             if now - measurement.stamp < self.rules.timeout:
-                self._sync(name, measurement, tool, now)
+                self._sync(name, measurement, hand, now)
         return dict(self._poses)
 
     @property
@@ -106,7 +107,7 @@ class BeliefKeeper:
                 self._tool_T_block = between_fingers(np.linalg.inv(tool) @ self._poses[held])
         if self._carried:
             pose = self._poses[self._carried] = tool @ self._tool_T_block
-            self._way.append((now, pose[:3, 3]))
+            self._way.append((now, pose[:3, 3].tolist()))
             while now - self._way[0][0] > self.rules.timeout:
                 self._way.popleft()
 
@@ -115,19 +116,19 @@ class BeliefKeeper:
 
         What is seen of a moving thing lags a little behind: so all of its way counts from then on.
         """
-        seen = measurement.pose[:3, 3]
+        seen, believed = measurement.pose[:3, 3].tolist(), self._poses[name][:3, 3].tolist()
         if name != self._carried:
-            return math.dist(seen, self._poses[name][:3, 3])
+            return math.dist(seen, believed)
         way = [place for time, place in self._way if time >= measurement.stamp - self.rules.lag]
-        return min(math.dist(seen, place) for place in way or [self._poses[name][:3, 3]])
+        return min(math.dist(seen, place) for place in way or [believed])
 
-    def _sync(self, name: str, measurement: Measurement, tool: Matrix, now: float) -> None:
+    def _sync(self, name: str, measurement: Measurement, hand: list[float], now: float) -> None:
         believed, rules, pose = self._poses.get(name), self.rules, measurement.pose
         if believed is None:
             self._take(name, pose, now)
             return
         off = self._off(name, measurement)
-        at_hand = math.dist(believed[:3, 3], tool[:3, 3]) <= rules.hand_radius
+        at_hand = math.dist(believed[:3, 3].tolist(), hand) <= rules.hand_radius
         if name == self._carried or at_hand:
             if off > rules.jump or (name != self._carried and self._lasts(name, off, now)):
                 self._take(name, pose, now)

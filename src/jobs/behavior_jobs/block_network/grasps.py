@@ -223,9 +223,11 @@ def untwisted(target: Matrix, tool: Matrix) -> Matrix:
     The shortest turn may lead the last joint the wrong way round, into the end of its range. So the
     tool is first turned away from the base, where that joint is in the middle of it.
     """
+    if tool[:3, 0] @ target[:3, 0] >= TWISTED:
+        return target
     out = np.array([target[0, 3], target[1, 3], 0.0])
     out /= np.linalg.norm(out)
-    if tool[:3, 0] @ target[:3, 0] >= TWISTED or out @ target[:3, 0] < TWISTED:
+    if out @ target[:3, 0] < TWISTED:
         return target
     z = target[:3, 2]
     x = out - (out @ z) * z

@@ -102,6 +102,13 @@ class _Monitor(SyncActionNode):
         super().__init__(name, config)
         self._scene = scene
         self._written: dict[str, Any] = {}
+        self._read: dict[str, Any] = {}
+
+    def _fixed(self, name: str) -> Any:
+        """A port as it was when it was asked for first."""
+        if name not in self._read:
+            self._read[name] = self.get_input(name)
+        return self._read[name]
 
     def _tell(self, name: str, value: Any) -> None:
         """Write an entry that nobody else writes, where it has changed."""
@@ -200,7 +207,7 @@ class SyncBeliefs(_Monitor):
         return self._started
 
     def _take_in(self, snapshot: SceneSnapshot, keeper: BeliefKeeper) -> None:
-        self._snapshot, blocks = snapshot, self.get_input("blocks")
+        self._snapshot, blocks = snapshot, self._fixed("blocks")
         bodies = [snapshot.bodies[name] for name in blocks if name in snapshot.bodies]
         for body in bodies:
             if body.lost:
@@ -213,7 +220,7 @@ class SyncBeliefs(_Monitor):
         now = self._scene.now
         if self._blind_since is None:
             self._blind_since = now
-        if now - self._blind_since > self.get_input("patience"):
+        if now - self._blind_since > self._fixed("patience"):
             self.set_failure_reason(
                 f"nothing was heard of {what} for {now - self._blind_since:.1f} s: do camera, "
                 "scene and robot run?"
@@ -312,12 +319,12 @@ class WatchHand(_Monitor):
     def tick(self) -> NodeStatus:
         """Watch."""
         held, width = self.get_input("held"), self.get_input("width")
-        self._tell("opened", width >= self.get_input("open_width"))
+        self._tell("opened", width >= self._fixed("open_width"))
         if not held:
             return NodeStatus.SUCCESS
         pose, tool = self.get_input("poses").get(held), self.get_input("tool")
         off = FAR if pose is None else math.dist(place(pose), place(tool))
-        if off > self.get_input("lost_distance") or width < self.get_input("held_width"):
+        if off > self._fixed("lost_distance") or width < self._fixed("held_width"):
             self.set_output("held", "")
             self.set_output("lost", held)
         return NodeStatus.SUCCESS
@@ -414,7 +421,7 @@ class WatchSite(_Aiming):
         now = self._scene.now
         if self._refused_since is None:
             self._refused_since = now
-        if now - self._refused_since <= self.get_input("patience"):
+        if now - self._refused_since <= self._fixed("patience"):
             return NodeStatus.SUCCESS
         self.set_failure_reason(
             f"{why}; nobody has changed that for {now - self._refused_since:.0f} s"
@@ -507,8 +514,8 @@ class SuppressCollisions(_Monitor):
         aim, held = self.get_input("aim", None), self.get_input("held")
         names: tuple[str, ...] = (held,) if held else ()
         if tool is not None and aim is not None and self._near(poses, tool):
-            way_in = self.get_input("approach") * aim[:3, 2]
-            shifted = ApproachParams(way_in, self.get_input("std_dev")).shifted(tool, aim)
+            way_in = self._fixed("approach") * aim[:3, 2]
+            shifted = ApproachParams(way_in, self._fixed("std_dev")).shifted(tool, aim)
             target = command_ahead(tool[:3, 3], shifted[:3, 3])
             names = touchable(poses, held, target, float(tool[2, 3]))
         self._tell("may_touch", list(names))
@@ -545,7 +552,7 @@ class DiagnoseNetwork(_Monitor):
     def tick(self) -> NodeStatus:
         """Say it, where it is time to."""
         now = self._scene.now
-        if 0.0 <= now - self._told < self.get_input("period"):
+        if 0.0 <= now - self._told < self._fixed("period"):
             return NodeStatus.SUCCESS
         self._told = now
         tower: TowerObservation = self.get_input("tower")

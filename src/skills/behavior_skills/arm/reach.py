@@ -221,6 +221,8 @@ class ReachSkill(Skill):
         self._servo.reset(instant.q, instant.qd, instant.qdd)
         self._smoother = TargetSmoother(self._servo.tool_pose(), PERIOD) if request.smooth else None
         self._began = now
+        if moving:  # a newer goal turns the arm at once
+            self._decide(now)
 
     def _reach(self) -> None:
         while not self._done():
