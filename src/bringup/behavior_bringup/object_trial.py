@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from behavior_bringup.conversion import TERMINAL_STATES
 from behavior_sim.judging import (
     DisturbancePlan,
     JobOption,
@@ -253,8 +254,8 @@ class Disturber:
 
     def _on_truth(self) -> None:
         feedback = self._client.feedback(self._action_id)
-        if feedback is None:
-            return
+        if feedback is None or feedback.state in TERMINAL_STATES:
+            return  # what is done to a job that has ended says nothing about it
         situation = Situation(
             time=self._client.truth_time,
             skill=feedback.skill.lower().lstrip("/"),

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from behavior_msgs.msg import MissionFeedback
 from rich.console import Console
 
 from behavior_bringup.evaluation import (
@@ -23,6 +24,8 @@ from behavior_bringup.object_trial import Disturber, disagreements
 from behavior_bringup.progress import Progress, panel
 from behavior_bringup.terminal import say_verdict
 from behavior_sim.judging import Disturbance, Situation, WorldObject
+
+RUNNING = MissionFeedback.RUNNING
 
 
 def record(seed: int, success: bool, sim: float | None, wall: float) -> EpisodeRecord:
@@ -115,11 +118,15 @@ def test_the_disturber_acts_only_while_its_mission_is_known() -> None:
     disturber = Disturber(client, plan, "id")
     client.on_truth()
     assert plan.seen == []
-    feedback["id"] = SimpleNamespace(skill="Pick", phase="reach", elapsed=3.0)
+    feedback["id"] = SimpleNamespace(state=RUNNING, skill="Pick", phase="reach", elapsed=3.0)
     client.on_truth()
     client.on_truth()
     assert [situation.skill for situation in plan.seen] == ["pick", "pick"]
     assert disturber.done == ["3.0 s: moved b"]
+    feedback["id"].state = MissionFeedback.FINISHED
+    client.on_truth()
+    assert len(plan.seen) == 2
+    feedback["id"].state = RUNNING
     disturber.stop()
     client.on_truth()
     assert len(plan.seen) == 2
@@ -142,7 +149,7 @@ def test_what_the_simulation_refused_was_not_done_and_the_record_says_why() -> N
     answer = SimpleNamespace(
         done=lambda: True, result=lambda: SimpleNamespace(code=102, message="the arm is in the way")
     )
-    feedback = {"id": SimpleNamespace(skill="Pick", phase="reach", elapsed=3.0)}
+    feedback = {"id": SimpleNamespace(state=RUNNING, skill="Pick", phase="reach", elapsed=3.0)}
     client: Any = SimpleNamespace(
         truth={}, truth_time=1.0, feedback=feedback.get, disturb_later=lambda what: answer
     )

@@ -107,6 +107,7 @@ def test_one_stack_through_a_killed_process_and_a_restart(runtime: Path) -> None
         assert "already up" in behavior("up").stderr
         names_are_known_or_answered()
         missions_fail_when_the_skills_die_and_succeed_when_they_are_back()
+        a_decider_network_goes_on_with_the_tower()
         the_history_of_missions_survives_down_and_up(runtime)
     finally:
         down = behavior("down")
@@ -142,6 +143,15 @@ def missions_fail_when_the_skills_die_and_succeed_when_they_are_back() -> None:
     state = json.loads(behavior("status", "--json").stdout)["default"]
     assert state["processes"]["executor"]["restarts"] == 0
     eventually(lambda: behavior(*TOWER).returncode == 0, "a mission after the restart")
+
+
+def a_decider_network_goes_on_with_the_tower() -> None:
+    order = "order=blue_block;yellow_block;red_block"
+    done = behavior("mission", "run", "decider_stack_blocks", "--param", order)
+    assert done.returncode == 0, done.stdout + done.stderr
+    picked = [line for line in done.stdout.splitlines() if "holds" in line]
+    assert picked
+    assert all("holds red_block" in line for line in picked)
 
 
 def the_history_of_missions_survives_down_and_up(runtime: Path) -> None:

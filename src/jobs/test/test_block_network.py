@@ -230,6 +230,17 @@ def test_a_block_that_is_taken_off_the_finished_tower_is_fetched() -> None:  # T
     assert mission.picked() == [RED]
 
 
+def test_a_block_that_is_taken_when_the_arm_is_home_already_is_fetched_too() -> None:
+    world = BlockWorld()
+    world.stack(*ORDER)
+    mission = started(world)
+    mission.until(lambda: mission.on("look on for a while"))
+    world.put(RED, 0.5, -0.3)
+    assert mission.finish() is NodeStatus.SUCCESS
+    assert mission.picked() == [RED]
+    assert world.tower() == list(ORDER)
+
+
 def test_it_may_watch_over_the_finished_tower() -> None:  # T1.8
     world = BlockWorld()
     world.stack(*ORDER)

@@ -275,10 +275,13 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         ending = "succeeded" if result.code == 0 else "failed"
         key = f"{name}_{ending}"
         self._counts[key] = self._counts.get(key, 0) + 1
-        if result.code != 0:
-            self.get_logger().warning(
-                reason_text(f"{name} ended with {result.code}: {result.message}")
-            )
+        if result.code == 0:
+            return
+        text = reason_text(f"{name} ended with {result.code}: {result.message}")
+        if result.code == getattr(result, "REPLACED", 0):
+            self.get_logger().debug(text)  # as it is meant, many times a minute
+        else:
+            self.get_logger().warning(text)
 
     def _on_vacuum_lost(self) -> None:
         """What the cup held has come off; the scene is told at once."""
