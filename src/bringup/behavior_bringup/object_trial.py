@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 SCENE_TOLERANCE = 0.03
 # The world must go on for so long after a reset, and settle before the verdict [s simulated].
 AFTER_RESET, BEFORE_VERDICT = 0.3, 1.0
+# What is put elsewhere before a mission is where it was no more for the scene after so long
+# [s simulated].
+FORGOTTEN = 2.0
 # The scene gets so long to agree with the world [s simulated].
 _PATIENCE = 30.0
 
@@ -120,12 +123,15 @@ class ObjectTrial:
     def _arrange(self, seed: int) -> None:
         """Put things where the mission wants them."""
         client = self._client
-        for change in self._mission.arrangement(seed):
+        changes = self._mission.arrangement(seed)
+        if not changes:
+            return
+        for change in changes:
             answer = client.disturb_later(change)
             client.wait_simulated(answer.done, limit=_PATIENCE)
             if refusal := _refusal(answer):
                 raise TrialError(f"{change.object} cannot be put in its place: {refusal}")
-        until = client.truth_time + AFTER_RESET
+        until = client.truth_time + FORGOTTEN
         client.wait_simulated(lambda: client.truth_time >= until)
 
     def _disagreements(self) -> list[str]:

@@ -402,7 +402,7 @@ class BinWatch:
         """
         if not self._begun:
             self._begun = True
-            self._adopt(bins)
+            self._adopt({name: body for name, body in bins.items() if name not in stale})
         for name in [name for name in self.stacked if name in bins and name not in stale]:
             if self._left_its_place(name, bins[name].pose):
                 del self.stacked[name]

@@ -362,6 +362,16 @@ def test_a_stacked_bin_that_has_left_its_place_is_not_stacked() -> None:
     assert watch.next_place() == 0
 
 
+def test_what_was_on_the_pallet_and_is_not_seen_any_more_is_not_taken_over() -> None:
+    watching = Watching()
+    there = [
+        body(f"bin_{n}", pose(*(watching.watch.places[n] + [0.0, 0.0, -0.0735]), DOWN))
+        for n in (0, 1)
+    ]
+    watching.look(*there, stale=("bin_0",))
+    assert watching.watch.stacked == {"bin_1": 1}
+
+
 def test_the_bin_below_by_where_it_is() -> None:
     place = pallet_places()[9]
     bins = dict(
