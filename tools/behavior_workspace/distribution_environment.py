@@ -28,8 +28,9 @@ PARTS = {
     "robots": ("example-robot-data",),
     "simulation": ("mujoco",),
     "viewer": ("viser", "yourdfpy"),
+    "fleet": ("paho-mqtt",),
 }
-"""What the embedded planner, the suite's own robot files, simulated worlds and the viewer need."""
+"""What the embedded planner, our own robot files, simulated worlds, viewer and VDA 5050 need."""
 KEPT = "numpy"
 """Never another version than the distribution's."""
 
