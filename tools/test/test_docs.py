@@ -137,3 +137,16 @@ def test_the_names_of_the_glossary_are_those_of_the_code():
         if word not in words and named not in FOLDERS
     }
     assert unknown == set()
+
+
+@pytest.mark.parametrize(
+    "picture", sorted(REPOSITORY.glob("docs/images/*.svg")), ids=lambda p: p.stem
+)
+def test_the_picture_of_a_tree_is_that_of_its_file(picture, tmp_path):
+    tree = next(REPOSITORY.glob(f"trees/*/{picture.stem}.xml"))
+    drawn = tmp_path / picture.name
+    subprocess.run(["behavior", "tree", "show", tree, "--svg", drawn], check=True, timeout=60)
+    assert drawn.read_text() == picture.read_text(), (
+        f"draw it anew: behavior tree show {tree.relative_to(REPOSITORY)} "
+        f"--svg {picture.relative_to(REPOSITORY)}"
+    )
