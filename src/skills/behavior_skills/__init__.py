@@ -16,7 +16,7 @@ from behavior_skills.arm.screw import ScrewParameters, ScrewRequest, ScrewSkill
 from behavior_skills.arm.screw_motion import ScrewMotion
 from behavior_skills.grasping.candidates import Grasp, grasps_for, ranked_grasps
 from behavior_skills.interfaces import (
-    Failure,
+    FailureCode,
     Hand,
     HeldObject,
     JointState,
@@ -28,7 +28,7 @@ from behavior_tree.cause import Cancelled
 __all__ = [
     "ArmMode",
     "Cancelled",
-    "Failure",
+    "FailureCode",
     "Grasp",
     "GripperMode",
     "GripperOutcome",

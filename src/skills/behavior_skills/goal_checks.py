@@ -20,7 +20,7 @@ from geometry_msgs.msg import Quaternion
 
 from behavior_motion import check_interrupted, interruptible
 from behavior_motion.limits import LEAST_SCALING, MOST_WAYPOINTS
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 
 LONGEST_NAME = 256
 """Characters of a name."""
@@ -56,7 +56,7 @@ def check_goal(goal: Any) -> None:
 
 def invalid(problem: str) -> SkillFailure:
     """The failure of a request that cannot be; `problem` is a clause without a full stop."""
-    return SkillFailure(Failure.INVALID_REQUEST, f"Invalid request: {problem}.")
+    return SkillFailure(FailureCode.INVALID_REQUEST, f"Invalid request: {problem}.")
 
 
 def check_not_negative(request: Any, *names: str) -> None:
@@ -90,7 +90,7 @@ def planning_budget(most: float = PLANNING_TIME) -> Iterator[None]:
     def in_time() -> None:
         if time.thread_time() > end:
             raise SkillFailure(
-                Failure.PLANNING_TIMED_OUT,
+                FailureCode.PLANNING_TIMED_OUT,
                 f"No plan within {most:g} s of processor time. Ask for a shorter motion, or "
                 "clear the way.",
             )

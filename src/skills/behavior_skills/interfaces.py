@@ -27,7 +27,7 @@ REPLACED = "a newer goal took its place"
 """Reason of the cancellation of a goal whose motion goes on under another one."""
 
 
-class Failure(enum.Enum):
+class FailureCode(enum.Enum):
     """How a skill can fail; the value is the constant's name in the action's result."""
 
     INVALID_REQUEST = "INVALID_REQUEST"
@@ -64,7 +64,7 @@ class Failure(enum.Enum):
 class SkillFailure(Exception):
     """A skill ended without success; the message says what happened and what to try."""
 
-    def __init__(self, failure: Failure, message: str) -> None:
+    def __init__(self, failure: FailureCode, message: str) -> None:
         super().__init__(message)
         self.failure = failure
 

@@ -11,7 +11,7 @@ from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
     Done,
-    Failure,
+    FailureCode,
     JointState,
     ObjectView,
     SkillFailure,
@@ -33,7 +33,7 @@ class FakeCommand:
 
     def done(self):
         if self.world.controllers_lost:
-            raise SkillFailure(Failure.SERVER_LOST, "The controller is gone.")
+            raise SkillFailure(FailureCode.SERVER_LOST, "The controller is gone.")
         return self.outcome
 
     def cancel(self):
@@ -116,7 +116,7 @@ class FakeWorld:
 
     def state(self):
         if self.controllers_lost:
-            raise SkillFailure(Failure.SERVER_LOST, "No joint states.")
+            raise SkillFailure(FailureCode.SERVER_LOST, "No joint states.")
         return JointState(self.q.copy(), np.zeros(7), self.width)
 
     def execute(self, trajectory):
@@ -184,7 +184,7 @@ class FakeWorld:
 
     def objects(self):
         if self.scene_lost:
-            raise SkillFailure(Failure.SERVER_LOST, "The scene is silent.")
+            raise SkillFailure(FailureCode.SERVER_LOST, "The scene is silent.")
         views = {}
         for name, pose in self.poses.items():
             unseen = self.time - self.seen_at[name]

@@ -10,7 +10,7 @@ from behavior_skills.arm.gripper import GripperMode, GripperRequest, GripperSkil
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest, MoveArmSkill
 from behavior_skills.interfaces import (
     Done,
-    Failure,
+    FailureCode,
     HeldObject,
     JointState,
     SkillFailure,
@@ -102,23 +102,25 @@ def test_recorded_trajectory_slowed_down_and_approached(rig):
     ],
 )
 def test_invalid_requests(rig, mode, request_):
-    assert failure_of(move, rig, mode, **request_) is Failure.INVALID_REQUEST
+    assert failure_of(move, rig, mode, **request_) is FailureCode.INVALID_REQUEST
 
 
 def test_unreachable_collision_and_lines_that_end(rig):
     far = (tool(rig, 1.5, 0.0, 0.3),)
-    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=far) is Failure.UNREACHABLE
-    assert failure_of(move, rig, ArmMode.CARTESIAN, base_T_tool=far) is Failure.UNREACHABLE
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=far) is FailureCode.UNREACHABLE
+    assert failure_of(move, rig, ArmMode.CARTESIAN, base_T_tool=far) is FailureCode.UNREACHABLE
     rig[0].add("box", 0.5, 0.2, z=0.2, size=(0.2, 0.2, 0.4))
     inside = (tool(rig, 0.5, 0.2, 0.2),)
-    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is Failure.GOAL_IN_COLLISION
+    assert failure_of(move, rig, ArmMode.POSE, base_T_tool=inside) is FailureCode.GOAL_IN_COLLISION
 
 
 def test_recording_through_an_obstacle(rig):
     world = rig[0]
     way = recorded(rig, world.robot.named["ready"])
     world.add("box", 0.4, 0.0, z=0.5, size=(0.3, 0.3, 0.5))
-    assert failure_of(move, rig, ArmMode.TRAJECTORY, trajectory=way) is Failure.GOAL_IN_COLLISION
+    assert (
+        failure_of(move, rig, ArmMode.TRAJECTORY, trajectory=way) is FailureCode.GOAL_IN_COLLISION
+    )
     move(rig, ArmMode.TRAJECTORY, trajectory=way, avoid_collisions=False)
 
 
@@ -126,7 +128,7 @@ def test_controller_failure_and_cancel(rig):
     world = rig[0]
     world.arm_fails = True
     named = {"named_target": "ready"}
-    assert failure_of(move, rig, ArmMode.NAMED, **named) is Failure.EXECUTION_FAILED
+    assert failure_of(move, rig, ArmMode.NAMED, **named) is FailureCode.EXECUTION_FAILED
     world.arm_fails = False
     world.cancel_in = "move"
     with pytest.raises(Cancelled):
@@ -187,22 +189,22 @@ def test_what_the_hand_took_is_let_go_of_before_the_scene_shows_it(rig, monkeypa
     ],
 )
 def test_invalid_gripper_requests(rig, mode, request_):
-    assert failure_of(grip, rig, mode, **request_) is Failure.INVALID_REQUEST
+    assert failure_of(grip, rig, mode, **request_) is FailureCode.INVALID_REQUEST
 
 
 def test_gripper_troubles(rig):
     world = rig[0]
     world.gripper_fails = True
-    assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.EXECUTION_FAILED
+    assert failure_of(grip, rig, GripperMode.CLOSE) is FailureCode.EXECUTION_FAILED
     world.gripper_fails, world.gripper_stuck = False, True
-    assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.TIMED_OUT
+    assert failure_of(grip, rig, GripperMode.CLOSE) is FailureCode.TIMED_OUT
     world.controllers_lost = True
-    assert failure_of(grip, rig, GripperMode.CLOSE) is Failure.SERVER_LOST
+    assert failure_of(grip, rig, GripperMode.CLOSE) is FailureCode.SERVER_LOST
 
 
 def test_a_named_grip(rig):
     assert grip(rig, GripperMode.GRIP, grip="half").width == pytest.approx(0.04, abs=1e-3)
-    assert failure_of(grip, rig, GripperMode.GRIP, grip="hook") is Failure.INVALID_REQUEST
+    assert failure_of(grip, rig, GripperMode.GRIP, grip="hook") is FailureCode.INVALID_REQUEST
 
 
 def test_fingers_that_stand_near_already_are_not_moved(rig):
@@ -225,21 +227,21 @@ def test_a_gap_out_of_tolerance(rig):
 
     world.move = lies
     wrong = failure_of(grip, rig, GripperMode.WIDTH, width=0.02, tolerance=0.003)
-    assert wrong is Failure.OUT_OF_TOLERANCE
+    assert wrong is FailureCode.OUT_OF_TOLERANCE
 
 
 def test_a_short_patience_with_the_fingers(rig):
     rig[0].gripper_stuck = True
     begun = rig[0].time
     late = failure_of(grip, rig, GripperMode.WIDTH, width=0.02, timeout=0.5)
-    assert late is Failure.TIMED_OUT
+    assert late is FailureCode.TIMED_OUT
     assert rig[0].time - begun < 3.0
 
 
 @pytest.mark.parametrize("name", ["satisfied_within", "tolerance", "timeout", "max_effort"])
 def test_numbers_of_the_gripper_that_make_no_sense(rig, name):
     wrong = failure_of(grip, rig, GripperMode.OPEN, **{name: math.nan})
-    assert wrong is Failure.INVALID_REQUEST
+    assert wrong is FailureCode.INVALID_REQUEST
 
 
 def test_waypoints_are_passed_without_a_stop(rig):
@@ -274,13 +276,13 @@ def test_an_arm_that_does_not_come_to_its_end(rig):
     world.state = off
     world.q = world.q - 0.01
     wrong = failure_of(move, rig, ArmMode.JOINTS, joints=tuple(goal), joint_tolerance=0.002)
-    assert wrong is Failure.OUT_OF_TOLERANCE
+    assert wrong is FailureCode.OUT_OF_TOLERANCE
 
 
 def test_a_motion_that_may_not_take_so_long(rig):
     goal = tuple(rig[0].q + 0.5)
     late = failure_of(move, rig, ArmMode.JOINTS, joints=goal, velocity_scaling=0.02, timeout=0.4)
-    assert late is Failure.TIMED_OUT
+    assert late is FailureCode.TIMED_OUT
 
 
 def test_a_planner_out_of_time(rig, monkeypatch):
@@ -288,4 +290,4 @@ def test_a_planner_out_of_time(rig, monkeypatch):
     late = Plan(ErrorCode.TIMED_OUT, "no path within 2 s", np.empty((0, 7)))
     monkeypatch.setattr(planner, "plan_to_joints", lambda *_, **__: late)
     wrong = failure_of(move, rig, ArmMode.NAMED, named_target="ready")
-    assert wrong is Failure.PLANNING_TIMED_OUT
+    assert wrong is FailureCode.PLANNING_TIMED_OUT

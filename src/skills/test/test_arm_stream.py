@@ -11,7 +11,7 @@ pytest.importorskip("control_msgs.action")
 
 from behavior_motion.robot.robot_file import ControllersSection
 from behavior_ros import End, GoalOutcome, seconds
-from behavior_skills.interfaces import Failure, SkillFailure, StreamedMotion
+from behavior_skills.interfaces import FailureCode, SkillFailure, StreamedMotion
 from behavior_skills.node import arm_stream as module
 from behavior_skills.node.arm_stream import arm_stream
 
@@ -80,7 +80,7 @@ def test_a_topic_that_nobody_listens_to_is_named(interface):
     node.listeners = 0
     with pytest.raises(SkillFailure, match="/arm/somewhere") as caught:
         stream.check()
-    assert caught.value.failure is Failure.SERVER_LOST
+    assert caught.value.failure is FailureCode.SERVER_LOST
 
 
 def test_goals_replace_each_other_at_their_pace(monkeypatch):
@@ -96,9 +96,9 @@ def test_goals_replace_each_other_at_their_pace(monkeypatch):
     actions.goals[0].outcome = GoalOutcome(End.ABORTED)
     stream.check()
     for now, end, failure in (
-        (20.0, End.LOST, Failure.SERVER_LOST),
-        (21.0, End.ABORTED, Failure.EXECUTION_FAILED),
-        (22.0, End.REJECTED, Failure.EXECUTION_FAILED),
+        (20.0, End.LOST, FailureCode.SERVER_LOST),
+        (21.0, End.ABORTED, FailureCode.EXECUTION_FAILED),
+        (22.0, End.REJECTED, FailureCode.EXECUTION_FAILED),
     ):
         stream.send(MOTION, now)
         actions.goals[-1].outcome = GoalOutcome(end, message="why")

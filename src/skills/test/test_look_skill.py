@@ -6,7 +6,7 @@ import pytest
 from fakes import context_of
 
 from behavior_skills.arm.look import LookRequest, LookSkill, off_sight, sights
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_tree.cause import Cancelled
 
 
@@ -52,12 +52,12 @@ def test_at_an_object_with_another_frame(rig):
 
 
 def test_wrong_requests(rig):
-    assert failure_of(rig, distance=-1.0) is Failure.INVALID_REQUEST
-    assert failure_of(rig, velocity_scaling=1.5) is Failure.INVALID_REQUEST
-    assert failure_of(rig, frame="eye") is Failure.UNKNOWN_FRAME
-    assert failure_of(rig, None, object_name="cat") is Failure.UNKNOWN_OBJECT
-    assert failure_of(rig, tuple(tool(rig)[:3, 3])) is Failure.INVALID_REQUEST
-    assert failure_of(rig, (4.0, 0.0, 0.2), distance=0.2) is Failure.UNREACHABLE
+    assert failure_of(rig, distance=-1.0) is FailureCode.INVALID_REQUEST
+    assert failure_of(rig, velocity_scaling=1.5) is FailureCode.INVALID_REQUEST
+    assert failure_of(rig, frame="eye") is FailureCode.UNKNOWN_FRAME
+    assert failure_of(rig, None, object_name="cat") is FailureCode.UNKNOWN_OBJECT
+    assert failure_of(rig, tuple(tool(rig)[:3, 3])) is FailureCode.INVALID_REQUEST
+    assert failure_of(rig, (4.0, 0.0, 0.2), distance=0.2) is FailureCode.UNREACHABLE
 
 
 def test_cancelled(rig):

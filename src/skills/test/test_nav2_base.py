@@ -13,7 +13,7 @@ from behavior_msgs.action import MoveBase
 
 from behavior_ros import End, GoalOutcome
 from behavior_skills.base.nav2 import Nav2Base
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 
 
 class Action:
@@ -70,4 +70,4 @@ def test_the_failure_of_a_drive_says_what_nav2_says(drive):
     failed = GoalOutcome(End.ABORTED, SimpleNamespace(error_code=105, error_msg="no progress"))
     with pytest.raises(SkillFailure, match="ABORTED, error 105: no progress") as caught:
         drive(MoveBase.Goal(), {"distance_remaining": 2.0}, failed)
-    assert caught.value.failure is Failure.EXECUTION_FAILED
+    assert caught.value.failure is FailureCode.EXECUTION_FAILED

@@ -11,7 +11,7 @@ from behavior_skills.arm.context import Workspace
 from behavior_skills.arm.pick import PickParameters, PickRequest, PickSkill
 from behavior_skills.arm.planning import Final, PlanFailures
 from behavior_skills.grasping.candidates import grasp_pose
-from behavior_skills.interfaces import Failure, HeldObject, SkillFailure
+from behavior_skills.interfaces import FailureCode, HeldObject, SkillFailure
 from behavior_tree.cause import Cancelled
 
 
@@ -80,30 +80,30 @@ def test_far_block_is_reached_with_a_leaning_hand(rig):
     ],
 )
 def test_invalid_request(block, name, request_):
-    fails_with(Failure.INVALID_REQUEST, block, name, **request_)
+    fails_with(FailureCode.INVALID_REQUEST, block, name, **request_)
     assert block[0].time == 0.0
 
 
 def test_unknown_object(block):
-    message = fails_with(Failure.UNKNOWN_OBJECT, block, "green")
+    message = fails_with(FailureCode.UNKNOWN_OBJECT, block, "green")
     assert "'blue'" in message
 
 
 def test_lost_object(block):
     block[0].time = 10.0
-    fails_with(Failure.UNKNOWN_OBJECT, block)
+    fails_with(FailureCode.UNKNOWN_OBJECT, block)
 
 
 @pytest.mark.parametrize("at", [(0.2, 0.0), (0.9, 0.0)])
 def test_out_of_workspace(rig, at):
     rig[0].add("blue", *at)
-    fails_with(Failure.OUT_OF_WORKSPACE, rig)
+    fails_with(FailureCode.OUT_OF_WORKSPACE, rig)
 
 
 def test_gripper_not_free(block):
     block[0].add("red", 0.5, 0.2)
     block[0].attached["red"] = "gripper"
-    fails_with(Failure.GRIPPER_NOT_FREE, block)
+    fails_with(FailureCode.GRIPPER_NOT_FREE, block)
 
 
 def test_stale_memory_of_a_held_object_does_not_hinder(block):
@@ -113,7 +113,7 @@ def test_stale_memory_of_a_held_object_does_not_hinder(block):
 
 def test_no_grasp_of_a_tilted_block_within_the_wanted_tilt(rig):
     rig[0].add("blue", 0.45, -0.3, rotation=Rotation.from_euler("x", 40, True))
-    assert "within 20 degrees" in fails_with(Failure.NO_GRASP, rig, max_tilt=math.radians(20))
+    assert "within 20 degrees" in fails_with(FailureCode.NO_GRASP, rig, max_tilt=math.radians(20))
 
 
 def test_a_tilted_block_is_taken_as_it_lies(rig):
@@ -136,11 +136,11 @@ def test_too_many_given_grasps_are_the_twenty_most_comfortable(block, monkeypatc
 
     def noted(q, target, offset, **options):
         tried.append(target)
-        raise SkillFailure(Failure.UNREACHABLE, "No.")
+        raise SkillFailure(FailureCode.UNREACHABLE, "No.")
 
     monkeypatch.setattr(block[1], "straight_then_free", noted)
     grasps = tuple(grasp_pose([0, 0, -1], [0, 1, 0], 1e-4 * i) for i in range(100))
-    fails_with(Failure.UNREACHABLE, block, grasps=grasps)
+    fails_with(FailureCode.UNREACHABLE, block, grasps=grasps)
     assert len(tried) == 20
 
 
@@ -160,7 +160,7 @@ def test_the_sixth_failed_plan_in_a_row_ends_the_pick(block, monkeypatch, failed
     if failed_plans == 5:
         pick(block)
         return
-    message = fails_with(Failure.PLANNING_FAILED, block)
+    message = fails_with(FailureCode.PLANNING_FAILED, block)
     assert "Planning failed 6 times in a row, the last time: No path." in message
     assert len(calls) == 6
 
@@ -201,34 +201,34 @@ def test_cancelled_while_it_chooses(block):
 
 def test_too_many_given_grasps(block):
     grasps = (np.eye(4),) * 10_001
-    assert "at most 10000" in fails_with(Failure.INVALID_REQUEST, block, grasps=grasps)
+    assert "at most 10000" in fails_with(FailureCode.INVALID_REQUEST, block, grasps=grasps)
 
 
 def test_no_grasp_of_a_thick_block(rig):
     rig[0].add("blue", 0.45, -0.3, z=0.1, size=(0.2, 0.2, 0.2))
-    fails_with(Failure.NO_GRASP, rig)
+    fails_with(FailureCode.NO_GRASP, rig)
 
 
 def test_unreachable(rig):
     rig[0].add("blue", 0.98, 0.0)
-    fails_with(Failure.UNREACHABLE, rig, workspace=Workspace(0.25, 2.0))
+    fails_with(FailureCode.UNREACHABLE, rig, workspace=Workspace(0.25, 2.0))
 
 
 def test_planning_failed_when_everything_collides(block):
     block[0].add("red", 0.45, -0.3, z=1.5 * EDGE)
-    message = fails_with(Failure.PLANNING_FAILED, block)
+    message = fails_with(FailureCode.PLANNING_FAILED, block)
     assert "red" in message
 
 
 def test_execution_failed(block):
     block[0].arm_fails = True
-    message = fails_with(Failure.EXECUTION_FAILED, block)
+    message = fails_with(FailureCode.EXECUTION_FAILED, block)
     assert "path tolerance" in message
 
 
 def test_gripper_fault(block):
     block[0].when("approach", lambda: setattr(block[0], "gripper_fails", True))
-    fails_with(Failure.EXECUTION_FAILED, block)
+    fails_with(FailureCode.EXECUTION_FAILED, block)
 
 
 def test_moved_block_is_followed(block):
@@ -255,13 +255,13 @@ def test_block_that_never_rests(block):
 
     world.when("approach", flee)
     few = replaced(PickParameters(), replans=2)
-    fails_with(Failure.OBJECT_MOVED, block, parameters=few)
+    fails_with(FailureCode.OBJECT_MOVED, block, parameters=few)
 
 
 def test_block_moved_out_of_the_workspace(block):
     world = block[0]
     world.when("reach", lambda: world.move_object("blue", 1.5, 0.0))
-    fails_with(Failure.OUT_OF_WORKSPACE, block)
+    fails_with(FailureCode.OUT_OF_WORKSPACE, block)
 
 
 def test_small_noise_does_not_stop_the_arm(block):
@@ -275,7 +275,7 @@ def test_small_noise_does_not_stop_the_arm(block):
 def test_grasp_missed_opens_the_gripper_again(block):
     world = block[0]
     world.when("grasp", lambda: world.move_object("blue", 0.6, 0.3))
-    fails_with(Failure.GRASP_MISSED, block)
+    fails_with(FailureCode.GRASP_MISSED, block)
     for _ in range(30):
         world.tick()
     assert world.width == pytest.approx(0.08)
@@ -286,7 +286,7 @@ def test_grasp_missed_opens_the_gripper_again(block):
 def test_block_stolen_while_lifted(block):
     world = block[0]
     world.when("lift", lambda: world.steal("blue"))
-    fails_with(Failure.GRASP_MISSED, block)
+    fails_with(FailureCode.GRASP_MISSED, block)
     assert world.attached == {}
 
 
@@ -314,18 +314,18 @@ def test_cancel_in_the_lift_leaves_the_scene_true(block):
 
 def test_stuck_arm_times_out(block):
     block[0].arm_stuck = True
-    fails_with(Failure.TIMED_OUT, block)
+    fails_with(FailureCode.TIMED_OUT, block)
 
 
 def test_stuck_gripper_times_out(block):
     block[0].when("approach", lambda: setattr(block[0], "gripper_stuck", True))
-    fails_with(Failure.TIMED_OUT, block)
+    fails_with(FailureCode.TIMED_OUT, block)
 
 
 @pytest.mark.parametrize("what", ["controllers_lost", "scene_lost"])
 def test_server_lost(block, what):
     block[0].when("reach", lambda: setattr(block[0], what, True))
-    fails_with(Failure.SERVER_LOST, block)
+    fails_with(FailureCode.SERVER_LOST, block)
 
 
 def test_hand_that_touches_the_block_can_leave_and_take_it(block):

@@ -9,7 +9,7 @@ from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Workspace
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.place import PlaceRequest, PlaceSkill, symmetries
-from behavior_skills.interfaces import Failure, HeldObject, SkillFailure
+from behavior_skills.interfaces import FailureCode, HeldObject, SkillFailure
 from behavior_tree.cause import Cancelled
 
 
@@ -106,21 +106,21 @@ def test_works_from_the_scene_alone_after_a_restart(holding):
     ],
 )
 def test_invalid_request(holding, request_):
-    fails_with(Failure.INVALID_REQUEST, holding, **request_)
+    fails_with(FailureCode.INVALID_REQUEST, holding, **request_)
     assert holding[0].attached == {"blue": "gripper"}
 
 
 def test_not_held(rig):
     rig[0].add("blue", 0.45, -0.3)
-    fails_with(Failure.NOT_HELD, rig)
+    fails_with(FailureCode.NOT_HELD, rig)
 
 
 def test_a_place_where_the_hand_could_not_go_up_again_is_not_taken(holding, monkeypatch):
     def stuck(*_, **__):
-        raise SkillFailure(Failure.UNREACHABLE, "The arm ends there.")
+        raise SkillFailure(FailureCode.UNREACHABLE, "The arm ends there.")
 
     monkeypatch.setattr(holding[1], "straight_up", stuck)
-    message = fails_with(Failure.UNREACHABLE, holding, any_yaw=False)
+    message = fails_with(FailureCode.UNREACHABLE, holding, any_yaw=False)
     assert "The arm ends there." in message
     assert "release" not in holding[0].phases
     assert holding[0].held == "blue"
@@ -129,10 +129,10 @@ def test_a_place_where_the_hand_could_not_go_up_again_is_not_taken(holding, monk
 def test_a_failure_after_the_release_says_that_it_was_let_go_and_where(holding):
     world = holding[0]
     world.when("retreat", lambda: setattr(world, "arm_stuck", True))
-    message = fails_with(Failure.TIMED_OUT, holding)
+    message = fails_with(FailureCode.TIMED_OUT, holding)
     assert "'blue' was let go at x 0.300, y 0.300, z 0.027 m in the base frame." in message
     world.arm_stuck = False
-    message = fails_with(Failure.NOT_HELD, holding)
+    message = fails_with(FailureCode.NOT_HELD, holding)
     assert "holds nothing, not 'blue'. 'blue' was let go at x 0.300" in message
 
 
@@ -141,14 +141,14 @@ def test_a_scene_that_was_not_told_of_the_release_is_told_later(holding):
     detach = world.detach
 
     def silent(name):
-        raise SkillFailure(Failure.SERVER_LOST, "The scene does not answer.")
+        raise SkillFailure(FailureCode.SERVER_LOST, "The scene does not answer.")
 
     world.detach = silent
-    message = fails_with(Failure.SERVER_LOST, holding)
+    message = fails_with(FailureCode.SERVER_LOST, holding)
     assert "does not answer. 'blue' was let go at" in message
     assert "was let go" in hand.text
     world.detach = detach
-    assert "was let go" in fails_with(Failure.NOT_HELD, holding)
+    assert "was let go" in fails_with(FailureCode.NOT_HELD, holding)
     assert world.attached == {}
 
 
@@ -162,56 +162,56 @@ def test_cancelled_after_the_release_it_knows_what_became_of_the_object(holding)
 
 def test_why_nothing_is_held(rig):
     rig[0].add("blue", 0.45, -0.3)
-    assert "Nothing has been picked yet." in fails_with(Failure.NOT_HELD, rig)
+    assert "Nothing has been picked yet." in fails_with(FailureCode.NOT_HELD, rig)
 
 
 def test_why_nothing_is_held_any_more(holding):
     holding[0].detach("blue")  # somebody else told the scene so
-    assert "'blue' was picked, but" in fails_with(Failure.NOT_HELD, holding)
+    assert "'blue' was picked, but" in fails_with(FailureCode.NOT_HELD, holding)
 
 
 def test_another_object_is_held(holding):
-    fails_with(Failure.NOT_HELD, holding, name="red")
+    fails_with(FailureCode.NOT_HELD, holding, name="red")
 
 
 def test_shut_fingers_hold_nothing(holding):
     holding[0].steal("blue")
-    fails_with(Failure.NOT_HELD, holding)
+    fails_with(FailureCode.NOT_HELD, holding)
     assert holding[0].attached == {}
 
 
 def test_out_of_workspace(holding):
-    fails_with(Failure.OUT_OF_WORKSPACE, holding, target(1.0, 0.0))
+    fails_with(FailureCode.OUT_OF_WORKSPACE, holding, target(1.0, 0.0))
 
 
 def test_occupied(holding):
-    message = fails_with(Failure.OCCUPIED, holding, target(0.56, 0.02))
+    message = fails_with(FailureCode.OCCUPIED, holding, target(0.56, 0.02))
     assert "red" in message
     assert holding[0].held == "blue"
 
 
 def test_unreachable(holding):
     far = Workspace(0.25, 2.0)
-    fails_with(Failure.UNREACHABLE, holding, target(1.1, 0.0), workspace=far)
+    fails_with(FailureCode.UNREACHABLE, holding, target(1.1, 0.0), workspace=far)
 
 
 def test_planning_failed_when_the_hand_does_not_fit(holding):
     world = holding[0]
     world.add("wall_left", 0.3, 0.36, z=0.15, size=(0.3, 0.05, 0.3))
     world.add("wall_right", 0.3, 0.24, z=0.15, size=(0.3, 0.05, 0.3))
-    fails_with(Failure.PLANNING_FAILED, holding)
+    fails_with(FailureCode.PLANNING_FAILED, holding)
 
 
 def test_execution_failed(holding):
     holding[0].arm_fails = True
-    fails_with(Failure.EXECUTION_FAILED, holding)
+    fails_with(FailureCode.EXECUTION_FAILED, holding)
     assert holding[0].attached == {"blue": "gripper"}
 
 
 def test_gripper_that_does_not_open(holding):
     world = holding[0]
     world.when("release", lambda: setattr(world, "gripper_stuck", True))
-    message = fails_with(Failure.EXECUTION_FAILED, holding)
+    message = fails_with(FailureCode.EXECUTION_FAILED, holding)
     assert "still held" in message
     assert world.attached == {"blue": "gripper"}
 
@@ -219,21 +219,21 @@ def test_gripper_that_does_not_open(holding):
 def test_support_taken_away_on_the_way(holding):
     world = holding[0]
     world.when("reach", lambda: world.move_object("red", 0.4, 0.5))
-    fails_with(Failure.EXECUTION_FAILED, holding, target(0.55, 0.0, 1))
+    fails_with(FailureCode.EXECUTION_FAILED, holding, target(0.55, 0.0, 1))
     assert world.held == "blue"
 
 
 def test_place_taken_on_the_way(holding):
     world = holding[0]
     world.when("reach", lambda: world.move_object("red", 0.3, 0.3))
-    fails_with(Failure.OCCUPIED, holding)
+    fails_with(FailureCode.OCCUPIED, holding)
 
 
 @pytest.mark.parametrize("phase", ["reach", "approach"])
 def test_block_stolen_on_the_way(holding, phase):
     world = holding[0]
     world.when(phase, lambda: world.steal("blue"))
-    fails_with(Failure.OBJECT_LOST, holding)
+    fails_with(FailureCode.OBJECT_LOST, holding)
     assert world.attached == {}
     assert holding[2].held is None
 
@@ -241,19 +241,19 @@ def test_block_stolen_on_the_way(holding, phase):
 def test_scene_sees_the_block_elsewhere(holding):
     world = holding[0]
     world.when("reach", lambda: world.detach("blue"))
-    fails_with(Failure.OBJECT_LOST, holding)
+    fails_with(FailureCode.OBJECT_LOST, holding)
 
 
 def test_not_placed_when_it_falls(holding):
     world = holding[0]
     world.when("retreat", lambda: world.move_object("blue", 0.3, 0.36))
-    fails_with(Failure.NOT_PLACED, holding)
+    fails_with(FailureCode.NOT_PLACED, holding)
 
 
 def test_not_placed_when_it_is_not_seen(holding):
     world = holding[0]
     world.when("reach", lambda: world.hidden.add("blue"))
-    fails_with(Failure.NOT_PLACED, holding)
+    fails_with(FailureCode.NOT_PLACED, holding)
 
 
 @pytest.mark.parametrize("phase", ["reach", "approach"])
@@ -280,13 +280,13 @@ def test_cancel_after_opening_leaves_the_scene_true(holding, phase):
 
 def test_stuck_arm_times_out(holding):
     holding[0].arm_stuck = True
-    fails_with(Failure.TIMED_OUT, holding)
+    fails_with(FailureCode.TIMED_OUT, holding)
 
 
 @pytest.mark.parametrize("what", ["controllers_lost", "scene_lost"])
 def test_server_lost(holding, what):
     holding[0].when("reach", lambda: setattr(holding[0], what, True))
-    fails_with(Failure.SERVER_LOST, holding)
+    fails_with(FailureCode.SERVER_LOST, holding)
 
 
 def test_symmetries_of_a_cube_and_a_slab(holding):

@@ -13,7 +13,7 @@ from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.arm.reach import PERIOD, ReachSkill
 from behavior_skills.arm.reach_request import ReachRequest, ReachTarget
 from behavior_skills.arm.streaming import instant_of
-from behavior_skills.interfaces import REPLACED, Failure, Hand, JointState, SkillFailure
+from behavior_skills.interfaces import REPLACED, FailureCode, Hand, JointState, SkillFailure
 from behavior_tree.cause import Cancelled
 
 
@@ -225,7 +225,7 @@ def test_obstacles_are_switched_while_it_moves(rig):
     blocked = skill_of(rig, obstacles_off=("w*",), obstacles_on=("wall",), local_only=True)
     with pytest.raises(SkillFailure) as caught:
         blocked.run()
-    assert caught.value.failure is Failure.BLOCKED
+    assert caught.value.failure is FailureCode.BLOCKED
     assert "wall" in str(caught.value)
     assert rig[1].planner.distance(world.q).distance > 0.005
 
@@ -234,8 +234,8 @@ def test_a_target_in_an_obstacle_or_out_of_reach_ends_with_its_code(rig):
     world = rig[0]
     world.add("crate", 0.5, 0.0, 0.1, size=(0.2, 0.2, 0.2))
     for target, failure in (
-        (down(0.5, 0.0, 0.1), Failure.GOAL_IN_COLLISION),
-        (down(1.2, 0.0, 0.3), Failure.UNREACHABLE),
+        (down(0.5, 0.0, 0.1), FailureCode.GOAL_IN_COLLISION),
+        (down(1.2, 0.0, 0.3), FailureCode.UNREACHABLE),
     ):
         world.target = target
         with pytest.raises(SkillFailure) as caught:
@@ -261,12 +261,12 @@ def test_lost_scene_and_silent_controller_end_with_codes(rig):
     world.at.append((0.4, lambda: setattr(world, "scene_lost", True)))
     with pytest.raises(SkillFailure) as caught:
         skill_of(rig).run()
-    assert caught.value.failure is Failure.SERVER_LOST
+    assert caught.value.failure is FailureCode.SERVER_LOST
     assert np.abs(world.state().qd).max() < 0.02
     world.scene_lost, world.follows = False, False
     with pytest.raises(SkillFailure) as caught:
         skill_of(rig).run()
-    assert caught.value.failure is Failure.EXECUTION_FAILED
+    assert caught.value.failure is FailureCode.EXECUTION_FAILED
     assert world.name in str(caught.value)
 
 
@@ -305,4 +305,4 @@ def test_the_approach_comes_in_along_its_direction(rig):
 def test_what_cannot_be_is_refused(rig, wanted, text):
     with pytest.raises(SkillFailure, match=text) as caught:
         skill_of(rig, **wanted).run()
-    assert caught.value.failure is Failure.INVALID_REQUEST
+    assert caught.value.failure is FailureCode.INVALID_REQUEST

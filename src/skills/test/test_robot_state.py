@@ -10,7 +10,7 @@ pytest.importorskip("rclpy")
 
 from behavior_ros import GoalContext, silence
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.controllers import RobotState
 from behavior_tree.cause import Cancelled
 
@@ -67,7 +67,7 @@ def test_a_cancellation_ends_a_tick(state):
 def test_a_robot_that_is_silent_is_lost(state):
     ended = waits(state)
     until(lambda: ended)
-    assert ended[0].failure is Failure.SERVER_LOST
+    assert ended[0].failure is FailureCode.SERVER_LOST
     assert "No joint states" in str(ended[0])
     with pytest.raises(SkillFailure, match="No joint states"):
         state.get()

@@ -13,7 +13,7 @@ from shape_msgs.msg import SolidPrimitive
 
 from behavior_ros import QOS_LATCHED
 from behavior_ros.testing import own_domain
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node import scene_client
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 
@@ -82,7 +82,7 @@ class Bench:
 
     def look_up(self, frame, stamp):
         if frame not in self.tf:
-            raise SkillFailure(Failure.UNKNOWN_FRAME, f"no {frame}")
+            raise SkillFailure(FailureCode.UNKNOWN_FRAME, f"no {frame}")
         return self.tf[frame]
 
     # -- the runtime
@@ -192,4 +192,4 @@ def test_scene_that_does_not_publish_what_it_tells_of_is_lost(bench, monkeypatch
     bench.stub.revision = 7
     with pytest.raises(SkillFailure, match="at revision 7, but its newest snapshot") as error:
         bench.client().objects()
-    assert error.value.failure is Failure.SERVER_LOST
+    assert error.value.failure is FailureCode.SERVER_LOST

@@ -9,7 +9,7 @@ from fakes import context_of
 from scipy.spatial.transform import Rotation
 
 from behavior_skills.arm.screw import ScrewRequest, ScrewSkill
-from behavior_skills.interfaces import Failure, JointState, SkillFailure
+from behavior_skills.interfaces import FailureCode, JointState, SkillFailure
 from behavior_tree.cause import Cancelled
 
 
@@ -91,7 +91,7 @@ def test_a_preview_tells_and_moves_nothing(rig):
     assert np.array_equal(world.q, before)
     far = skill_of(rig, lever(preview=True, rotation=0.0, translation=0.9))
     failure = failure_of(far)
-    assert failure.failure is Failure.UNREACHABLE
+    assert failure.failure is FailureCode.UNREACHABLE
     assert 0.1 < far.fraction < 0.95
     assert np.array_equal(world.q, before)
 
@@ -104,7 +104,7 @@ def test_what_is_in_the_way_is_told_before_anything_moves(rig):
     sideways = {"base_T_axis": axis((0.0, 0.0, 0.0), (0.0, 1.0, 0.0))}
     skill = skill_of(rig, lever(rotation=0.0, translation=0.15, **sideways))
     failure = failure_of(skill)
-    assert failure.failure is Failure.PLANNING_FAILED
+    assert failure.failure is FailureCode.PLANNING_FAILED
     assert "post" in str(failure)
     assert 0.0 < skill.fraction < 1.0
     assert world.phases == ["plan"]
@@ -128,7 +128,7 @@ def test_what_is_in_the_way_is_told_before_anything_moves(rig):
 )
 def test_wrong_requests_are_refused(rig, changes, words):
     failure = failure_of(skill_of(rig, lever(**changes)))
-    assert failure.failure is Failure.INVALID_REQUEST
+    assert failure.failure is FailureCode.INVALID_REQUEST
     assert words in str(failure)
     assert rig[0].phases == ["plan"]
 
@@ -152,7 +152,7 @@ def test_fingers_that_shut_stop_the_arm(rig):
     world.when("move", slip)
     skill = skill_of(rig, lever(keep_grip=True))
     failure = failure_of(skill)
-    assert failure.failure is Failure.GRIP_LOST
+    assert failure.failure is FailureCode.GRIP_LOST
     assert skill.fraction < 1.0
     assert not world.arm_moves
 
@@ -161,7 +161,7 @@ def test_an_arm_that_is_held_back_is_stopped(rig):
     world = rig[0]
     world.when("move", lambda: setattr(world, "arm_stuck", True))
     failure = failure_of(skill_of(rig, lever(max_tracking_error=0.03)))
-    assert failure.failure is Failure.TRACKING_LOST
+    assert failure.failure is FailureCode.TRACKING_LOST
     assert not world.arm_moves
 
 
@@ -178,7 +178,7 @@ def test_force_at_the_tool_stops_the_arm(rig, monkeypatch):
     monkeypatch.setattr(world, "state", state)
     skill_of(rig, lever(max_force=40.0)).run()
     failure = failure_of(skill_of(rig, lever(rotation=-0.5, max_force=20.0)))
-    assert failure.failure is Failure.FORCE_EXCEEDED
+    assert failure.failure is FailureCode.FORCE_EXCEEDED
     assert "30 N" in str(failure)
 
 
@@ -200,7 +200,7 @@ def test_an_end_beyond_the_tolerance_is_told(rig, monkeypatch):
 
     monkeypatch.setattr(world, "execute", short)
     failure = failure_of(skill_of(rig, lever(position_tolerance=1e-4, timeout=0.5)))
-    assert failure.failure is Failure.OUT_OF_TOLERANCE
+    assert failure.failure is FailureCode.OUT_OF_TOLERANCE
 
 
 def _ended(command, world, duration):

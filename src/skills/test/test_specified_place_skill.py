@@ -13,7 +13,7 @@ from behavior_motion import interruptible
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.specified_place import SpecifiedPlaceSkill
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.orientations import random_rotations
 from behavior_skills.placement import PlaceSpecification, sample_placements
 from behavior_tree.cause import Cancelled
@@ -153,7 +153,10 @@ def test_the_tool_obeys_the_filters(holding):
 
 def test_filters_that_exclude_each_other(holding):
     message = fails_with(
-        Failure.NO_ORIENTATION, holding, filter_x_dir=["forward", 10], filter_y_dir=["forward", 10]
+        FailureCode.NO_ORIENTATION,
+        holding,
+        filter_x_dir=["forward", 10],
+        filter_y_dir=["forward", 10],
     )
     assert "exclude each other" in message
     assert holding[0].held == "blue"
@@ -161,35 +164,35 @@ def test_filters_that_exclude_each_other(holding):
 
 def test_a_container_out_of_reach(holding):
     holding[0].add("bin", 2.0, 0.0, 0.04, size=(0.2, 0.2, 0.08))
-    message = fails_with(Failure.UNREACHABLE, holding)
+    message = fails_with(FailureCode.UNREACHABLE, holding)
     assert "60 sampled ways" in message
 
 
 def test_the_number_of_candidates(holding):
     holding[0].add("bin", 2.0, 0.0, 0.04, size=(0.2, 0.2, 0.08))
-    assert "15 sampled ways" in fails_with(Failure.UNREACHABLE, holding, candidates=5)
+    assert "15 sampled ways" in fails_with(FailureCode.UNREACHABLE, holding, candidates=5)
 
 
 def test_an_unknown_container(holding):
-    message = fails_with(Failure.UNKNOWN_OBJECT, holding, objects=["blue", "basket"])
+    message = fails_with(FailureCode.UNKNOWN_OBJECT, holding, objects=["blue", "basket"])
     assert "'basket' is not in the scene" in message
 
 
 def test_something_else_is_held(holding):
-    assert "'blue'" in fails_with(Failure.NOT_HELD, holding, objects=["red", "bin"])
+    assert "'blue'" in fails_with(FailureCode.NOT_HELD, holding, objects=["red", "bin"])
 
 
 def test_a_container_that_is_moved_on_the_way(holding):
     world = holding[0]
     world.when("reach", lambda: world.poses["bin"].__setitem__((0, 3), 0.6))
-    assert "was moved" in fails_with(Failure.EXECUTION_FAILED, holding)
+    assert "was moved" in fails_with(FailureCode.EXECUTION_FAILED, holding)
     assert world.held == "blue"
 
 
 def test_an_object_that_slips_out(holding):
     world = holding[0]
     world.when("reach", lambda: world.steal("blue"))
-    fails_with(Failure.OBJECT_LOST, holding)
+    fails_with(FailureCode.OBJECT_LOST, holding)
     assert world.attached == {}
 
 
@@ -200,7 +203,7 @@ def test_an_object_that_falls_beside_the_container(holding):
         world.poses["blue"][:3, 3] = (0.45, -0.1, EDGE / 2)
 
     world.when("verify", aside)
-    message = fails_with(Failure.NOT_PLACED, holding)
+    message = fails_with(FailureCode.NOT_PLACED, holding)
     assert "success_mode 3diou" in message
     assert "overlap" in message
 
@@ -253,7 +256,7 @@ def test_what_was_looked_away_from_counts_again_afterwards(holding, ending):
             place(holding, **keys)
     else:
         holding[0].when("approach", lambda: holding[0].steal("blue"))
-        fails_with(Failure.OBJECT_LOST, holding, **keys)
+        fails_with(FailureCode.OBJECT_LOST, holding, **keys)
     assert rules(holding) == before
 
 
@@ -262,7 +265,7 @@ def test_ignored_things_are_no_obstacles(holding):
     holding[0].add("shelf_3", 0.45, 0.25, 0.22, size=(0.3, 0.3, 0.02))
     with pytest.raises(SkillFailure) as caught:
         place(holding)
-    assert caught.value.failure is Failure.UNREACHABLE
+    assert caught.value.failure is FailureCode.UNREACHABLE
     fall(holding)
     place(holding, ignore_substring=["shelf"])
 
@@ -284,7 +287,7 @@ def test_the_hand_goes_back_by_the_given_vector(holding):
 def test_where_the_hand_could_not_leave_nothing_is_let_go(holding):
     """The way back, down through the bin and the table, is looked at before the fingers open."""
     world = holding[0]
-    message = fails_with(Failure.UNREACHABLE, holding, post_place_vector=[0.0, 0.0, 0.3])
+    message = fails_with(FailureCode.UNREACHABLE, holding, post_place_vector=[0.0, 0.0, 0.3])
     assert "sampled ways" in message
     assert "release" not in world.phases
     assert world.held == "blue"
@@ -314,10 +317,10 @@ def test_a_failure_after_the_release_says_that_it_was_let_go_and_where(holding):
     world.when("retreat", lambda: setattr(world, "arm_stuck", True))
     keys = {"post_place_vector": [0, 0, -0.05], "position_constraint": "object"}
     keys |= {"x_ratio_range": [0.5, 0.5], "y_ratio_range": [0.5, 0.5], "place_z_offset": 0.1}
-    message = fails_with(Failure.TIMED_OUT, holding, **keys)
+    message = fails_with(FailureCode.TIMED_OUT, holding, **keys)
     assert "'blue' was let go at x 0.450, y 0.250, z 0.180 m in the base frame." in message
     world.arm_stuck = False
-    message = fails_with(Failure.NOT_HELD, holding)
+    message = fails_with(FailureCode.NOT_HELD, holding)
     assert "holds nothing, not 'blue'. 'blue' was let go at x 0.450" in message
 
 
@@ -376,7 +379,10 @@ def test_hold_weights_demand_a_straight_approach(holding, monkeypatch):
     far[:3, 3] = 3.0, 0, 0
     monkeypatch.setattr(planner, "plan_cartesian", blocked)
     fails_with(
-        Failure.UNREACHABLE, holding, post_place_hold_vec_weight=[0, 0, 0, 1, 1, 0], candidates=3
+        FailureCode.UNREACHABLE,
+        holding,
+        post_place_hold_vec_weight=[0, 0, 0, 1, 1, 0],
+        candidates=3,
     )
     fall(holding)
     place(holding, candidates=3)  # without weights any way will do
@@ -392,8 +398,8 @@ def test_test_mode_ik_takes_a_failed_plan_as_the_end(holding, monkeypatch):
         return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
 
     monkeypatch.setattr(planner, "plan_to_joints", fail)
-    assert fails_with(Failure.PLANNING_FAILED, holding, test_mode="ik") == "No path."
-    message = fails_with(Failure.UNREACHABLE, holding, candidates=1)
+    assert fails_with(FailureCode.PLANNING_FAILED, holding, test_mode="ik") == "No path."
+    message = fails_with(FailureCode.UNREACHABLE, holding, candidates=1)
     assert "the nearest: No path. Widen" in message
 
 
@@ -407,7 +413,7 @@ def test_the_sixth_failed_plan_in_a_row_ends_the_place(holding, monkeypatch):
         return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
 
     monkeypatch.setattr(holding[1].planner, "plan_to_joints", fail)
-    message = fails_with(Failure.PLANNING_FAILED, holding)
+    message = fails_with(FailureCode.PLANNING_FAILED, holding)
     assert message == "Planning failed 6 times in a row, the last time: No path."
     assert len(calls) == 6
 
@@ -438,8 +444,8 @@ def test_cancelled_within_a_fifth_of_a_second_while_it_chooses(holding, others):
 def test_the_single_rule_does_not_ask_for_the_pre_place_pose(holding):
     """A pre-place pose far above is out of reach: only with `single` it is not asked first."""
     keys = {"pre_place_z_offset": 1.6, "test_mode": "ik", "candidates": 4}
-    fails_with(Failure.UNREACHABLE, holding, **keys)
-    message = fails_with(Failure.UNREACHABLE, holding, selection="single", **keys)
+    fails_with(FailureCode.UNREACHABLE, holding, **keys)
+    message = fails_with(FailureCode.UNREACHABLE, holding, selection="single", **keys)
     assert "sampled ways" not in message  # the plan of the chosen one failed instead
 
 
@@ -454,7 +460,7 @@ def test_doubtful_keys_are_logged(holding):
 @pytest.mark.slow
 def test_boxes_that_touch_are_no_overlap_and_no_crash(holding):
     fall(holding, 0.08 + EDGE / 2)  # exactly on the bin's top face
-    message = fails_with(Failure.NOT_PLACED, holding, position_constraint="object")
+    message = fails_with(FailureCode.NOT_PLACED, holding, position_constraint="object")
     assert "overlap (IoU)" in message
 
 
@@ -463,7 +469,7 @@ def test_a_full_container(holding):
     world = holding[0]
     world.add("red", 0.45, 0.25, 0.11, size=(0.2, 0.2, 0.1))
     keys = {"position_constraint": "object", "place_z_offset": 0.03}
-    message = fails_with(Failure.OCCUPIED, holding, **keys)
+    message = fails_with(FailureCode.OCCUPIED, holding, **keys)
     assert "taken by red" in message
     fall(holding)
     place(holding, ignore_substring=["red"], **keys)
@@ -498,7 +504,7 @@ def test_tolerances_that_are_named_must_be_met(holding, key):
     world.when("approach", lambda: use_arm(skill, Shifted(world, off)))
     with pytest.raises(SkillFailure) as caught:
         skill.run()
-    assert caught.value.failure is Failure.EXECUTION_FAILED
+    assert caught.value.failure is FailureCode.EXECUTION_FAILED
     assert "not within t_eps" in str(caught.value)
 
 

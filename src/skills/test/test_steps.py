@@ -10,7 +10,7 @@ from behavior_motion import interruptible
 from behavior_skills.arm.grasp_check import GraspCheck, GraspCheckRequest
 from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.select_reachable import SelectReachableRequest, SelectReachableSkill
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_tree.cause import Cancelled
 
 
@@ -87,14 +87,14 @@ def test_sampled_places_are_those_that_place_would_try(holding):
 
 
 def test_a_place_needs_something_in_the_hand(block):
-    message = refused(Failure.NOT_HELD, skill_for(block).sample)
+    message = refused(FailureCode.NOT_HELD, skill_for(block).sample)
     assert "Nothing has been picked yet" in message
 
 
 def test_no_place_where_the_container_is_full(holding):
     holding[0].add("red", 0.45, 0.25, 0.11, size=(0.2, 0.2, 0.1))
     keys = {"position_constraint": "object", "place_z_offset": 0.03}
-    assert "taken by red" in refused(Failure.OCCUPIED, skill_for(holding, **keys).sample)
+    assert "taken by red" in refused(FailureCode.OCCUPIED, skill_for(holding, **keys).sample)
 
 
 # ---------------------------------------------------------------------- select
@@ -105,7 +105,7 @@ def test_the_least_travel_is_chosen_and_the_unreachable_never(block):
     assert select(block, target=(out, far, near)) == 2
     assert select(block, target=(out, far, near), in_order=True) == 1
     assert select(block, target=(far, near), pre=(far, out)) == 0
-    message = refused(Failure.UNREACHABLE, lambda: select(block, target=(out,)))
+    message = refused(FailureCode.UNREACHABLE, lambda: select(block, target=(out,)))
     assert "None of 1 ways" in message
 
 
@@ -126,7 +126,7 @@ def test_ways_of_a_sampled_grasp(block, plan):
 def test_what_may_not_be_touched_is_in_the_way(block):
     block[0].add("lid", 0.45, 0.25, 0.2, size=(0.3, 0.3, 0.1))
     inside = moved(0.45, 0.25, 0.2)
-    assert "lid" in refused(Failure.UNREACHABLE, lambda: select(block, target=(inside,)))
+    assert "lid" in refused(FailureCode.UNREACHABLE, lambda: select(block, target=(inside,)))
     assert select(block, target=(inside,), may_touch=("lid",)) == 0
 
 
@@ -157,11 +157,13 @@ def test_a_way_without_a_plan_is_not_chosen(block, monkeypatch):
     ],
 )
 def test_a_choice_that_cannot_be_made(block, request_, why):
-    assert why in refused(Failure.INVALID_REQUEST, lambda: select(block, **request_))
+    assert why in refused(FailureCode.INVALID_REQUEST, lambda: select(block, **request_))
 
 
 def test_unknown_things_may_not_be_touched(block):
-    refused(Failure.UNKNOWN_OBJECT, lambda: select(block, target=(np.eye(4),), may_touch=("cat",)))
+    refused(
+        FailureCode.UNKNOWN_OBJECT, lambda: select(block, target=(np.eye(4),), may_touch=("cat",))
+    )
 
 
 def test_a_choice_is_cancelled(block):
@@ -193,35 +195,35 @@ def test_a_grasped_object_is_seen_to_be(holding):
     ],
 )
 def test_what_speaks_against_a_grasp(holding, request_, why):
-    assert why in refused(Failure.NOT_GRASPED, lambda: check(holding, **request_))
+    assert why in refused(FailureCode.NOT_GRASPED, lambda: check(holding, **request_))
 
 
 def test_empty_fingers_grasp_nothing(block):
-    assert "from the tool" in refused(Failure.NOT_GRASPED, lambda: check(block))
+    assert "from the tool" in refused(FailureCode.NOT_GRASPED, lambda: check(block))
 
 
 def test_shut_fingers_grasp_nothing(holding):
     holding[0].steal("blue")
-    assert "shut" in refused(Failure.NOT_GRASPED, lambda: check(holding))
+    assert "shut" in refused(FailureCode.NOT_GRASPED, lambda: check(holding))
 
 
 @pytest.mark.parametrize("request_", [{"rise": -1.0}, {"patience": 60.0}, {"height": np.nan}])
 def test_a_check_that_makes_no_sense(holding, request_):
-    refused(Failure.INVALID_REQUEST, lambda: check(holding, **request_))
+    refused(FailureCode.INVALID_REQUEST, lambda: check(holding, **request_))
 
 
 def test_checks_of_unknown_things(holding):
-    refused(Failure.UNKNOWN_OBJECT, lambda: check(holding, name="cat"))
+    refused(FailureCode.UNKNOWN_OBJECT, lambda: check(holding, name="cat"))
     skill = skill_for(holding, objects=["cat", "bin"])
-    refused(Failure.UNKNOWN_OBJECT, lambda: skill.check_placed(0.0, 0.5))
+    refused(FailureCode.UNKNOWN_OBJECT, lambda: skill.check_placed(0.0, 0.5))
 
 
 def test_a_placed_object_is_seen_to_be(holding):
-    message = refused(Failure.NOT_PLACED, lambda: skill_for(holding).check_placed(0.0, 0.5))
+    message = refused(FailureCode.NOT_PLACED, lambda: skill_for(holding).check_placed(0.0, 0.5))
     assert "it is in the gripper" in message.lower()
     fall(holding)
     skill_for(holding).run()
     assert skill_for(holding).check_placed(0.0, 0.5)[2, 3] == pytest.approx(0.05)
     holding[0].move_object("blue", 0.0, 0.5)
-    message = refused(Failure.NOT_PLACED, lambda: skill_for(holding).check_placed(0.0, 0.5))
+    message = refused(FailureCode.NOT_PLACED, lambda: skill_for(holding).check_placed(0.0, 0.5))
     assert "overlap" in message

@@ -7,7 +7,7 @@ from fakes import EDGE, FakeCommand, context_of
 
 from behavior_skills.arm.gripper import GripperMode, GripperRequest
 from behavior_skills.arm.suction import SuctionSkill, at_the_lip
-from behavior_skills.interfaces import Done, Failure, HeldObject, SkillFailure
+from behavior_skills.interfaces import Done, FailureCode, HeldObject, SkillFailure
 from behavior_tree.cause import Cancelled
 
 DELAY = 0.2
@@ -33,7 +33,7 @@ class FakeCup:
 
     def vacuum(self):
         if self.silent:
-            raise SkillFailure(Failure.SERVER_LOST, "The vacuum's sensor is silent.")
+            raise SkillFailure(FailureCode.SERVER_LOST, "The vacuum's sensor is silent.")
         if self.stuck:
             return True
         return self.on and self.tight and self.world.time - self.since >= DELAY
@@ -81,7 +81,7 @@ def test_without_a_vacuum_it_ends_in_time_with_the_pump_off(rig, cup, timeout, l
     cup.tight = False
     begun = world.time
     failure = failure_of(rig, cup, GripperMode.CLOSE, timeout=timeout)
-    assert failure.failure is Failure.TIMED_OUT
+    assert failure.failure is FailureCode.TIMED_OUT
     assert "No vacuum within" in str(failure)
     assert "flat onto a smooth face" in str(failure)
     assert least < world.time - begun < most
@@ -101,17 +101,17 @@ def test_what_the_scene_does_not_know_is_held_all_the_same(rig, cup):
 def test_a_silent_sensor_means_that_nobody_knows(rig, cup):
     cup.silent = True
     for mode in (GripperMode.CLOSE, GripperMode.OPEN):
-        assert failure_of(rig, cup, mode).failure is Failure.SERVER_LOST
+        assert failure_of(rig, cup, mode).failure is FailureCode.SERVER_LOST
         assert not cup.on
 
 
 def test_a_pump_that_does_not_answer_or_refuses_is_named(rig, cup):
     cup.refuses = "no air"
     failure = failure_of(rig, cup, GripperMode.CLOSE)
-    assert failure.failure is Failure.EXECUTION_FAILED
+    assert failure.failure is FailureCode.EXECUTION_FAILED
     assert "no air" in str(failure)
     cup.refuses, cup.dead = "", True
-    assert failure_of(rig, cup, GripperMode.CLOSE, timeout=0.3).failure is Failure.SERVER_LOST
+    assert failure_of(rig, cup, GripperMode.CLOSE, timeout=0.3).failure is FailureCode.SERVER_LOST
 
 
 def test_a_vacuum_that_stays_is_told(rig, cup):
@@ -119,7 +119,7 @@ def test_a_vacuum_that_stays_is_told(rig, cup):
     world.attached["part"], hand.held = "gripper", HeldObject("part", np.eye(4), 0.0)
     cup.stuck = True
     failure = failure_of(rig, cup, GripperMode.OPEN, timeout=0.3)
-    assert failure.failure is Failure.EXECUTION_FAILED
+    assert failure.failure is FailureCode.EXECUTION_FAILED
     assert world.attached, "it is still held"
 
 
@@ -133,7 +133,7 @@ def test_a_vacuum_lost_at_once_is_no_grasp(rig, cup):
 
     world.attach = attach_and_lose
     failure = failure_of(rig, cup, GripperMode.CLOSE)
-    assert failure.failure is Failure.EXECUTION_FAILED
+    assert failure.failure is FailureCode.EXECUTION_FAILED
     assert not world.attached
     assert hand.held is None
 
@@ -141,7 +141,7 @@ def test_a_vacuum_lost_at_once_is_no_grasp(rig, cup):
 @pytest.mark.parametrize("mode", [GripperMode.WIDTH, GripperMode.GRIP, 9])
 def test_a_cup_has_no_width(rig, cup, mode):
     failure = failure_of(rig, cup, mode)
-    assert failure.failure is Failure.INVALID_REQUEST
+    assert failure.failure is FailureCode.INVALID_REQUEST
     assert "OPEN=0 or CLOSE=1" in str(failure)
 
 

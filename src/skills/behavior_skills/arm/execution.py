@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from behavior_motion import Trajectory
-from behavior_skills.interfaces import Arm, Command, Failure, Runtime, SkillFailure
+from behavior_skills.interfaces import Arm, Command, FailureCode, Runtime, SkillFailure
 
 LATE_ALLOWANCE = 4.0
 """[s] by which a motion may take longer than its trajectory. Generous: a simulation that runs many
@@ -57,7 +57,7 @@ def follow(
             watch(elapsed)
             if elapsed > trajectory.duration + allowance:
                 raise SkillFailure(
-                    Failure.TIMED_OUT,
+                    FailureCode.TIMED_OUT,
                     f"The arm did not finish a motion of {trajectory.duration:.1f} s in "
                     f"{elapsed:.1f} s. See whether something blocks it.",
                 )
@@ -66,7 +66,7 @@ def follow(
         raise
     if not done.ok:
         raise SkillFailure(
-            Failure.EXECUTION_FAILED,
+            FailureCode.EXECUTION_FAILED,
             f"The arm's controller gave up: {done.message or 'no reason given'}. Clear what "
             "blocks the arm and try again.",
         )

@@ -14,7 +14,7 @@ from behavior_skills.arm.execution import wait_for
 from behavior_skills.arm.grip import LEAST_GAP
 from behavior_skills.goal_checks import invalid
 from behavior_skills.interfaces import (
-    Failure,
+    FailureCode,
     SkillFailure,
 )
 
@@ -70,7 +70,7 @@ class GraspCheck(Skill):
 
         if not wait_for(self.runtime, in_hand, self.request.patience or PATIENCE):
             raise SkillFailure(
-                Failure.NOT_GRASPED, f"'{self.request.name}' is not grasped: {problem}."
+                FailureCode.NOT_GRASPED, f"'{self.request.name}' is not grasped: {problem}."
             )
 
     def _validate(self) -> None:
@@ -86,7 +86,7 @@ class GraspCheck(Skill):
         thing = known.get(request.name)
         if thing is None or thing.state is ObjectState.LOST:
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT,
+                FailureCode.UNKNOWN_OBJECT,
                 f"'{request.name[:100]}' is not in the scene. Known are {sorted(known)}.",
             )
 

@@ -13,7 +13,7 @@ from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import wait_for
 from behavior_skills.interfaces import (
-    Failure,
+    FailureCode,
     Hand,
     HeldObject,
     ObjectView,
@@ -56,7 +56,7 @@ class Grip(Skill):
             holds = f"'{attached[0].name}'" if attached else "nothing"
             why = "" if attached else f" {self.hand.emptied}"
             raise SkillFailure(
-                Failure.NOT_HELD,
+                FailureCode.NOT_HELD,
                 f"The gripper holds {holds}, not {repr(wanted) if wanted else 'an object'}.{why} "
                 "Pick the object first.",
             )
@@ -73,7 +73,7 @@ class Grip(Skill):
                 "them any more."
             )
             self.drop(held, why)
-            raise SkillFailure(Failure.NOT_HELD, f"{why} Pick it again.")
+            raise SkillFailure(FailureCode.NOT_HELD, f"{why} Pick it again.")
         return held, thing
 
     def check(self, held: HeldObject) -> None:
@@ -81,14 +81,14 @@ class Grip(Skill):
         width = self.arm.state().width
         if width < held.width - WIDTH_TOLERANCE:
             raise SkillFailure(
-                Failure.OBJECT_LOST,
+                FailureCode.OBJECT_LOST,
                 f"'{held.name}' left the fingers on the way (gap {1e3 * width:.1f} mm). Pick it "
                 "again.",
             )
         seen = self.scene.objects().get(held.name)
         if seen is None or seen.state is not ObjectState.ATTACHED:
             raise SkillFailure(
-                Failure.OBJECT_LOST,
+                FailureCode.OBJECT_LOST,
                 f"'{held.name}' is seen away from the gripper. Pick it again.",
             )
 
@@ -124,7 +124,7 @@ class Grip(Skill):
                 RELEASE_TIMEOUT,
             ):
                 raise SkillFailure(
-                    Failure.EXECUTION_FAILED,
+                    FailureCode.EXECUTION_FAILED,
                     f"The fingers did not open (gap {1e3 * self.arm.state().width:.1f} mm). "
                     f"'{held.name}' is still held; see whether the gripper's controller runs.",
                 )

@@ -11,7 +11,7 @@ from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import stillness, stop, wait_for
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
-    Failure,
+    FailureCode,
     SkillFailure,
 )
 from behavior_tree.shown_text import named
@@ -105,13 +105,13 @@ class GripperSkill(Skill):
         done = command.done()
         if not finished or done is None:
             raise SkillFailure(
-                Failure.TIMED_OUT,
+                FailureCode.TIMED_OUT,
                 f"The fingers did not come to rest within {self.runtime.now() - begun:.1f} s. See "
                 "whether the gripper's controller runs.",
             )
         if not done.ok and not done.stalled:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"The gripper's controller gave up: {done.message or 'no reason given'}. See "
                 "whether something blocks the fingers.",
             )
@@ -125,7 +125,7 @@ class GripperSkill(Skill):
         if holding or tolerance <= 0.0 or abs(width - target) <= tolerance:
             return
         raise SkillFailure(
-            Failure.OUT_OF_TOLERANCE,
+            FailureCode.OUT_OF_TOLERANCE,
             f"The gap is {1e3 * width:.1f} mm, not {1e3 * target:.1f} mm within "
             f"{1e3 * tolerance:.1f} mm. See whether something blocks the fingers.",
         )

@@ -22,7 +22,7 @@ from behavior_skills.goal_checks import (
 )
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     SkillFailure,
 )
 from behavior_tree.shown_text import named
@@ -99,7 +99,7 @@ class LookSkill(Skill):
         tolerance = self.request.tolerance or TOLERANCE
         if self.error > tolerance:
             raise SkillFailure(
-                Failure.OUT_OF_TOLERANCE,
+                FailureCode.OUT_OF_TOLERANCE,
                 f"The line of sight misses the target by {self.error:.3f} rad, more than "
                 f"{tolerance:g}. See whether something holds the arm.",
             )
@@ -113,7 +113,7 @@ class LookSkill(Skill):
             robot.forward_kinematics(self.arm.state().q, frame)
         except KeyError as error:
             raise SkillFailure(
-                Failure.UNKNOWN_FRAME,
+                FailureCode.UNKNOWN_FRAME,
                 f"The robot has no frame '{frame}' that could look: {error.args[0]}.",
             ) from error
         return frame
@@ -126,7 +126,7 @@ class LookSkill(Skill):
         thing = objects.get(self.request.object_name)
         if thing is None or thing.state is ObjectState.LOST:
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT,
+                FailureCode.UNKNOWN_OBJECT,
                 f"Object '{self.request.object_name}' is not in the scene. Known are "
                 f"{named(objects)}.",
             )

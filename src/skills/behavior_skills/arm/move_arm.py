@@ -22,7 +22,7 @@ from behavior_skills.goal_checks import (
 )
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     SkillFailure,
 )
 from behavior_tree.shown_text import named
@@ -108,7 +108,7 @@ class MoveArmSkill(Skill):
         self.runtime.feedback("move", min(elapsed / duration, 1.0))
         if 0.0 < self.request.timeout < elapsed:
             raise SkillFailure(
-                Failure.TIMED_OUT,
+                FailureCode.TIMED_OUT,
                 f"The arm did not finish within {self.request.timeout:g} s; the motion takes "
                 f"{duration:.1f} s. Give it more time, or a higher velocity_scaling.",
             )
@@ -124,7 +124,7 @@ class MoveArmSkill(Skill):
         if not wait_for(self.runtime, near, SETTLE_TIME):
             off = float(np.abs(self.arm.state().q - q_end).max())
             raise SkillFailure(
-                Failure.OUT_OF_TOLERANCE,
+                FailureCode.OUT_OF_TOLERANCE,
                 f"A joint is {off:.4f} rad from its goal, more than {tolerance:g}. See whether "
                 "something holds the arm.",
             )
@@ -249,7 +249,7 @@ class MoveArmSkill(Skill):
                 "limits of the arm"
             )
         raise SkillFailure(
-            Failure.GOAL_IN_COLLISION,
+            FailureCode.GOAL_IN_COLLISION,
             f"The trajectory collides at {times[blocked]:.2f} s: {report.text}. Clear the way or "
             "record another one.",
         )

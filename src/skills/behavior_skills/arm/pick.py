@@ -37,7 +37,7 @@ from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     HeldObject,
     ObjectView,
     SkillFailure,
@@ -156,12 +156,12 @@ class PickSkill(Skill):
             raise invalid(f"velocity_scaling is {request.velocity_scaling}, give at most 1")
         if len(request.grasps) > MOST_GRASPS:
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 f"Give at most {MOST_GRASPS} grasps, not {len(request.grasps)}.",
             )
         if not all(np.all(np.isfinite(grasp)) for grasp in request.grasps):
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 "One of the grasps holds NaN or a quaternion of norm 0; give proper poses.",
             )
 
@@ -172,7 +172,7 @@ class PickSkill(Skill):
         ]
         if attached:
             raise SkillFailure(
-                Failure.GRIPPER_NOT_FREE,
+                FailureCode.GRIPPER_NOT_FREE,
                 f"The gripper holds '{attached[0]}' already. Place it, or open the gripper, first.",
             )
         if self.hand.held is not None:
@@ -184,20 +184,20 @@ class PickSkill(Skill):
         thing = objects.get(self.request.name)
         if thing is None:
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT,
+                FailureCode.UNKNOWN_OBJECT,
                 f"Object '{self.request.name}' is not in the scene. Known are {sorted(objects)}; "
                 "see that it is in view.",
             )
         if thing.state is ObjectState.LOST:
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT,
+                FailureCode.UNKNOWN_OBJECT,
                 f"Object '{thing.name}' has not been seen for long and is lost. Bring it back into "
                 "view.",
             )
         problem = self.context.workspace.problem(thing.base_T_object[:3, 3])
         if problem:
             raise SkillFailure(
-                Failure.OUT_OF_WORKSPACE,
+                FailureCode.OUT_OF_WORKSPACE,
                 f"Object '{thing.name}' is out of the workspace: {problem}. Move it within reach.",
             )
         return thing
@@ -208,7 +208,7 @@ class PickSkill(Skill):
         offered = given or grasps_for(thing, self.robot.gripper.open_width)
         if not offered:
             raise SkillFailure(
-                Failure.NO_GRASP,
+                FailureCode.NO_GRASP,
                 f"'{thing.name}' is too thick on every side for the gripper of "
                 f"{self.robot.gripper.open_width} m. Give grasps where it is thinner.",
             )
@@ -216,7 +216,7 @@ class PickSkill(Skill):
         offered, fallen = allowed_grasps(offered, thing, wishes)
         if not offered:
             raise SkillFailure(
-                Failure.NO_GRASP,
+                FailureCode.NO_GRASP,
                 f"No grasp of '{thing.name}' passes the filters: {fallen}. Widen them, or set the "
                 "object down another way.",
             )
@@ -230,7 +230,7 @@ class PickSkill(Skill):
         ranked = ranked_grasps(thing, offered, neighbours, max_tilt, lean=lean)
         if not ranked:
             raise SkillFailure(
-                Failure.NO_GRASP,
+                FailureCode.NO_GRASP,
                 f"None of {len(offered)} grasps of '{thing.name}' comes from within "
                 f"{math.degrees(max_tilt):.0f} degrees of straight above. Allow more tilt, or set "
                 "the object upright.",
@@ -250,7 +250,7 @@ class PickSkill(Skill):
                 tcp_offset=wishes.tcp_offset,
             )
         except AnnotationError as error:
-            raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
+            raise SkillFailure(FailureCode.INVALID_REQUEST, str(error)) from error
         return [Grasp(g.object_T_tool, g.width, score=g.score) for g in grasps]
 
     def _plan(self, thing: ObjectView) -> ApproachPlan:
@@ -268,7 +268,10 @@ class PickSkill(Skill):
                 raise
             except SkillFailure as failure:
                 failures.append(failure)
-                if self._wishes.test_mode == "ik" and failure.failure is Failure.PLANNING_FAILED:
+                if (
+                    self._wishes.test_mode == "ik"
+                    and failure.failure is FailureCode.PLANNING_FAILED
+                ):
                     break  # it has joints: the choice is made, and there is no way to it
                 continue
             self._grasp = grasp
@@ -295,7 +298,7 @@ class PickSkill(Skill):
         trajectory = entry.trajectory
         problem = kept.problem(robot, trajectory.positions[trajectory.times <= entry.approach_at])
         if problem:
-            raise SkillFailure(Failure.PLANNING_FAILED, sentence(problem))
+            raise SkillFailure(FailureCode.PLANNING_FAILED, sentence(problem))
         return entry
 
     def _offset(self, target: Array) -> Array:
@@ -339,7 +342,7 @@ class PickSkill(Skill):
         except _Moved as moved:
             if last:
                 raise SkillFailure(
-                    Failure.OBJECT_MOVED,
+                    FailureCode.OBJECT_MOVED,
                     f"{moved} while the arm approached, for the {self.parameters.replans + 1}. "
                     "time. Wait until it rests and try again.",
                 ) from None
@@ -385,7 +388,7 @@ class PickSkill(Skill):
         if abs(width - expected) > self.parameters.width_tolerance or width < 0.003:
             self._open()
             raise SkillFailure(
-                Failure.GRASP_MISSED,
+                FailureCode.GRASP_MISSED,
                 f"The fingers stopped at {1e3 * width:.1f} mm, but '{thing.name}' is "
                 f"{1e3 * expected:.1f} mm thick: it was not between them. Pick it again; its "
                 "position in the scene may have been wrong.",
@@ -405,14 +408,14 @@ class PickSkill(Skill):
 
         if not wait_for(self.runtime, lambda: stands() or command.done() is not None, timeout):
             raise SkillFailure(
-                Failure.TIMED_OUT,
+                FailureCode.TIMED_OUT,
                 f"The fingers did not come to rest within {timeout} s. See whether the gripper's "
                 "controller runs.",
             )
         done = command.done()
         if done is not None and not done.ok and not done.stalled:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"The gripper's controller gave up: {done.message or 'no reason given'}.",
             )
         return self.arm.state().width
@@ -449,7 +452,7 @@ class PickSkill(Skill):
         problem = self._process.problem() if self._wishes.process_valid else None
         if self.request.specification is not None and problem:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"'{held.name}' was picked, but {problem}. See whether something hit the arm.",
             )
         rise = self._wishes.lift_th
@@ -465,7 +468,7 @@ class PickSkill(Skill):
 
         if not wait_for(self.runtime, seen_to_rise, self.parameters.sight_timeout):
             raise SkillFailure(
-                Failure.GRASP_MISSED,
+                FailureCode.GRASP_MISSED,
                 f"'{held.name}' was not seen to rise by {1e3 * rise:.0f} mm. Pick it again.",
             )
 
@@ -473,7 +476,7 @@ class PickSkill(Skill):
         width = self.arm.state().width
         if width < held.width - self.parameters.width_tolerance:
             raise SkillFailure(
-                Failure.GRASP_MISSED,
+                FailureCode.GRASP_MISSED,
                 f"'{held.name}' slipped out of the fingers while it was lifted (gap now "
                 f"{1e3 * width:.1f} mm). Pick it again.",
             )

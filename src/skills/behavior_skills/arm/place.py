@@ -31,7 +31,7 @@ from behavior_skills.goal_checks import invalid
 from behavior_skills.grasping.candidates import tilt_of
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     HeldObject,
     ObjectView,
     SkillFailure,
@@ -113,13 +113,13 @@ class PlaceSkill(Placing[PlaceWay]):
             raise invalid(f"velocity_scaling is {request.velocity_scaling}, give at most 1")
         if not np.all(np.isfinite(request.base_T_target)):
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 "The target holds NaN or a quaternion of norm 0; give a proper pose.",
             )
         problem = self.context.workspace.problem(request.base_T_target[:3, 3])
         if problem:
             raise SkillFailure(
-                Failure.OUT_OF_WORKSPACE,
+                FailureCode.OUT_OF_WORKSPACE,
                 f"The target is out of the workspace: {problem}. Choose a nearer place.",
             )
 
@@ -134,7 +134,7 @@ class PlaceSkill(Placing[PlaceWay]):
         name = occupant(target, half_height, radius, others)
         if name is not None:
             raise SkillFailure(
-                Failure.OCCUPIED,
+                FailureCode.OCCUPIED,
                 f"'{name}' stands where '{thing.name}' is to be put. Clear the place or choose "
                 "another one.",
             )
@@ -143,7 +143,7 @@ class PlaceSkill(Placing[PlaceWay]):
         if abs(gap) > self.parameters.support_tolerance:
             below = f"'{support}'" if support else "the ground"
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 f"The target would leave '{thing.name}' {1e3 * gap:.0f} mm above {below}, which "
                 f"ends at {top:.3f} m. Give the height of the object's centre when it rests.",
             )
@@ -251,10 +251,10 @@ class PlaceSkill(Placing[PlaceWay]):
         try:
             self._support(thing)
         except SkillFailure as failure:
-            if failure.failure is Failure.OCCUPIED:
+            if failure.failure is FailureCode.OCCUPIED:
                 raise
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"What was to carry '{thing.name}' is gone: {failure} It is still held.",
             ) from None
 
@@ -277,14 +277,14 @@ class PlaceSkill(Placing[PlaceWay]):
 
         if not wait_for(self.runtime, seen, self.parameters.verify_timeout):
             raise SkillFailure(
-                Failure.NOT_PLACED,
+                FailureCode.NOT_PLACED,
                 f"'{name}' has not been seen since it was let go. See that it is in view.",
             )
         pose = self.scene.objects()[name].base_T_object
         problem = self._misplaced(pose, way.goal)
         if problem:
             raise SkillFailure(
-                Failure.NOT_PLACED,
+                FailureCode.NOT_PLACED,
                 f"'{name}' does not rest at the target: {problem}. Pick it and place it again.",
             )
         return pose

@@ -16,7 +16,7 @@ from behavior_motion import OrientationConstraint, PlanOptions
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.grip import Grip
 from behavior_skills.goal_checks import planning_budget
-from behavior_skills.interfaces import Array, Failure, HeldObject, ObjectView, SkillFailure
+from behavior_skills.interfaces import Array, FailureCode, HeldObject, ObjectView, SkillFailure
 from behavior_skills.sentences import sentence
 
 APPROACH_SHARE = 0.8
@@ -66,7 +66,7 @@ class Placing(Skill, abc.ABC, Generic[W]):
         try:
             self._carry(held, way)
         except SkillFailure as failure:
-            if failure.failure is Failure.OBJECT_LOST:
+            if failure.failure is FailureCode.OBJECT_LOST:
                 self._grip.drop(held, sentence(str(failure)))
             raise
         self.runtime.feedback("release", 0.65)

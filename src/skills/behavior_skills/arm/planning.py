@@ -30,7 +30,7 @@ from behavior_motion import (
 from behavior_motion.object_state import ObjectState
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     HeldObject,
     ObjectView,
     SkillFailure,
@@ -49,13 +49,13 @@ TURN_SLACK = 0.01
 """[rad] of measured joints and of the planner's own check."""
 
 _FAILURES = {
-    ErrorCode.START_STATE_INVALID: Failure.PLANNING_FAILED,
-    ErrorCode.GOAL_STATE_INVALID: Failure.INVALID_REQUEST,
-    ErrorCode.START_STATE_IN_COLLISION: Failure.PLANNING_FAILED,
-    ErrorCode.GOAL_IN_COLLISION: Failure.GOAL_IN_COLLISION,
-    ErrorCode.NO_IK_SOLUTION: Failure.UNREACHABLE,
-    ErrorCode.CARTESIAN_PATH_UNREACHABLE: Failure.UNREACHABLE,
-    ErrorCode.TIMED_OUT: Failure.PLANNING_TIMED_OUT,
+    ErrorCode.START_STATE_INVALID: FailureCode.PLANNING_FAILED,
+    ErrorCode.GOAL_STATE_INVALID: FailureCode.INVALID_REQUEST,
+    ErrorCode.START_STATE_IN_COLLISION: FailureCode.PLANNING_FAILED,
+    ErrorCode.GOAL_IN_COLLISION: FailureCode.GOAL_IN_COLLISION,
+    ErrorCode.NO_IK_SOLUTION: FailureCode.UNREACHABLE,
+    ErrorCode.CARTESIAN_PATH_UNREACHABLE: FailureCode.UNREACHABLE,
+    ErrorCode.TIMED_OUT: FailureCode.PLANNING_TIMED_OUT,
 }
 
 
@@ -213,7 +213,7 @@ class PlanningWorld:
             )
             if found.q is None:
                 raise SkillFailure(
-                    _FAILURES.get(found.code, Failure.PLANNING_FAILED), sentence(found.message)
+                    _FAILURES.get(found.code, FailureCode.PLANNING_FAILED), sentence(found.message)
                 )
             back = checked(planner.plan_cartesian(found.q, [outside], options=straight))
         assert back.trajectory is not None
@@ -359,7 +359,7 @@ def checked(plan: Plan) -> Plan:
     """The plan, or a `SkillFailure` that says why there is none."""
     if not plan.ok:
         raise SkillFailure(
-            _FAILURES.get(plan.code, Failure.PLANNING_FAILED), sentence(plan.message)
+            _FAILURES.get(plan.code, FailureCode.PLANNING_FAILED), sentence(plan.message)
         )
     return plan
 
@@ -372,14 +372,14 @@ def most_telling(failures: Sequence[SkillFailure], what: str) -> SkillFailure:
     UNREACHABLE.
     """
     order = (
-        Failure.PLANNING_FAILED,
-        Failure.PLANNING_TIMED_OUT,
-        Failure.GOAL_IN_COLLISION,
-        Failure.UNREACHABLE,
+        FailureCode.PLANNING_FAILED,
+        FailureCode.PLANNING_TIMED_OUT,
+        FailureCode.GOAL_IN_COLLISION,
+        FailureCode.UNREACHABLE,
     )
     best = min(failures, key=lambda f: order.index(f.failure) if f.failure in order else 9)
-    kept = (Failure.PLANNING_TIMED_OUT, Failure.UNREACHABLE)
+    kept = (FailureCode.PLANNING_TIMED_OUT, FailureCode.UNREACHABLE)
     return SkillFailure(
-        best.failure if best.failure in kept else Failure.PLANNING_FAILED,
+        best.failure if best.failure in kept else FailureCode.PLANNING_FAILED,
         f"{what} in any of {len(failures)} ways; the nearest: {sentence(str(best))}",
     )

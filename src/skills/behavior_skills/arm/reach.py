@@ -46,7 +46,7 @@ from behavior_skills.interfaces import (
     REPLACED,
     ArmStream,
     Array,
-    Failure,
+    FailureCode,
     ObjectView,
     SkillFailure,
 )
@@ -81,11 +81,11 @@ LOOK_PERIOD = 0.02
 """[s] wall time between two looks at the target while a path is planned."""
 _LASTING = frozenset(
     {
-        Failure.GOAL_IN_COLLISION,
-        Failure.UNREACHABLE,
-        Failure.PLANNING_FAILED,
-        Failure.PLANNING_TIMED_OUT,
-        Failure.BLOCKED,
+        FailureCode.GOAL_IN_COLLISION,
+        FailureCode.UNREACHABLE,
+        FailureCode.PLANNING_FAILED,
+        FailureCode.PLANNING_TIMED_OUT,
+        FailureCode.BLOCKED,
     }
 )
 """What a goal that holds waits for the end of."""
@@ -354,9 +354,11 @@ class ReachSkill(Skill):
         why = self._step.message if self._step is not None else ""
         try:
             if self.request.local_only:
-                raise SkillFailure(Failure.BLOCKED, _blocked(why, "no planned path is wanted"))
+                raise SkillFailure(FailureCode.BLOCKED, _blocked(why, "no planned path is wanted"))
             if self._planned_for is not None and not self._held_up:
-                raise SkillFailure(Failure.BLOCKED, _blocked(why, "a planned path did not help"))
+                raise SkillFailure(
+                    FailureCode.BLOCKED, _blocked(why, "a planned path did not help")
+                )
             self._plan(why)
             self._held_up = ""
         except SkillFailure as failure:
@@ -456,7 +458,7 @@ class ReachSkill(Skill):
         self._there_since = self._there_since or now
         if now - self._there_since > REST_PATIENCE:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"The arm was sent to the target, but the tool is {1e3 * self.distance:.1f} mm "
                 f"and {self.angle:.3f} rad from it. See whether something holds the arm, or ask "
                 "for wider tolerances.",
@@ -479,7 +481,7 @@ class ReachSkill(Skill):
             self._measure()
             detail = self._step.message if self._step is not None else ""
             raise SkillFailure(
-                Failure.TIMED_OUT,
+                FailureCode.TIMED_OUT,
                 f"The tool is {1e3 * self.distance:.0f} mm from the target after {limit:g} s"
                 f"{': ' + detail if detail else ''}. Give it more time, or a target that rests.",
             )
@@ -499,7 +501,7 @@ class ReachSkill(Skill):
         stands = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
         if not stands or self._restarts >= MOST_RESTARTS:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"Joint {self.robot.joint_names[joint]} is "
                 f"{abs(is_at[joint] - sent.q[joint]):.2f} rad from where it is sent. See "
                 "whether something holds the arm, and that its "

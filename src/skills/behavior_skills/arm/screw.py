@@ -28,7 +28,7 @@ from behavior_skills.arm.screw_motion import ScrewMotion
 from behavior_skills.goal_checks import check_not_negative, invalid, planning_budget
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     SkillFailure,
 )
 
@@ -246,7 +246,7 @@ class ScrewSkill(Skill):
             if found.q is None or np.abs(found.q - joints[-1]).max() > MOST_JOINT_STEP:
                 self.fraction = float(shares[len(joints) - 1])
                 raise SkillFailure(
-                    Failure.UNREACHABLE,
+                    FailureCode.UNREACHABLE,
                     f"The arm can follow {100 * self.fraction:.0f} % of the screw, then "
                     f"{'it jumps to another posture' if found.q is not None else 'it ends'}. "
                     "Grasp otherwise, or make the motion smaller.",
@@ -276,7 +276,7 @@ class ScrewSkill(Skill):
             self.fraction = float(shares[max(blocked - 1, 0)])
             report = planner.check_state(joints[blocked], gripper_width=self._width)
         raise SkillFailure(
-            Failure.PLANNING_FAILED,
+            FailureCode.PLANNING_FAILED,
             f"After {100 * self.fraction:.0f} % of the screw something is in the way: "
             f"{report.text}. Clear it, or name it in may_touch.",
         )
@@ -292,7 +292,7 @@ class ScrewSkill(Skill):
         state, request = self.arm.state(), self.request
         if request.keep_grip and state.width < 0.5 * self._width:
             raise SkillFailure(
-                Failure.GRIP_LOST,
+                FailureCode.GRIP_LOST,
                 f"What the fingers held slipped out after {100 * self.fraction:.0f} % of the "
                 f"screw (gap {1e3 * state.width:.1f} mm). Grasp it again.",
             )
@@ -300,7 +300,7 @@ class ScrewSkill(Skill):
             force = self._force(state.q, state.effort)
             if force > request.max_force:
                 raise SkillFailure(
-                    Failure.FORCE_EXCEEDED,
+                    FailureCode.FORCE_EXCEEDED,
                     f"The tool pushed with {force:.0f} N, more than {request.max_force:.0f} N, "
                     f"after {100 * self.fraction:.0f} % of the screw. See what blocks it.",
                 )
@@ -308,7 +308,7 @@ class ScrewSkill(Skill):
             off = self._distance_from_way(elapsed, state.q)
             if off > request.max_tracking_error:
                 raise SkillFailure(
-                    Failure.TRACKING_LOST,
+                    FailureCode.TRACKING_LOST,
                     f"The tool is {1e3 * off:.0f} mm from its way, more than "
                     f"{1e3 * request.max_tracking_error:.0f} mm, after "
                     f"{100 * self.fraction:.0f} % of the screw. See what holds it.",
@@ -350,7 +350,7 @@ class ScrewSkill(Skill):
         if not wait_for(self.runtime, lambda: bool(np.all(error() <= most)), timeout):
             off, turn = error()
             raise SkillFailure(
-                Failure.OUT_OF_TOLERANCE,
+                FailureCode.OUT_OF_TOLERANCE,
                 f"The tool ended {1e3 * off:.1f} mm and {turn:.3f} rad from its goal; allowed are "
                 f"{1e3 * most[0]:.1f} mm and {most[1]:.3f} rad. Allow more, or see what holds it.",
             )

@@ -14,7 +14,7 @@ from behavior_skills.arm.reaching import reach_of
 from behavior_skills.goal_checks import planning_budget
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     SkillFailure,
 )
 from behavior_skills.placement.selection import Reach, select_placement
@@ -77,24 +77,24 @@ class SelectReachableSkill(Skill):
         count = len(request.target)
         if not 1 <= count <= MOST_TARGETS or len(request.may_touch) > MOST_TOUCHED:
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 f"Give 1 to {MOST_TARGETS} target poses, not {count}, and at most {MOST_TOUCHED} "
                 "names in may_touch.",
             )
         if len(request.pre) not in (0, count):
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 f"Give as many pre as target poses, {count} and not {len(request.pre)}, or none.",
             )
         if not all(np.isfinite(pose).all() for pose in (*request.pre, *request.target)):
             raise SkillFailure(
-                Failure.INVALID_REQUEST,
+                FailureCode.INVALID_REQUEST,
                 "One of the poses holds NaN or a quaternion of a norm other than 1; mend it.",
             )
         unknown = [name for name in request.may_touch if name not in known]
         if unknown:
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT,
+                FailureCode.UNKNOWN_OBJECT,
                 f"may_touch names '{unknown[0][:100]}', which is not in the scene. Known are "
                 f"{sorted(known)}.",
             )
@@ -117,7 +117,7 @@ class SelectReachableSkill(Skill):
                 return index
             target.ok[index] = False
         raise SkillFailure(
-            Failure.UNREACHABLE,
+            FailureCode.UNREACHABLE,
             f"None of {len(request.target)} ways can be reached; the nearest: "
             f"{sentence(self._why)} Give others, or clear the way.",
         )

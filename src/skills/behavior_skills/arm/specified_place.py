@@ -39,7 +39,7 @@ from behavior_skills.arm.planning import (
 from behavior_skills.arm.reaching import angle_between, reach_of
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     HeldObject,
     ObjectView,
     SkillFailure,
@@ -124,7 +124,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         if thing is None or thing.state is ObjectState.LOST:
             known = ", ".join(sorted(self.scene.objects())) or "none"
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT,
+                FailureCode.UNKNOWN_OBJECT,
                 f"The container '{name}' is not in the scene (there: {known}). See that it is "
                 "detected, or name another one.",
             )
@@ -158,7 +158,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         if not any_free:
             raise self._occupied(tried)
         raise SkillFailure(
-            Failure.UNREACHABLE,
+            FailureCode.UNREACHABLE,
             f"None of {tried} sampled ways to place '{held.name}' at '{container.name}' can be "
             f"reached; the nearest: {sentence(self._why or 'no joints reach it')} Widen ratios or "
             "filters, or move the container.",
@@ -166,7 +166,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
 
     def _occupied(self, tried: int) -> SkillFailure:
         return SkillFailure(
-            Failure.OCCUPIED,
+            FailureCode.OCCUPIED,
             f"Every one of {tried} sampled places at '{self.specification.objects[1]}' is taken by "
             f"{', '.join(sorted(self._occupants))}. Clear the container, or widen the ratios.",
         )
@@ -183,7 +183,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
             try:
                 rotations, self.report = sample_orientations(count, constraints, rng)
             except NoOrientation as error:
-                raise SkillFailure(Failure.NO_ORIENTATION, str(error)) from error
+                raise SkillFailure(FailureCode.NO_ORIENTATION, str(error)) from error
             # Filters may leave fewer orientations than that; there are as many points all the same.
             rotations = np.resize(rotations, (count, 3, 3))
             placements = sample_placements(self.specification, scene, rotations, rng)
@@ -302,7 +302,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         assert trajectory is not None
         problem = kept.problem(robot, trajectory.positions)
         if problem:
-            raise SkillFailure(Failure.PLANNING_FAILED, sentence(problem))
+            raise SkillFailure(FailureCode.PLANNING_FAILED, sentence(problem))
         return trajectory
 
     def _approach_motion(self, held: HeldObject, q: Array, pose: Array) -> Trajectory:
@@ -335,7 +335,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         hit = [(a, b) for a, b, depth in report.pairs if depth > CONTACT]
         if hit:
             raise SkillFailure(
-                Failure.GOAL_IN_COLLISION,
+                FailureCode.GOAL_IN_COLLISION,
                 f"The fingers cannot open there: {' and '.join(map(repr, hit[0]))} would overlap.",
             )
 
@@ -409,7 +409,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         )
         if {"t_eps", "o_eps"} & self.specification.model_fields_set:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED, f"{message} Allow more, or see what holds the arm."
+                FailureCode.EXECUTION_FAILED, f"{message} Allow more, or see what holds the arm."
             )
         self.log(f"place: {message}")
 
@@ -428,7 +428,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         else:
             return
         raise SkillFailure(
-            Failure.EXECUTION_FAILED,
+            FailureCode.EXECUTION_FAILED,
             f"The container '{before.name}' {what} on the way. The object is still held: place it "
             "again.",
         )
@@ -463,7 +463,8 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         name = self.specification.objects[0]
         if name not in self.scene.objects():
             raise SkillFailure(
-                Failure.UNKNOWN_OBJECT, f"'{name}' is not in the scene. See that it is detected."
+                FailureCode.UNKNOWN_OBJECT,
+                f"'{name}' is not in the scene. See that it is detected.",
             )
         self._container(self.specification.objects[1])
         return self._await_placed(tool_height, self.runtime.now(), patience)
@@ -486,7 +487,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
 
         if not wait_for(self.runtime, is_placed, patience):
             raise SkillFailure(
-                Failure.NOT_PLACED,
+                FailureCode.NOT_PLACED,
                 f"By success_mode {self.specification.success_mode} '{name}' is not placed: "
                 f"{sentence(problem or '')} Pick it and place it again.",
             )

@@ -13,7 +13,7 @@ from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import wait_for
 from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest
 from behavior_skills.goal_checks import check_not_negative, invalid
-from behavior_skills.interfaces import Array, Cup, Failure, HeldObject, ObjectView, SkillFailure
+from behavior_skills.interfaces import Array, Cup, FailureCode, HeldObject, ObjectView, SkillFailure
 
 TIMEOUT = 2.0
 """[s]"""
@@ -56,14 +56,14 @@ class SuctionSkill(Skill):
         try:
             if not self._comes(True):
                 raise SkillFailure(
-                    Failure.TIMED_OUT,
+                    FailureCode.TIMED_OUT,
                     f"No vacuum within {self._patience:.1f} s: the cup lies on nothing tightly. "
                     "Bring its lip flat onto a smooth face, or see whether the pump runs.",
                 )
             self._attach()
             if not self.cup.vacuum():
                 raise SkillFailure(
-                    Failure.EXECUTION_FAILED,
+                    FailureCode.EXECUTION_FAILED,
                     "The vacuum was lost as soon as it was there. See whether the face is smooth "
                     "and the object not too heavy.",
                 )
@@ -95,7 +95,7 @@ class SuctionSkill(Skill):
             self._switch(False)
             if not self._comes(False):
                 raise SkillFailure(
-                    Failure.EXECUTION_FAILED,
+                    FailureCode.EXECUTION_FAILED,
                     f"The vacuum is still there {self._patience:.1f} s after the pump was switched "
                     "off. See whether the pump's valve opens.",
                 )
@@ -125,14 +125,14 @@ class SuctionSkill(Skill):
         command = self.cup.switch(on)
         if not wait_for(self.runtime, lambda: command.done() is not None, self._patience):
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 f"The pump did not answer within {self._patience:.1f} s. Start the robot's driver "
                 "or the simulation again.",
             )
         done = command.done()
         if done is not None and not done.ok:
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"The pump was not switched: {done.message or 'no reason given'}. See whether it "
                 "is ready.",
             )

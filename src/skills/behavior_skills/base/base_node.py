@@ -43,7 +43,7 @@ from behavior_skills.base.drive import BaseMode, DriveRequest, DriveSkill
 from behavior_skills.base.motion import BaseLimits
 from behavior_skills.base.nav2 import Nav2Base
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import Array, Failure, SkillFailure
+from behavior_skills.interfaces import Array, FailureCode, SkillFailure
 from behavior_skills.node import conversion
 
 STALE = 1.0
@@ -121,12 +121,12 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
             except SkillFailure as failure:
                 result = conversion.fail(MoveBase.Result(), failure.failure, str(failure))
             except ServerLost as lost:
-                result = conversion.fail(MoveBase.Result(), Failure.SERVER_LOST, f"{lost}.")
+                result = conversion.fail(MoveBase.Result(), FailureCode.SERVER_LOST, f"{lost}.")
             except WaitTimeout as timeout:
-                result = conversion.fail(MoveBase.Result(), Failure.TIMED_OUT, f"{timeout}.")
+                result = conversion.fail(MoveBase.Result(), FailureCode.TIMED_OUT, f"{timeout}.")
             except Cancelled:
                 result = conversion.fail(
-                    MoveBase.Result(), Failure.CANCELED, "Cancelled: the base stands."
+                    MoveBase.Result(), FailureCode.CANCELED, "Cancelled: the base stands."
                 )
         self._fill_pose(result)
         self._diagnostics.set(OK if result.code == 0 else WARN, result.message)
@@ -186,7 +186,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
             matrix: Array = self._transforms.lookup_matrix(fixed, frame, at)
         except TransformError as error:
             raise SkillFailure(
-                Failure.UNKNOWN_FRAME,
+                FailureCode.UNKNOWN_FRAME,
                 f"Frame '{frame}' is not known: {error}. Give a frame that is on /tf.",
             ) from error
         return matrix
@@ -200,7 +200,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
             message = self._transforms.lookup_transform(fixed, base)
         except TransformError as error:
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 f"The pose of the base is not known: {error}. Start the base's driver or the "
                 "simulation.",
             ) from error
@@ -208,7 +208,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         age = seconds(self.get_clock().now()) - stamp
         if age > STALE:
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 f"The pose of the base is {age:.1f} s old. Start the base's driver or the "
                 "simulation again.",
             )

@@ -17,7 +17,7 @@ import numpy as np
 from behavior_motion.planar_pose import wrapped
 from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion
 from behavior_skills.goal_checks import check_not_negative, invalid
-from behavior_skills.interfaces import Array, Failure, Runtime, SkillFailure
+from behavior_skills.interfaces import Array, FailureCode, Runtime, SkillFailure
 
 STUCK_TIME = 4.0
 """[s] without getting nearer, or turning, after which the base counts as blocked."""
@@ -181,13 +181,13 @@ class DriveSkill:
                 before, moved_at = pose, now
             if now - moved_at > STUCK_TIME:
                 raise SkillFailure(
-                    Failure.BLOCKED,
+                    FailureCode.BLOCKED,
                     f"The base has not moved for {STUCK_TIME:.0f} s, {self.remaining:.2f} m before "
                     "its goal. Clear its way, or see whether its driver takes commands.",
                 )
             if now - begun > timeout:
                 raise SkillFailure(
-                    Failure.TIMED_OUT,
+                    FailureCode.TIMED_OUT,
                     f"The base is {self.remaining:.2f} m from its goal after {timeout:.1f} s. Give "
                     "it more time, or see what holds it up.",
                 )

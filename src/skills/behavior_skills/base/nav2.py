@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 from behavior_ros import GoalContext, remote_actions
 from behavior_skills.base.drive import BaseMode
-from behavior_skills.interfaces import Failure, SkillFailure
+from behavior_skills.interfaces import FailureCode, SkillFailure
 
 
 class Nav2Base:
@@ -56,7 +56,7 @@ class Nav2Base:
         code = getattr(outcome.result, "error_code", 0)
         text = getattr(outcome.result, "error_msg", "") or outcome.message
         raise SkillFailure(
-            Failure.EXECUTION_FAILED,
+            FailureCode.EXECUTION_FAILED,
             f"Nav2 ended with {outcome.end.name}, error {code}: {text or 'no reason given'}. See "
             "Nav2's log; clear the way or choose another goal.",
         )

@@ -20,7 +20,7 @@ from behavior_motion import RobotModel
 from behavior_motion.robot.robot_file import ControllersSection
 from behavior_ros import End, RemoteGoal, remote_actions, to_duration, to_time
 from behavior_skills.arm.streaming import instant_of
-from behavior_skills.interfaces import ArmStream, Failure, SkillFailure, StreamedMotion
+from behavior_skills.interfaces import ArmStream, FailureCode, SkillFailure, StreamedMotion
 from behavior_skills.node.controllers import controller_lost
 
 LEAD = 0.03
@@ -109,7 +109,7 @@ class ReplacedGoals:
         if not ended.succeeded:
             why = getattr(ended.result, "error_string", "") or ended.end.value
             raise SkillFailure(
-                Failure.EXECUTION_FAILED,
+                FailureCode.EXECUTION_FAILED,
                 f"The arm's controller gave up: {why}. Clear what blocks the arm and try again.",
             )
 
@@ -146,7 +146,7 @@ def trajectory_message(motion: StreamedMotion, joints: tuple[str, ...]) -> Joint
 def _check_listened_to(publisher: Any, topic: str) -> None:
     if publisher.get_subscription_count() == 0:
         raise SkillFailure(
-            Failure.SERVER_LOST,
+            FailureCode.SERVER_LOST,
             f"No controller of the arm listens on {topic}. Start the robot's driver or the "
             "simulation, or correct controllers.stream in the robot's file.",
         )

@@ -24,7 +24,7 @@ from behavior_ros import (
 from behavior_ros.background import create_background_subscription
 from behavior_ros.joint_state_wire import read_joint_state
 from behavior_ros.silence import Silence
-from behavior_skills.interfaces import Command, Done, Failure, JointState, SkillFailure
+from behavior_skills.interfaces import Command, Done, FailureCode, JointState, SkillFailure
 from behavior_skills.node import conversion
 
 SILENCE = 2.5
@@ -72,7 +72,7 @@ class RobotState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
         state = self._state
         if state is None or self.silent:
-            raise SkillFailure(Failure.SERVER_LOST, self._lost())
+            raise SkillFailure(FailureCode.SERVER_LOST, self._lost())
         return state
 
     def await_next(self, context: GoalContext) -> None:
@@ -87,7 +87,7 @@ class RobotState:
         try:
             context.wait_until(lambda: self._sequence != sequence, math.inf, lost=self._reason)
         except ServerLost as lost:
-            raise SkillFailure(Failure.SERVER_LOST, str(lost)) from None
+            raise SkillFailure(FailureCode.SERVER_LOST, str(lost)) from None
         finally:
             self._waiting.discard(context)
 
@@ -124,7 +124,7 @@ class _Command:
 def controller_lost(name: str, ended: GoalOutcome) -> SkillFailure:
     """What a skill fails with when a controller is lost."""
     return SkillFailure(
-        Failure.SERVER_LOST,
+        FailureCode.SERVER_LOST,
         f"The controller {name} does not answer: {ended.message}. Start the robot's driver or "
         "the simulation again.",
     )

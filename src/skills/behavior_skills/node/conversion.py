@@ -36,7 +36,7 @@ from behavior_skills.goal_checks import invalid
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     JointState,
     ObjectView,
     SkillFailure,
@@ -63,11 +63,11 @@ _SHAPES = {
     SolidPrimitive.SPHERE: "sphere",
 }
 _FALLBACKS = {
-    Failure.GOAL_IN_COLLISION: Failure.PLANNING_FAILED,
-    Failure.PLANNING_TIMED_OUT: Failure.PLANNING_FAILED,
-    Failure.UNKNOWN_FRAME: Failure.INVALID_REQUEST,
-    Failure.UNKNOWN_OBJECT: Failure.INVALID_REQUEST,
-    Failure.NO_ORIENTATION: Failure.INVALID_REQUEST,
+    FailureCode.GOAL_IN_COLLISION: FailureCode.PLANNING_FAILED,
+    FailureCode.PLANNING_TIMED_OUT: FailureCode.PLANNING_FAILED,
+    FailureCode.UNKNOWN_FRAME: FailureCode.INVALID_REQUEST,
+    FailureCode.UNKNOWN_OBJECT: FailureCode.INVALID_REQUEST,
+    FailureCode.NO_ORIENTATION: FailureCode.INVALID_REQUEST,
 }
 """Codes to use where an action has none of its own for a failure."""
 
@@ -179,7 +179,7 @@ def _read(kind: type[Specification], text: str) -> Specification:
     try:
         return read_specification(kind, text)
     except SpecificationError as error:
-        raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
+        raise SkillFailure(FailureCode.INVALID_REQUEST, str(error)) from error
 
 
 def place_parameters(text: str, defaults: PlaceParameters) -> PlaceParameters:
@@ -217,7 +217,7 @@ def move_arm_request(
         try:
             trajectory = read_recording(recordings, goal.recording, joint_names)
         except RecordingError as error:
-            raise SkillFailure(Failure.INVALID_REQUEST, str(error)) from error
+            raise SkillFailure(FailureCode.INVALID_REQUEST, str(error)) from error
     return MoveArmRequest(
         mode=goal.mode,
         named_target=goal.named_target,
@@ -376,13 +376,13 @@ def no_path_marker() -> MarkerArray:
     return MarkerArray(markers=[Marker(ns="planned_path", action=Marker.DELETE)])
 
 
-def fail(result: Any, failure: Failure, message: str) -> Any:
+def fail(result: Any, failure: FailureCode, message: str) -> Any:
     """Fill in code and message of a result that stands for a failure."""
     kind = type(result)
     if not hasattr(kind, failure.value):
-        failure = _FALLBACKS.get(failure, Failure.EXECUTION_FAILED)
+        failure = _FALLBACKS.get(failure, FailureCode.EXECUTION_FAILED)
     if not hasattr(kind, failure.value):
-        failure = Failure.EXECUTION_FAILED
+        failure = FailureCode.EXECUTION_FAILED
     result.code = getattr(kind, failure.value)
     result.message = message
     return result

@@ -16,7 +16,7 @@ from behavior_ros import pose_to_matrix, seconds
 from behavior_skills.arm.reach import ReachSkill
 from behavior_skills.arm.reach_request import ReachRequest, ReachTarget
 from behavior_skills.goal_checks import check_goal, check_not_negative, invalid
-from behavior_skills.interfaces import Array, Failure, SkillFailure
+from behavior_skills.interfaces import Array, FailureCode, SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer
 
@@ -68,10 +68,10 @@ class TargetSource:
         try:
             return self._goal.frames(self._frame, stamp)
         except SkillFailure as failure:
-            if first or failure.failure is not Failure.UNKNOWN_FRAME:
+            if first or failure.failure is not FailureCode.UNKNOWN_FRAME:
                 raise
             raise SkillFailure(
-                Failure.TARGET_LOST, f"The target's frame '{self._frame}' is gone: {failure}"
+                FailureCode.TARGET_LOST, f"The target's frame '{self._frame}' is gone: {failure}"
             ) from failure
 
     def _take_newest(self, topic: Any) -> None:
@@ -93,7 +93,7 @@ class TargetSource:
         if silent or nobody:
             how = f"has been silent for {now - self._heard:.2f} s" if silent else "has no publisher"
             raise SkillFailure(
-                Failure.TARGET_LOST,
+                FailureCode.TARGET_LOST,
                 f"The topic of targets {self._wanted.target_topic} {how}. Publish "
                 "geometry_msgs/PoseStamped there as long as the goal runs.",
             )

@@ -23,7 +23,7 @@ from behavior_ros.background import create_background_subscription
 from behavior_ros.silence import Silence
 from behavior_skills.interfaces import (
     Array,
-    Failure,
+    FailureCode,
     ObjectView,
     Runtime,
     SkillFailure,
@@ -91,7 +91,7 @@ class SceneTopic:
         message = self._message
         if message is None or self._silence.too_long:
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 "No snapshots of the scene arrive on /scene/objects. Start the scene node and the "
                 "detector again.",
             )
@@ -101,7 +101,7 @@ class SceneTopic:
                 frame = self._base_T_frame(message.header.frame_id)
             except SkillFailure as failure:
                 raise SkillFailure(
-                    Failure.SERVER_LOST, f"The scene is useless: {failure}"
+                    FailureCode.SERVER_LOST, f"The scene is useless: {failure}"
                 ) from None
             views = self._views = _Views(
                 message,
@@ -167,7 +167,7 @@ class SceneClient:
             return frames[frame]
         if self._topic.was_object(frame):
             raise SkillFailure(
-                Failure.UNKNOWN_FRAME,
+                FailureCode.UNKNOWN_FRAME,
                 f"'{frame}' is an object that the scene has lost or deleted. Its objects are "
                 f"{sorted(frames)}.",
             )
@@ -184,7 +184,7 @@ class SceneClient:
     def _change(self, request: AttachObject.Request) -> None:
         answer = self._call(self._topic.attacher, request)
         if answer.code != 0:
-            raise SkillFailure(Failure.EXECUTION_FAILED, f"The scene says: {answer.message}")
+            raise SkillFailure(FailureCode.EXECUTION_FAILED, f"The scene says: {answer.message}")
         self._await_revision(answer.revision)
 
     def _catch_up(self) -> None:
@@ -198,7 +198,7 @@ class SceneClient:
     def _await_revision(self, revision: int) -> None:
         if not self._comes(lambda: self._topic.revision() >= revision):
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 f"The scene is at revision {revision}, but its newest snapshot on /scene/objects "
                 f"has {self._topic.revision()}. See that the scene node publishes.",
             )
@@ -229,5 +229,5 @@ class SceneClient:
 
 def _lost(service: str, how: str) -> SkillFailure:
     return SkillFailure(
-        Failure.SERVER_LOST, f"The scene's service {service} {how}. Start the scene node again."
+        FailureCode.SERVER_LOST, f"The scene's service {service} {how}. Start the scene node again."
     )

@@ -46,7 +46,7 @@ from behavior_ros import (
 from behavior_skills.arm.context import SkillContext, Workspace
 from behavior_skills.arm.planning import PlanningWorld, Speeds
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import REPLACED, Array, Failure, Hand, SkillFailure
+from behavior_skills.interfaces import REPLACED, Array, FailureCode, Hand, SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.arm_stream import arm_stream
 from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
@@ -156,7 +156,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             return WorkerActionServer(self, skill.interface, f"/{name}", work, accept=refusal)
 
         def failed(text: str) -> Any:
-            return conversion.fail(skill.answer(), Failure.EXECUTION_FAILED, text)
+            return conversion.fail(skill.answer(), FailureCode.EXECUTION_FAILED, text)
 
         return WorkerService(self, skill.interface, f"/{name}", work, failed)
 
@@ -197,7 +197,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             result = conversion.fail(skill.answer(), failure.failure, str(failure))
         except MotionError as error:
             result = conversion.fail(
-                skill.answer(), Failure.INVALID_REQUEST, sentence(error.message)
+                skill.answer(), FailureCode.INVALID_REQUEST, sentence(error.message)
             )
         except Cancelled as cancelled:
             result = self._cancelled(skill, context, str(cancelled))
@@ -208,9 +208,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         phase = context.phase or "the beginning"
         if reason == REPLACED:
             text = f"Replaced in {phase}: {reason}."
-            return conversion.fail(skill.answer(), Failure.REPLACED, text)
+            return conversion.fail(skill.answer(), FailureCode.REPLACED, text)
         text = f"Cancelled in {phase}: the arm stands. {self._hand.text}"
-        return conversion.fail(skill.answer(), Failure.CANCELED, text)
+        return conversion.fail(skill.answer(), FailureCode.CANCELED, text)
 
     @contextlib.contextmanager
     def _occupied(self, skill: SkillServer, context: GoalContext) -> Iterator[None]:
@@ -230,7 +230,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         while not self._arm_lock.acquire(timeout=0.05):
             context.check_cancelled()
             if time.monotonic() > deadline:
-                raise SkillFailure(Failure.INVALID_REQUEST, "The arm is busy with another goal.")
+                raise SkillFailure(
+                    FailureCode.INVALID_REQUEST, "The arm is busy with another goal."
+                )
         try:
             yield
         finally:
@@ -300,7 +302,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             return np.eye(4)
         if not frame:
             raise SkillFailure(
-                Failure.UNKNOWN_FRAME,
+                FailureCode.UNKNOWN_FRAME,
                 f"The pose has no frame_id: give one such as '{self._values['world_frame']}'.",
             )
         at = Time.from_msg(to_time(stamp)) if stamp > 0.0 else None
@@ -308,7 +310,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             matrix: Array = self._transforms.lookup_matrix(self._robot.base_frame, frame, at)
         except TransformError as error:
             raise SkillFailure(
-                Failure.UNKNOWN_FRAME,
+                FailureCode.UNKNOWN_FRAME,
                 f"Frame '{frame}' is not known: {error}. Give a frame that is on /tf.",
             ) from error
         return matrix

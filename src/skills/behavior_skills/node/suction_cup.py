@@ -13,7 +13,7 @@ from std_srvs.srv import SetBool
 from behavior_motion.robot.robot_file import SuctionSection
 from behavior_ros import QOS_SENSOR, seconds
 from behavior_ros.silence import Silence
-from behavior_skills.interfaces import Command, Done, Failure, SkillFailure
+from behavior_skills.interfaces import Command, Done, FailureCode, SkillFailure
 
 SILENCE = 0.5
 """[s] without a message of the vacuum, on the node's clock and the wall's: nobody knows."""
@@ -53,7 +53,7 @@ class SuctionCup:
         """Whether it holds something; raises `SkillFailure` SERVER_LOST: its sensor is silent."""
         if self._vacuum is None or self._silence.too_long:
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 f"The vacuum's sensor is silent on {self._config.vacuum}: nobody knows whether the "
                 "cup holds something. Start the robot's driver or the simulation again.",
             )
@@ -64,7 +64,7 @@ class SuctionCup:
         executor = self._node.executor
         if executor is None or not self._pump.service_is_ready():
             raise SkillFailure(
-                Failure.SERVER_LOST,
+                FailureCode.SERVER_LOST,
                 f"The pump's service {self._config.pump} is not there. Start the robot's driver or "
                 "the simulation again.",
             )
@@ -103,6 +103,6 @@ class NoFingers:
     def move(self, width: float, effort: float) -> Command:
         """Raise `SkillFailure` INVALID_REQUEST."""
         raise SkillFailure(
-            Failure.INVALID_REQUEST,
+            FailureCode.INVALID_REQUEST,
             "The robot has a suction cup and no fingers. Use Reach or MoveArm, then MoveGripper.",
         )

@@ -14,7 +14,7 @@ from behavior_skills.grasping.annotations import AnnotationError, read_grasps
 from behavior_skills.grasping.process import ProcessWatch
 from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
-    Failure,
+    FailureCode,
     JointState,
     ObjectView,
     SkillFailure,
@@ -63,7 +63,7 @@ def test_the_tool_obeys_the_filters(table):
 
 
 def test_filters_that_nothing_passes_name_what_fell_to_what(table):
-    message = fails_with(Failure.NO_GRASP, table, filter_z_dir=["upward", 40, 50])
+    message = fails_with(FailureCode.NO_GRASP, table, filter_z_dir=["upward", 40, 50])
     assert "24 by filter_z_dir: ['upward', 40, 50]" in message
 
 
@@ -94,7 +94,7 @@ def fails_with_again(rig, **keys):
     world.attached.clear()
     world.held = hand.held = None
     world.width = world._goal_width = 0.08
-    return fails_with(Failure.NO_GRASP, rig, **keys)
+    return fails_with(FailureCode.NO_GRASP, rig, **keys)
 
 
 def test_a_fixed_orientation_replaces_the_grasps_own(table):
@@ -151,21 +151,21 @@ def test_ignored_things_are_no_obstacles(table):
     world.add("cover_1", 0.45, -0.2, 0.14, size=(0.3, 0.3, 0.02))
     with pytest.raises(SkillFailure) as caught:
         pick(table)
-    assert caught.value.failure in (Failure.PLANNING_FAILED, Failure.UNREACHABLE)
+    assert caught.value.failure in (FailureCode.PLANNING_FAILED, FailureCode.UNREACHABLE)
     pick(table, ignore_substring=["cover"])
 
 
 def test_few_closing_steps_are_a_short_patience(table):
     table[0].gripper_stuck = True
     begun = table[0].time
-    fails_with(Failure.TIMED_OUT, table, gripper_change_steps=3)
+    fails_with(FailureCode.TIMED_OUT, table, gripper_change_steps=3)
     assert table[0].time - begun < 3.0
 
 
 def test_a_rise_that_must_be_seen(table):
     world = table[0]
     world.when("lift", lambda: world.hidden.add("blue"))
-    message = fails_with(Failure.GRASP_MISSED, table, lift_th=0.02)
+    message = fails_with(FailureCode.GRASP_MISSED, table, lift_th=0.02)
     assert "rise by 20 mm" in message
 
 
@@ -186,7 +186,7 @@ def test_a_process_that_cannot_be(table, valid):
 
     world.state = fast
     if valid:
-        assert "9.0 rad/s" in fails_with(Failure.EXECUTION_FAILED, table)
+        assert "9.0 rad/s" in fails_with(FailureCode.EXECUTION_FAILED, table)
         assert world.attached == {"blue": "gripper"}  # it is held all the same
     else:
         pick(table, process_valid=False)
@@ -225,8 +225,8 @@ def test_test_mode_ik_takes_the_first_failed_plan_as_the_end(table, monkeypatch)
         return Plan(ErrorCode.PLANNING_FAILED, "no path", np.empty((0, 7)))
 
     monkeypatch.setattr(table[1].planner, "plan_to_joints", fail)
-    assert "any of 1 ways" in fails_with(Failure.PLANNING_FAILED, table, test_mode="ik")
-    assert "any of 1 ways" not in fails_with(Failure.PLANNING_FAILED, table)
+    assert "any of 1 ways" in fails_with(FailureCode.PLANNING_FAILED, table, test_mode="ik")
+    assert "any of 1 ways" not in fails_with(FailureCode.PLANNING_FAILED, table)
 
 
 @pytest.fixture
@@ -397,7 +397,9 @@ def test_the_annotated_opening_is_not_the_objects_thickness(table, annotated):
 
 
 def test_a_file_that_cannot_be_used_is_an_invalid_request(table, annotated):
-    message = fails_with(Failure.INVALID_REQUEST, table, annotated=annotated, npy_name="bad.yaml")
+    message = fails_with(
+        FailureCode.INVALID_REQUEST, table, annotated=annotated, npy_name="bad.yaml"
+    )
     assert "position must be a list of 3 finite numbers" in message
 
 
@@ -408,7 +410,7 @@ def test_the_grasps_that_come_with_the_stacks(table):
 
 
 def test_annotations_without_a_folder(table):
-    message = fails_with(Failure.INVALID_REQUEST, table, npy_name="block.npy")
+    message = fails_with(FailureCode.INVALID_REQUEST, table, npy_name="block.npy")
     assert "grasp_directory" in message
 
 
