@@ -84,6 +84,8 @@ class ObjectView:
     last_seen: float
     """[s]."""
     attached_link: str = ""
+    is_zone: bool = False
+    """Space that the robot keeps out of: an obstacle, and nothing to grip."""
 
     @property
     def half_extents(self) -> Array:

@@ -165,7 +165,9 @@ def test_derived_objects_are_places_not_things_but_for_zones(bench):
         7, cup=(0.1, "detected"), slot=(0.3, "stack_slot"), old=(0.5, ""), keep_out=(0.7, "zone")
     )
     bench.stub.revision = 7
-    assert set(bench.client().objects()) == {"cup", "old", "keep_out"}
+    things = bench.client().objects()
+    assert set(things) == {"cup", "old", "keep_out"}
+    assert [name for name, thing in things.items() if thing.is_zone] == ["keep_out"]
 
 
 def test_attaching_waits_for_the_revision_that_shows_it(bench):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """/gripper on a robot with a suction cup, with a pump and a sensor that can fail."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes import EDGE, FakeCommand, context_of
@@ -162,8 +164,12 @@ def test_the_thing_at_the_lip_is_the_one_whose_surface_is_there_or_that_it_is_in
     world.add("box", *np.add(lip, [0, 0, 0.05]), size=(0.2, 0.3, 0.13))
     world.add("floor", *np.subtract(lip, [0, 0, 0.5 + EDGE]), size=(2.0, 2.0, 1.0))
     assert at_the_lip(lip, world.objects().values()).name == "box"
-    # A zone all around that somebody has drawn is none.
-    world.add("zone", *lip, size=(1.0, 1.0, 1.0))
-    assert at_the_lip(lip, world.objects().values()).name == "box"
+    # A zone that somebody has drawn is none, and be its surface nearer.
+    world.add("keep_out", *np.subtract(lip, [0, 0, 0.48]), size=(1.0, 1.0, 1.0))
+    things = world.objects()
+    assert at_the_lip(lip, things.values()).name == "keep_out"
+    things["keep_out"] = replace(things["keep_out"], is_zone=True)
+    assert at_the_lip(lip, things.values()).name == "box"
+    del world.poses["keep_out"]
     assert at_the_lip(np.add(lip, [0, 0, 0.6]), world.objects().values()) is None
     assert at_the_lip(lip, []) is None

@@ -150,8 +150,6 @@ class SuctionSkill(Skill):
 def at_the_lip(lip: Array, things: Iterable[ObjectView]) -> ObjectView | None:
     """The thing whose surface is at the lip, a little inside too; None: there is none.
 
-    Around the lip there may also be zones that a behavior has drawn, whose surface is elsewhere.
-
     Args:
         lip: in the base frame [m].
         things: that there are.
@@ -159,7 +157,9 @@ def at_the_lip(lip: Array, things: Iterable[ObjectView]) -> ObjectView | None:
     there = [
         thing
         for thing in things
-        if thing.state is not ObjectState.LOST and abs(_beyond(thing, lip)) <= AT_THE_LIP
+        if not thing.is_zone
+        and thing.state is not ObjectState.LOST
+        and abs(_beyond(thing, lip)) <= AT_THE_LIP
     ]
     return min(there, key=lambda thing: _beyond(thing, lip), default=None)
 

@@ -55,7 +55,8 @@ from behavior_tree.shown_text import named
 FrameLookup = Callable[[str, float], Array]
 """base_T_frame of a frame at a time [s] (0: newest); raises `SkillFailure` UNKNOWN_FRAME."""
 
-_THINGS = ("", "detected", "zone")
+_ZONE = "zone"
+_THINGS = ("", "detected", _ZONE)
 """Kinds of objects that are things, or count as such: the robot keeps out of zones."""
 _SHAPES = {
     SolidPrimitive.BOX: "box",
@@ -107,6 +108,7 @@ def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str,
             size=tuple(thing.shape.dimensions),
             last_seen=seconds(thing.last_seen),
             attached_link=thing.attached_link,
+            is_zone=thing.kind == _ZONE,
         )
         for thing in message.objects
         if thing.shape.type in _SHAPES and thing.kind in _THINGS
