@@ -48,8 +48,9 @@ from behavior_skills.node import conversion
 
 STALE = 1.0
 """[s] an older pose of the base is none."""
-START_PATIENCE = 2.5
-"""[s] wall time that a goal waits for the first pose of the base."""
+START_PATIENCE = 5.0
+"""[s] wall time that a goal waits for the first pose of the base; DDS tells of
+a sender whose first words were lost after 3 s."""
 
 PARAMETERS = [
     ParameterSpec("backend", "auto", "who drives", choices=("auto", "nav2", "direct")),

@@ -59,8 +59,9 @@ from behavior_skills.node.worker_service import WorkerService
 from behavior_skills.sentences import sentence
 from behavior_tree.shown_text import reason_text
 
-START_PATIENCE = 2.5
-"""[s] wall time that a goal waits for the first joint state and snapshot of the scene."""
+START_PATIENCE = 5.0
+"""[s] wall time that a goal waits for the first joint state and snapshot of the scene; DDS tells of
+a sender whose first words were lost after 3 s."""
 OTHERS_END = 0.2
 """[s] wall time in which another goal that is over gives the arm up ..."""
 REPLACED_ENDS = 2.0
