@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from behavior_bringup.conversion import TERMINAL_STATES
 from behavior_sim.judging import (
     DisturbancePlan,
     JobOption,
@@ -259,6 +258,8 @@ class Disturber:
         ]
 
     def _on_truth(self) -> None:
+        from behavior_bringup.conversion import TERMINAL_STATES  # with it comes ROS
+
         feedback = self._client.feedback(self._action_id)
         if feedback is None or feedback.state in TERMINAL_STATES:
             return  # what is done to a job that has ended says nothing about it

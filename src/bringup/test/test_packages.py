@@ -46,7 +46,7 @@ def test_the_suites_packages_are_listed_and_nothing_is_wrong(
     assert "stack_blocks" in offers["behavior_jobs"]["trees"]
     assert "planner" in offers["behavior_navigation"]["managers"]
     assert main(["packages", "behavior_jobs"]) == 0
-    assert "judges: insert_shelf, navigation, open_door" in capsys.readouterr().out
+    assert "judges: decider_stack_blocks, insert_shelf, navigation" in capsys.readouterr().out
 
 
 def test_a_broken_package_is_told_with_file_and_line(

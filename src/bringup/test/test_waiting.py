@@ -116,6 +116,6 @@ def test_a_world_that_nobody_heard_of_is_not_waited_for(
         settle=lambda: calls.append("settled"),
     )
     client: Any = SimpleNamespace(give=lambda mission: "1")
-    job: Any = SimpleNamespace(name="stack_blocks", time_limit=9.0)
+    job: Any = SimpleNamespace(name="stack_blocks", time_limit=9.0, parameters={})
     assert trial_run.run_trial(client, job, trial, check=lambda: None) is ending
     assert calls == settled

@@ -94,10 +94,12 @@ class BackgroundReader:
         self._guard.trigger()
         if threading.current_thread() is not self._thread:
             self._thread.join()
+        # Not in the thread, whose wait set lists them: what was destroyed meanwhile ends here.
+        self._held.close()
         self._guard.destroy()
 
     def _run(self) -> None:
-        with self._held, self._guard.handle:
+        with self._guard.handle:
             wait_set = rclpy_implementation.WaitSet(
                 len(self._by_pointer), 1, 0, 0, 0, 0, self._context.handle
             )
