@@ -28,6 +28,8 @@ NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
 """[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
 HELD_WITHIN = 0.1
 """[m] of the tool from the grasp, up to which a bin that sticks to it counts as attached."""
+CARRIED_WITHIN = 0.4
+"""[m] The same for what the scene has on the tool: the snapshot is older than the tool's pose."""
 SAME_COLUMN = 0.05
 """[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
 SIDES = np.array([0.6, 0.37])
@@ -493,7 +495,8 @@ class BinWatch:
         self._flip = is_up
         pose = body.pose if self._attached else levelled(body.pose)
         grasp = self.floor.grasp(pose, opening_up=is_up)
-        if suction and is_near(grasp, tool, HELD_WITHIN):
+        carried = self._attached and bool(body.attached_link)
+        if suction and is_near(grasp, tool, CARRIED_WITHIN if carried else HELD_WITHIN):
             self._attached = True
         else:
             self._detach()
