@@ -60,36 +60,50 @@ class UnseenScene:
         return None
 
 
-class SceneObserver(StatefulActionNode):
-    """Looks at the scene; waits for a fresh one, and fails when it stays away."""
+class SceneWaiter(StatefulActionNode):
+    """Looks in each tick, until it has seen what it waits for or its patience is at its end.
+
+    Derived classes look in `on_running`.
+    """
+
+    patience_input: ClassVar[str] = "patience"
+    """Input with the time [s] that it waits."""
 
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config)
         self._scene = scene
-        self._blind_since = -math.inf
+        self._since = -math.inf
 
     def on_start(self) -> NodeStatus:
         """Look."""
-        self._blind_since = self._scene.now
+        self._since = self._scene.now
         return self.on_running()
 
-    def on_running(self) -> NodeStatus:
-        """Look again."""
-        snapshot = self._scene.snapshot
-        if snapshot is not None:
-            return self.look(snapshot)
-        blind = self._scene.now - self._blind_since
-        return self.wait_or_fail(
-            f"no fresh scene for {blind:.1f} s: do the camera and the scene node run?"
-        )
+    @property
+    def waited(self) -> float:
+        """Since it was started [s]."""
+        return self._scene.now - self._since
 
     def wait_or_fail(self, reason: str) -> NodeStatus:
         """RUNNING until patience is at its end, then FAILURE for this reason."""
-        if self._scene.now - self._blind_since <= self.get_input("patience"):
+        if self.waited <= self.get_input(self.patience_input):
             return NodeStatus.RUNNING
         self.set_failure_reason(reason)
         return NodeStatus.FAILURE
+
+
+class SceneObserver(SceneWaiter):
+    """Looks at the scene; waits for a fresh one, and fails when it stays away."""
+
+    def on_running(self) -> NodeStatus:
+        """Look."""
+        snapshot = self._scene.snapshot
+        if snapshot is not None:
+            return self.look(snapshot)
+        return self.wait_or_fail(
+            f"no fresh scene for {self.waited:.1f} s: do the camera and the scene node run?"
+        )
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Take in a snapshot."""
@@ -157,9 +171,10 @@ class WhereIs(SceneObserver):
         return NodeStatus.SUCCESS
 
 
-class _WaitForGripper(StatefulActionNode):
+class _WaitForGripper(SceneWaiter):
     """Waits until the scene says the right thing about an object and the gripper."""
 
+    patience_input = "timeout"
     wanted: ClassVar[bool]
     """Whether the object shall be held."""
 
@@ -171,32 +186,18 @@ class _WaitForGripper(StatefulActionNode):
             InputPort("timeout", float, default=2.0, description="[s]"),
         )
 
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-        self._since = -math.inf
-
-    def on_start(self) -> NodeStatus:
-        """Look."""
-        self._since = self._scene.now
-        return self.on_running()
-
     def on_running(self) -> NodeStatus:
-        """Look again."""
+        """Look."""
         name, snapshot = self.get_input("object_name"), self._scene.snapshot
         held = snapshot.held if snapshot is not None else None
         is_held = held is not None and held.name == name
         if snapshot is not None and is_held is self.wanted:
             return NodeStatus.SUCCESS
-        if self._scene.now - self._since <= self.get_input("timeout"):
-            return NodeStatus.RUNNING
         done, but = ("picked", "not in") if self.wanted else ("placed", "still in")
         instead = f", which holds {held.name}" if held is not None and not is_held else ""
-        self.set_failure_reason(
+        return self.wait_or_fail(
             f"{name} was {done}, but the scene says it is {but} the gripper{instead}"
         )
-        return NodeStatus.FAILURE
 
 
 class WaitUntilHeld(_WaitForGripper):

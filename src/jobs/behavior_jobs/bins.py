@@ -18,8 +18,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from behavior_executor.scene_view import Matrix, SceneBody
+from behavior_jobs.poses import is_near
 
 UP = np.array([0.0, 0.0, 1.0])
+PITCH = 0.135
+"""[m] from one layer of the pallet to the next."""
 HYSTERESIS = 0.2
 """Cosine of the angle between a bin's opening and the vertical, below which it lies on its side."""
 LEVEL = math.cos(0.12)
@@ -75,7 +78,7 @@ def pallet_places(
     rows: Sequence[float] = (-0.62, -0.31, 0.0),
     layers: int = 4,
     *,
-    pitch: float = 0.135,
+    pitch: float = PITCH,
     first: float = -0.51874,
 ) -> list[Matrix]:
     """Where the tool is when it has placed a bin: x, y, z [m], layer by layer, row by row.
@@ -89,17 +92,6 @@ def pallet_places(
     """
     heights = [first + level * pitch for level in range(layers)]
     return [np.array([x, y, z]) for z in heights for y in rows for x in columns]
-
-
-def rotation_gap(first: Matrix, second: Matrix) -> float:
-    """Frobenius norm of the difference of two rotations (3x3), divided by 3: 0 to 0.94."""
-    return float(np.linalg.norm(first - second)) / 3.0
-
-
-def is_near(first: Matrix, second: Matrix, position: float, rotation: float = math.inf) -> bool:
-    """Whether two poses (4x4) are within [m] and `rotation_gap` of each other."""
-    apart = float(np.linalg.norm(first[:3, 3] - second[:3, 3]))
-    return apart <= position and rotation_gap(first[:3, :3], second[:3, :3]) <= rotation
 
 
 def tool_pose(position: Matrix, sucks: Matrix, side: Matrix) -> Matrix:

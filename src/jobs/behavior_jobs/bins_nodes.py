@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 from geometry_msgs.msg import PoseStamped, Vector3
 
-from behavior_executor.scene_nodes import Scene, patience_port
+from behavior_executor.scene_nodes import Scene, SceneWaiter, patience_port
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot
 from behavior_jobs.bins import (
+    PITCH,
     PRESETS,
     BinFloor,
     BinSight,
@@ -21,19 +22,18 @@ from behavior_jobs.bins import (
     RetryFunnel,
     bin_below,
     clears_station,
-    is_near,
     on_opposite_sides,
     pallet_places,
     turned,
 )
-from behavior_ros import matrix_to_pose, pose_to_matrix
+from behavior_jobs.poses import is_near, stamped
+from behavior_ros import pose_to_matrix
 from behavior_tree import (
     InputPort,
     NodeConfig,
     NodeStatus,
     OutputPort,
     PortInfo,
-    StatefulActionNode,
     SyncActionNode,
     TreeNode,
     ports_list,
@@ -49,6 +49,8 @@ PALLET = "pallet"
 """Name of the pallet in the scene."""
 BRUSHES = 0.4
 """[m] between the centres of bins that may touch each other."""
+DIGITS = 4
+"""Of a target's position [m]."""
 STEP = 0.05
 """[m] in which stand-offs are given: a goal is sent anew for each."""
 
@@ -115,7 +117,7 @@ class ObserveBins(SyncActionNode):
             InputPort("base", float, default=-0.066, description="[m] bin's floor over its centre"),
             InputPort("gap", float, default=0.0075, description="[m] of the tool from the floor"),
             InputPort("first_height", float, default=-0.51874, description="[m] of the tool"),
-            InputPort("pitch", float, default=0.135, description="[m] from layer to layer"),
+            InputPort("pitch", float, default=PITCH, description="[m] from layer to layer"),
             InputPort("columns", list[float], default="1.05;0.84;0.63", description="x [m]"),
             InputPort("rows", list[float], default="-0.62;-0.31;0", description="y [m]"),
             InputPort("layers", int, default=4, description="of the pallet"),
@@ -240,7 +242,7 @@ class ObserveBins(SyncActionNode):
         self.set_output("summary", " | ".join(parts))
 
 
-class WaitForBin(StatefulActionNode):
+class WaitForBin(SceneWaiter):
     """Waits while there is no bin to take; FAILURE with what is known of it after a time."""
 
     @classmethod
@@ -251,30 +253,15 @@ class WaitForBin(StatefulActionNode):
             InputPort("patience", float, default=60.0, description="[s] without a bin to take"),
         )
 
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` has the time."""
-        super().__init__(name, config)
-        self._scene = scene
-        self._since = -math.inf
-
-    def on_start(self) -> NodeStatus:
-        """Begin to wait."""
-        self._since = self._scene.now
-        return self.on_running()
-
     def on_running(self) -> NodeStatus:
         """Wait."""
         sight: BinSight = self.get_input("sight")
-        waited = self._scene.now - self._since
         if sight.active is not None:
             return NodeStatus.SUCCESS
-        if waited <= self.get_input("patience"):
-            return NodeStatus.RUNNING
         why = sight.trouble() or (
             "see whether the conveyor runs or is jammed, and whether the camera sees where it ends"
         )
-        self.set_failure_reason(f"no bin to take for {waited:.0f} s: {why}")
-        return NodeStatus.FAILURE
+        return self.wait_or_fail(f"no bin to take for {self.waited:.0f} s: {why}")
 
 
 class AimAtBin(SyncActionNode):
@@ -315,7 +302,7 @@ class AimAtBin(SyncActionNode):
         target = self._target
         longest = self.get_input("flip_approach" if active.needs_flip else "approach_length")
         distance = float(np.linalg.norm(tool[:3, 3] - target[:3, 3]))
-        self.set_output("pose", stamped(self.get_input("frame"), target))
+        self.set_output("pose", stamped(self.get_input("frame"), target, digits=DIGITS))
         self.set_output("approach", Vector3(z=min(longest, in_steps(distance))))
         self.set_output("crossing", on_opposite_sides(tool[:3, 3], target[:3, 3]))
         self.set_output("station", not clears_station(tool, target))
@@ -419,7 +406,7 @@ class AimAtPlace(SyncActionNode):
             self._target = aim.pose()
         target = self._target
         length = in_steps(funnel.stand_off(sight.tool, target))
-        self.set_output("pose", stamped(self.get_input("frame"), target))
+        self.set_output("pose", stamped(self.get_input("frame"), target, digits=DIGITS))
         self.set_output("approach", Vector3(z=-length))
         self.set_output("feel", funnel.feels)
         self.set_output("may_touch", [PALLET, *_around(aim, sight)])
@@ -464,7 +451,7 @@ class LiftTarget(SyncActionNode):
         sight: BinSight = self.get_input("sight")
         target = np.array(sight.tool)
         target[2, 3] = max(target[2, 3] + self.get_input("height"), self.get_input("least"))
-        self.set_output("pose", stamped(self.get_input("frame"), target))
+        self.set_output("pose", stamped(self.get_input("frame"), target, digits=DIGITS))
         return NodeStatus.SUCCESS
 
 
@@ -496,17 +483,6 @@ def bins_of(snapshot: SceneSnapshot, class_id: str) -> dict[str, SceneBody]:
         for name, seen in snapshot.objects.items()
         if seen.class_id == class_id and name in snapshot.bodies
     }
-
-
-def stamped(frame: str, pose: Matrix) -> PoseStamped:
-    """A pose (4x4) as a message, rounded so that what stays the same compares equal."""
-    message = PoseStamped(pose=matrix_to_pose(pose))
-    message.header.frame_id = frame
-    position, q = message.pose.position, message.pose.orientation
-    sign = math.copysign(1.0, q.w if abs(q.w) > 1e-4 else q.x if abs(q.x) > 1e-4 else q.y)
-    position.x, position.y, position.z = (round(v, 4) for v in (position.x, position.y, position.z))
-    q.x, q.y, q.z, q.w = (round(sign * v, 5) + 0.0 for v in (q.x, q.y, q.z, q.w))
-    return message
 
 
 def in_steps(length: float) -> float:

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-import math
-
 from geometry_msgs.msg import PoseStamped
 
 from behavior_executor.conversion import pose_message
-from behavior_executor.scene_nodes import Scene, SceneAction, SceneObserver, patience_port
+from behavior_executor.scene_nodes import (
+    Scene,
+    SceneAction,
+    SceneObserver,
+    SceneWaiter,
+    patience_port,
+)
 from behavior_executor.scene_view import SceneSnapshot
 from behavior_jobs.free_spot import TableArea, sample_free_spot, table_discs
 from behavior_jobs.tower import (
@@ -25,14 +29,44 @@ from behavior_tree import (
     NodeStatus,
     OutputPort,
     PortInfo,
-    StatefulActionNode,
     SyncActionNode,
+    TreeNode,
     ports_list,
 )
 
 
 def _tower_port() -> PortInfo:
     return InputPort("tower", TowerObservation, description="observation by ObserveTower")
+
+
+def tower_plan_ports() -> list[PortInfo]:
+    """Ports of a node that is told of the tower to build; see `tower_plan`."""
+    return [
+        InputPort("order", list[str], description="blocks, bottom first: a;b;c"),
+        InputPort("position", list[float], description="x;y of the tower's axis [m]"),
+        InputPort("block_height", float, default=0.0515, description="[m]"),
+        InputPort(
+            "tolerance", float, default=0.02575, description="[m] from the axis, in the stack"
+        ),
+    ]
+
+
+def tower_plan(node: TreeNode) -> TowerPlan:
+    """The tower to build, from `tower_plan_ports`.
+
+    Raises:
+        ValueError: a port holds what makes no tower.
+    """
+    position = node.get_input("position")
+    if len(position) != 2:
+        raise ValueError(f"position must be x;y [m], not {position}")
+    return TowerPlan(
+        order=tuple(node.get_input("order")),
+        x=position[0],
+        y=position[1],
+        block_height=node.get_input("block_height"),
+        tolerance=node.get_input("tolerance"),
+    )
 
 
 class ObserveTower(SceneObserver):
@@ -42,12 +76,7 @@ class ObserveTower(SceneObserver):
     def provided_ports(cls) -> dict[str, PortInfo]:
         """Ports; lengths in metres in the frame of the scene."""
         return ports_list(
-            InputPort("order", list[str], description="blocks, bottom first: a;b;c"),
-            InputPort("position", list[float], description="x;y of the tower's axis [m]"),
-            InputPort("block_height", float, default=0.0515, description="[m]"),
-            InputPort(
-                "tolerance", float, default=0.02575, description="[m] from the axis, in the stack"
-            ),
+            *tower_plan_ports(),
             InputPort(
                 "settle_time", float, default=0.3, description="[s] a change lasts before it counts"
             ),
@@ -73,23 +102,11 @@ class ObserveTower(SceneObserver):
 
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Observe."""
-        plan = self._plan()
+        plan = tower_plan(self)
         if self._observer is None or self._observer.plan != plan:
             self._observer = TowerObserver(plan, settle_time=self.get_input("settle_time"))
         self._write(self._observer.update(snapshot, self._scene.now))
         return NodeStatus.SUCCESS
-
-    def _plan(self) -> TowerPlan:
-        position = self.get_input("position")
-        if len(position) != 2:
-            raise ValueError(f"position must be x;y [m], not {position}")
-        return TowerPlan(
-            order=tuple(self.get_input("order")),
-            x=position[0],
-            y=position[1],
-            block_height=self.get_input("block_height"),
-            tolerance=self.get_input("tolerance"),
-        )
 
     def _write(self, tower: TowerObservation) -> None:
         self.set_output("tower", tower)
@@ -106,7 +123,7 @@ class ObserveTower(SceneObserver):
         self.set_output("summary", tower.summary())
 
 
-class ChooseBlock(StatefulActionNode):
+class ChooseBlock(SceneWaiter):
     """Chooses the block to move next; waits for it to be seen, and fails when it stays away."""
 
     @classmethod
@@ -119,19 +136,8 @@ class ChooseBlock(StatefulActionNode):
             OutputPort("purpose", str, description="build: onto the tower; clear: out of the way"),
         )
 
-    def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
-        """Make the node, as the factory does; ``scene`` is where it looks."""
-        super().__init__(name, config)
-        self._scene = scene
-        self._since = -math.inf
-
-    def on_start(self) -> NodeStatus:
-        """Choose."""
-        self._since = self._scene.now
-        return self.on_running()
-
     def on_running(self) -> NodeStatus:
-        """Choose again, from what is seen now."""
+        """Choose, from what is seen now."""
         choice = self.get_input("tower").choose()
         if choice is None:
             self.set_failure_reason("no block to move: the tower is complete")
@@ -141,14 +147,10 @@ class ChooseBlock(StatefulActionNode):
             self.set_output("block", choice.block)
             self.set_output("purpose", choice.purpose)
             return NodeStatus.SUCCESS
-        waited = self._scene.now - self._since
-        if waited <= self.get_input("patience"):
-            return NodeStatus.RUNNING
         seen = ", ".join(sorted(snapshot.objects)) if snapshot is not None else ""
-        self.set_failure_reason(
-            f"{choice.block} has not been seen for {waited:.1f} s; seen: {seen or 'nothing'}"
+        return self.wait_or_fail(
+            f"{choice.block} has not been seen for {self.waited:.1f} s; seen: {seen or 'nothing'}"
         )
-        return NodeStatus.FAILURE
 
 
 class ReviewChoice(SyncActionNode):

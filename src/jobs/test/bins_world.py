@@ -11,26 +11,24 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, Vector3
 from scipy.spatial.transform import Rotation, Slerp
+from tree_drive import TreeDrive
 
-from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot, SeenObject
 from behavior_executor.tree_nodes import NodeContext
-from behavior_executor.tree_run import TreeRun
-from behavior_jobs.bins import BinFloor, is_near
+from behavior_jobs.bins import BinFloor
+from behavior_jobs.poses import is_near
 from behavior_jobs.tree_nodes import register
 from behavior_motion import ApproachParams
 from behavior_ros import pose_to_matrix
 from behavior_ros.field_values import message_from_text
 from behavior_tree import (
     BehaviorTreeFactory,
-    Blackboard,
     ConditionNode,
     InputPort,
     NodeStatus,
@@ -41,7 +39,6 @@ from behavior_tree import (
 )
 from behavior_tree.decider import register_decider_nodes
 
-TREES = Path(__file__).parents[3] / "trees" / "jobs"
 DT = 0.05
 SIZE = (0.2, 0.3, 0.147)
 FLOOR = BinFloor()
@@ -393,7 +390,7 @@ class SetupObject(_Node, ConditionNode):
         return NodeStatus.SUCCESS
 
 
-class Mission:
+class Mission(TreeDrive):
     """The tree stack_bins in a world."""
 
     def __init__(self, world: World, **parameters: str) -> None:
@@ -406,21 +403,13 @@ class Mission:
             factory.register_node_type(
                 type(base.__name__, (base,), {"world": world}), base.__name__
             )
-        entry = MissionCatalogue([TREES]).find("stack_bins")
-        blackboard = Blackboard.create()
-        for key, value in entry.blackboard_values(parameters).items():
-            blackboard.set(key, value)
-        tree = factory.create_tree_from_file(entry.path, blackboard)
-        self.tree = tree
-        self._rds = [node for node in tree.nodes() if node.registration_id() == "Rd"]
-        self.run = TreeRun(tree, tree_id=entry.main_tree, xml="")
-        self.status = NodeStatus.RUNNING
+        super().__init__("stack_bins", world, factory, parameters)
+        self._rds = [node for node in self.tree.nodes() if node.registration_id() == "Rd"]
         self.steps: list[str] = []
         """Rds of the dispatch in the order in which they ran."""
 
     def tick(self) -> NodeStatus:
-        self.world.step()
-        self.status = self.run.tick()
+        super().tick()
         step = self.step
         if step and self.steps[-1:] != [step]:
             self.steps.append(step)
@@ -435,18 +424,8 @@ class Mission:
         """Of the root blackboard."""
         return self.tree.root_blackboard().get(key)
 
-    def until(self, condition: Callable[[], bool], limit: float = 60.0) -> None:
-        """Tick until something holds; it must within ``limit`` seconds of the world's time."""
-        deadline = self.world.time + limit
-        while not condition():
-            assert self.world.time < deadline, (
-                f"not within {limit} s: {self.run.activity()}, {self.world.log[-6:]}"
-            )
-            assert self.tick() is NodeStatus.RUNNING or condition(), self.run.failure_text()
+    def story(self) -> tuple[object, ...]:
+        return self.run.activity(), self.world.log[-6:]
 
     def finish(self, limit: float = 300.0) -> NodeStatus:
-        """Tick until the tree ends."""
-        deadline = self.world.time + limit
-        while self.tick() is NodeStatus.RUNNING:
-            assert self.world.time < deadline, f"{self.run.activity()}, {self.world.log[-6:]}"
-        return self.status
+        return super().finish(limit)

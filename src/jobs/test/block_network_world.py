@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from fake_skills import TREES
 from geometry_msgs.msg import PoseStamped
+from tree_drive import TreeDrive
 
-from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import Matrix, SceneBody, SceneSnapshot
 from behavior_executor.tree_nodes import NodeContext
-from behavior_executor.tree_run import TreeRun
 from behavior_jobs.tree_nodes import register
 from behavior_motion import ApproachParams
 from behavior_ros import pose_to_matrix
 from behavior_tree import (
     BehaviorTreeFactory,
-    Blackboard,
     InputPort,
     NodeStatus,
     OutputPort,
@@ -267,7 +263,7 @@ class MoveArm(KinematicSkill):
         return self.ended(NodeStatus.SUCCESS) if there else NodeStatus.RUNNING
 
 
-class NetworkMission:
+class NetworkMission(TreeDrive):
     """The tree decider_stack_blocks in a world."""
 
     def __init__(self, world: BlockWorld, **parameters: str) -> None:
@@ -285,37 +281,19 @@ class NetworkMission:
         for base, extra in ((Reach, reaching), (MoveGripper, {}), (MoveArm, {})):
             name = base.__name__
             factory.register_node_type(type(name, (base,), {**shared, **extra}), name)
-        entry = MissionCatalogue([TREES]).find("decider_stack_blocks")
-        self.board = Blackboard.create()
-        for key, value in entry.blackboard_values(parameters).items():
-            self.board.set(key, value)
-        self.tree = factory.create_tree_from_file(entry.path, self.board)
-        self.run = TreeRun(self.tree, tree_id=entry.main_tree, xml="")
+        super().__init__("decider_stack_blocks", world, factory, parameters)
         self.held: list[str] = []
         """What `held` has been, each change an entry."""
-        self.status = NodeStatus.RUNNING
 
     def tick(self) -> NodeStatus:
-        self.world.step()
-        self.status = self.run.tick()
+        super().tick()
         held = self.board.get("held")
         if held != (self.held[-1] if self.held else ""):
             self.held.append(held)
         return self.status
 
-    def until(self, condition: Callable[[], bool], limit: float = 60.0) -> None:
-        """Tick until something holds; it must within so many seconds of the world's time."""
-        end = self.world.now + limit
-        while not condition():
-            assert self.world.now < end, f"not within {limit} s: {self.path()}, {self.log[-6:]}"
-            assert self.tick() is NodeStatus.RUNNING or condition(), self.run.failure_text()
-
-    def finish(self, limit: float = 200.0) -> NodeStatus:
-        """Tick until the tree ends."""
-        end = self.world.now + limit
-        while self.tick() is NodeStatus.RUNNING:
-            assert self.world.now < end, f"{self.path()}, {self.log[-6:]}"
-        return self.status
+    def story(self) -> tuple[object, ...]:
+        return self.path(), self.log[-6:]
 
     def path(self) -> list[str]:
         """Names of what runs, root first."""

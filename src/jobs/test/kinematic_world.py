@@ -11,20 +11,17 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 from geometry_msgs.msg import PoseStamped
+from tree_drive import TreeDrive
 
-from behavior_executor.catalogue import MissionCatalogue
 from behavior_executor.scene_manager import register_scene_nodes
 from behavior_executor.scene_view import SceneSnapshot, SeenObject
 from behavior_executor.tree_nodes import NodeContext
-from behavior_executor.tree_run import TreeRun
 from behavior_jobs.tree_nodes import register
 from behavior_tree import (
     BehaviorTreeFactory,
-    Blackboard,
     InputPort,
     NodeStatus,
     OutputPort,
@@ -32,7 +29,6 @@ from behavior_tree import (
     ports_list,
 )
 
-TREES = Path(__file__).parents[3] / "trees" / "jobs"
 H = 0.0515
 ORDER = ("blue_block", "yellow_block", "green_block", "red_block")
 TOWER = (0.25, 0.30)
@@ -253,36 +249,15 @@ def factory_for(world: World) -> BehaviorTreeFactory:
     return factory
 
 
-class Mission:
+class Mission(TreeDrive):
     """The tree stack_blocks in a world."""
 
     def __init__(self, world: World, **parameters: str) -> None:
         self.world = world
-        entry = MissionCatalogue([TREES]).find("stack_blocks")
-        blackboard = Blackboard.create()
-        for key, value in entry.blackboard_values(parameters).items():
-            blackboard.set(key, value)
-        tree = factory_for(world).create_tree_from_file(entry.path, blackboard)
-        self.run = TreeRun(tree, tree_id=entry.main_tree, xml="")
-        self.status = NodeStatus.RUNNING
+        super().__init__("stack_blocks", world, factory_for(world), parameters)
 
-    def tick(self) -> NodeStatus:
-        self.world.step()
-        self.status = self.run.tick()
-        return self.status
+    def story(self) -> tuple[object, ...]:
+        return self.run.activity(), self.world.log[-6:]
 
     def until(self, condition: Callable[[], bool], limit: float = 120.0) -> None:
-        """Tick until something holds; it must within ``limit`` seconds of the world's time."""
-        deadline = self.world.time + limit
-        while not condition():
-            assert self.world.time < deadline, (
-                f"not within {limit} s: {self.run.activity()}, {self.world.log[-6:]}"
-            )
-            assert self.tick() is NodeStatus.RUNNING or condition(), self.run.failure_text()
-
-    def finish(self, limit: float = 200.0) -> NodeStatus:
-        """Tick until the tree ends."""
-        deadline = self.world.time + limit
-        while self.tick() is NodeStatus.RUNNING:
-            assert self.world.time < deadline, f"{self.run.activity()}, {self.world.log[-6:]}"
-        return self.status
+        super().until(condition, limit)

@@ -21,9 +21,9 @@ from behavior_jobs.bins import (
     on_opposite_sides,
     opening_up,
     pallet_places,
-    rotation_gap,
     turned,
 )
+from behavior_jobs.poses import rotation_gap
 from behavior_motion import ApproachParams
 
 UP, DOWN = np.eye(3), np.diag([1.0, -1.0, -1.0])

@@ -12,7 +12,6 @@ from behavior_jobs.block_network.belief import BeliefKeeper, Measurement, SyncRu
 from behavior_jobs.block_network.grasps import (
     Hand,
     best_grasp,
-    close,
     cube_grasps,
     nearest_cube_rotation,
     neighbour_penalty,
@@ -23,6 +22,7 @@ from behavior_jobs.block_network.grasps import (
 from behavior_jobs.block_network.moves import Picker, Placer, alignment, snapshot_of
 from behavior_jobs.block_network.suppression import command_ahead, may_touch, touchable
 from behavior_jobs.free_spot import TableArea
+from behavior_jobs.poses import is_near
 from behavior_jobs.tower import TowerObserver, TowerPlan
 
 HAND = Hand()
@@ -181,12 +181,12 @@ def test_the_hand_hits_what_is_tall_beside_it_and_the_fingers_what_is_low() -> N
 
 def test_poses_are_close_by_distance_and_angle() -> None:
     here = pose(0.5, 0.0, 0.1)
-    assert close(here, pose(0.504, 0.0, 0.1), 0.005, 0.005)
-    assert not close(here, pose(0.506, 0.0, 0.1), 0.005, 0.005)
+    assert is_near(here, pose(0.504, 0.0, 0.1), 0.005, 0.005)
+    assert not is_near(here, pose(0.506, 0.0, 0.1), 0.005, 0.005)
     for degrees, there in ((0.6, True), (0.62, False)):
         other = pose(0.5, 0.0, 0.1, turned("y", math.radians(degrees)))
-        assert close(here, other, 0.005, 0.005) is there
-    assert close(here, pose(0.5, 0.0, 0.1, turned("z", math.pi)), 0.005, 1.0)
+        assert is_near(here, other, 0.005, 0.005) is there
+    assert is_near(here, pose(0.5, 0.0, 0.1, turned("z", math.pi)), 0.005, 1.0)
 
 
 def test_a_tool_is_turned_the_way_round_that_leads_over_away_from_the_base() -> None:

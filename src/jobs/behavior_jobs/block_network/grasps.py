@@ -201,22 +201,6 @@ def best_grasp(
     return BestGrasp(int(able[best]), grasps[best], hits[best])
 
 
-def close(first: Matrix, second: Matrix, distance: float, turn: float) -> bool:
-    """Whether two poses are near each other.
-
-    Args:
-        first: 4x4 [m].
-        second: 4x4 [m].
-        distance: largest distance [m].
-        turn: largest difference of the rotations: a third of its Frobenius norm, 0.005 is 0.6
-            degrees.
-    """
-    if math.dist(first[:3, 3].tolist(), second[:3, 3].tolist()) > distance:
-        return False
-    change = (first[:3, :3] - second[:3, :3]).ravel()
-    return math.sqrt(float(change @ change)) / 3.0 <= turn
-
-
 def untwisted(target: Matrix, tool: Matrix) -> Matrix:
     """Where to send a tool that is turned about its own axis by more than 120 degrees, both 4x4.
 

@@ -17,7 +17,7 @@ from geometry_msgs.msg import PoseStamped
 from behavior_executor.scene_nodes import Scene
 from behavior_executor.scene_view import Matrix, SceneSnapshot
 from behavior_jobs.block_network.belief import BeliefKeeper, Measurement, SyncRules
-from behavior_jobs.block_network.grasps import MAX_TILT, close, untwisted
+from behavior_jobs.block_network.grasps import MAX_TILT, untwisted
 from behavior_jobs.block_network.moves import (
     REFUSE,
     Move,
@@ -30,9 +30,10 @@ from behavior_jobs.block_network.moves import (
 )
 from behavior_jobs.block_network.suppression import FARTHEST, command_ahead, touchable
 from behavior_jobs.free_spot import TableArea
-from behavior_jobs.tower import TowerObservation, TowerObserver, TowerPlan
+from behavior_jobs.poses import is_near, stamped
+from behavior_jobs.tower import TowerObservation, TowerObserver
+from behavior_jobs.tower_nodes import tower_plan, tower_plan_ports
 from behavior_motion import ApproachParams
-from behavior_ros import matrix_to_pose
 from behavior_tree import (
     BidirectionalPort,
     InputPort,
@@ -50,7 +51,7 @@ FAR = 1e3
 WORLD = "world"
 """Frame of the scene."""
 DIGITS = 5
-"""Of a target's numbers: what differs by less is the same goal."""
+"""Of a target's position [m]: what differs by less is the same goal."""
 
 
 def _number(name: str, default: float, description: str) -> PortInfo:
@@ -66,17 +67,6 @@ def _given(*names: str) -> list[PortInfo]:
         "held": InputPort("held", str, description="block in the hand, empty: none"),
     }
     return [ports[name] for name in names]
-
-
-def stamped(frame: str, pose: Matrix) -> PoseStamped:
-    """A pose (4x4) as a goal's target, rounded so that noise of the last digits is none."""
-    message = PoseStamped()
-    message.header.frame_id = frame
-    message.pose = matrix_to_pose(pose)
-    for part in (message.pose.position, message.pose.orientation):
-        for axis in part.get_fields_and_field_types():
-            setattr(part, axis, round(getattr(part, axis), DIGITS))
-    return message
 
 
 def place(pose: Matrix) -> list[float]:
@@ -132,7 +122,7 @@ class _Aiming(_Monitor):
         twisted = target is not pose
         if self._target is None or self._target[0] is not pose or self._target[1] is not twisted:
             self._target = pose, twisted
-            self._tell(port, stamped(WORLD, target))
+            self._tell(port, stamped(WORLD, target, digits=DIGITS))
 
 
 class SyncBeliefs(_Monitor):
@@ -248,10 +238,7 @@ class WatchTower(_Monitor):
         """Ports; lengths in metres in the frame of the scene."""
         return ports_list(
             *_given("poses", "held"),
-            InputPort("order", list[str], description="blocks, bottom first: a;b;c"),
-            InputPort("position", list[float], description="x;y of the tower's axis [m]"),
-            _number("block_height", 0.0515, "[m]"),
-            _number("tolerance", 0.02575, "[m] from the axis, in the stack"),
+            *tower_plan_ports(),
             InputPort("placed", str, default="", description="block that the hand has put there"),
             OutputPort("tower", TowerObservation, description="all of it, for other nodes"),
             OutputPort("beliefs", SceneSnapshot, description="the blocks as a scene"),
@@ -273,7 +260,7 @@ class WatchTower(_Monitor):
 
     def _observe(self, poses: Poses, held: str, placed: str) -> None:
         if self._observer is None:
-            self._observer = TowerObserver(self._plan(), settle_time=0.0)
+            self._observer = TowerObserver(tower_plan(self), settle_time=0.0)
         now, edge = self._scene.now, self._observer.plan.block_height
         beliefs = snapshot_of(poses, held, frame=WORLD, edge=edge, now=now)
         before, tower = self._tower, self._observer.update(beliefs, now)
@@ -285,18 +272,6 @@ class WatchTower(_Monitor):
         self._tell("stack", ";".join(tower.stack))
         self._tell("aligned", ";".join(name for name in tower.stack if self._aligned[name]))
         self._tell("complete", tower.complete)
-
-    def _plan(self) -> TowerPlan:
-        position = self.get_input("position")
-        if len(position) != 2:
-            raise ValueError(f"position must be x;y [m], not {position}")
-        return TowerPlan(
-            order=tuple(self.get_input("order")),
-            x=position[0],
-            y=position[1],
-            block_height=self.get_input("block_height"),
-            tolerance=self.get_input("tolerance"),
-        )
 
 
 class WatchHand(_Monitor):
@@ -415,7 +390,7 @@ class WatchSite(_Aiming):
             return
         self._tell_target("grasp", grasp, tool)
         self._tell("to_grasp", math.dist(place(grasp), place(tool)))
-        self._tell("at_grasp", close(grasp, tool, *self._near))
+        self._tell("at_grasp", is_near(grasp, tool, *self._near))
 
     def _wait(self, why: str) -> NodeStatus:
         now = self._scene.now
@@ -483,7 +458,7 @@ class ChoosePlacement(_Aiming):
         pose, tool = self._chosen.pose, self.get_input("tool")
         self._tell_target("placement", pose, tool)
         self.set_output("aim", pose)
-        self._tell("at_placement", close(pose, tool, *self._near))
+        self._tell("at_placement", is_near(pose, tool, *self._near))
         return NodeStatus.SUCCESS
 
     def _make_placer(self) -> Placer:
@@ -582,7 +557,7 @@ class RaiseTool(SyncActionNode):
         """Compute."""
         pose = np.array(self.get_input("tool"))
         pose[2, 3] += self.get_input("by")
-        self.set_output("raised", stamped(WORLD, pose))
+        self.set_output("raised", stamped(WORLD, pose, digits=DIGITS))
         return NodeStatus.SUCCESS
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from behavior_jobs.bins import BinFloor, pallet_places
+from behavior_jobs.bins import PITCH, BinFloor, pallet_places
 from behavior_sim.judging import (
     Disturbance,
     JobOption,
@@ -37,8 +37,6 @@ LAYER, LAYER_APART = 9, 4
 """Places of a layer of each pallet."""
 LAST = 41
 """Number of the bin that would come last."""
-PITCH = 0.135
-"""[m] from layer to layer."""
 SPREAD = 0.0045
 """[m] standard deviation, in x and in y, by which bins of the misaligned layer are off. Nested bins
 have a play of 8 mm in each direction, so 85 % of such bins are near enough to their places."""
