@@ -258,10 +258,8 @@ class Disturber:
         ]
 
     def _on_truth(self) -> None:
-        from behavior_bringup.conversion import TERMINAL_STATES  # with it comes ROS
-
         feedback = self._client.feedback(self._action_id)
-        if feedback is None or feedback.state in TERMINAL_STATES:
+        if feedback is None or self._client.finished(self._action_id):
             return  # what is done to a job that has ended says nothing about it
         situation = Situation(
             time=self._client.truth_time,

@@ -112,7 +112,11 @@ def test_the_disturber_acts_only_while_its_mission_is_known() -> None:
     feedback: dict[str, Any] = {}
     answer = SimpleNamespace(done=lambda: True, result=lambda: SimpleNamespace(code=0, message=""))
     client: Any = SimpleNamespace(
-        truth={}, truth_time=1.0, feedback=feedback.get, disturb_later=lambda what: answer
+        truth={},
+        truth_time=1.0,
+        feedback=feedback.get,
+        finished=lambda action_id: feedback[action_id].state == MissionFeedback.FINISHED,
+        disturb_later=lambda what: answer,
     )
     plan = Once()
     disturber = Disturber(client, plan, "id")
@@ -151,7 +155,11 @@ def test_what_the_simulation_refused_was_not_done_and_the_record_says_why() -> N
     )
     feedback = {"id": SimpleNamespace(state=RUNNING, skill="Pick", phase="reach", elapsed=3.0)}
     client: Any = SimpleNamespace(
-        truth={}, truth_time=1.0, feedback=feedback.get, disturb_later=lambda what: answer
+        truth={},
+        truth_time=1.0,
+        feedback=feedback.get,
+        finished=lambda action_id: feedback[action_id].state == MissionFeedback.FINISHED,
+        disturb_later=lambda what: answer,
     )
     disturber = Disturber(client, Once(), "id")
     client.on_truth()

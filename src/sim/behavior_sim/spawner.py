@@ -26,6 +26,7 @@ class Spawner:
     def __init__(self, world: World, config: SpawnerConfig, seed: int) -> None:
         self._world, self._config = world, config
         self._names = brought(world.config.objects, config)
+        self._low, self._high = np.array([config.region["x"], config.region["y"]]).T
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
@@ -57,8 +58,7 @@ class Spawner:
         if self.count == 0:
             return False
         place = self._world.object_pose(self._names[self.count - 1])[:2, 3]
-        low, high = np.array([self._config.region["x"], self._config.region["y"]]).T
-        return bool(((place > low) & (place < high)).all())
+        return bool(((place > self._low) & (place < self._high)).all())
 
     def _draw(self) -> Pose:
         """Where and how the next one comes."""

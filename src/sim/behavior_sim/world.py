@@ -57,6 +57,7 @@ class World:
         self._finger_q = np.array([model.joint(j).qposadr[0] for j in fingers], dtype=int)
         self._finger_v = np.array([model.joint(j).dofadr[0] for j in fingers], dtype=int)
         self._share = np.array(gripper.share if gripper else ())
+        self._gripper_u = int(model.actuator(GRIPPER).id) if gripper else -1
         # The servo's torque is stiffness * (ctrl - q) - damping * qd; this share of the wanted
         # velocity, added to ctrl, makes it damp the error of the velocity instead.
         self._lead = np.array(arm.damping) / np.array(arm.stiffness)
@@ -165,7 +166,7 @@ class World:
     @property
     def gripper_force(self) -> float:
         """Of the fingers' drive, positive when opening [N]."""
-        return float(self.data.actuator(GRIPPER).force[0])
+        return float(self.data.actuator_force[self._gripper_u])
 
     def command_arm(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
         """Setpoints of the joint servos [rad, rad/s]."""
@@ -173,8 +174,8 @@ class World:
 
     def command_gripper(self, gap: float, force: float) -> None:
         """Setpoint of the fingers' servo [m] and the most it may exert [N]."""
-        self.data.actuator(GRIPPER).ctrl[0] = gap
-        self.model.actuator(GRIPPER).forcerange[:] = (-force, force)
+        self.data.ctrl[self._gripper_u] = gap
+        self.model.actuator_forcerange[self._gripper_u] = (-force, force)
 
     def body_pose(self, name: str) -> Pose:
         """world_T_body (4, 4) of a body of the robot or an object."""

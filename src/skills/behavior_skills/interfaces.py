@@ -220,7 +220,7 @@ class Runtime(Protocol):
         """Wait for the next joint state.
 
         Raises:
-            Cancelled: the client cancelled, unless within a `Shielded` block.
+            Cancelled: the client cancelled, unless within a `shielded` block.
             SkillFailure: SERVER_LOST, no joint states arrive.
         """
 

@@ -29,6 +29,7 @@ from behavior_tree.errors import BehaviorTreeError, LoadError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.loggers.btlog import FileLogger, read_btlog
+from behavior_tree.placeholders import register_models
 from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.loader import Loader
@@ -275,7 +276,10 @@ def _described(options: argparse.Namespace) -> BehaviorTreeFactory:
     problems = [problem for documents in read for problem in documents.problems]
     if problems:
         raise LoadError(problems)
-    return make_factory(options.files, options.register, None, options.extend, options.compat)
+    factory = make_factory((), options.register, None, options.extend, options.compat)
+    for documents in read:
+        register_models(factory, documents.node_models.values())
+    return factory
 
 
 def _write(options: argparse.Namespace, text: str) -> int:

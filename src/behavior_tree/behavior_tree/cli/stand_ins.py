@@ -13,7 +13,7 @@ from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.placeholders import register_models
 from behavior_tree.xml.loader import Loader
 
-__all__ = ["Extend", "make_factory", "program_factory"]
+__all__ = ["Extend", "make_factory"]
 
 Extend = Callable[[BehaviorTreeFactory], object]
 """Registers node types with a factory."""
@@ -39,7 +39,12 @@ def make_factory(
     Raises:
         BehaviorTreeError: a function or the rules cannot be loaded
     """
-    factory = program_factory(register, extend, BehaviorTreeFactory(compat=compat))
+    factory = BehaviorTreeFactory(compat=compat)
+    register_decider_nodes(factory)
+    for name in register:
+        _call(name, factory)
+    if extend is not None:
+        extend(factory)
     for file in files:  # what cannot be read is reported elsewhere
         register_models(factory, Loader(lambda: "main_tree").load_file(file).node_models.values())
     if rules is not None:
@@ -49,18 +54,6 @@ def make_factory(
             raise BehaviorTreeError(f"cannot read {rules}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise BehaviorTreeError(f"{rules} is not UTF-8: {error}") from error
-    return factory
-
-
-def program_factory(
-    register: Iterable[str], extend: Extend | None, factory: BehaviorTreeFactory
-) -> BehaviorTreeFactory:
-    """The factory, with the user's node types registered."""
-    register_decider_nodes(factory)
-    for name in register:
-        _call(name, factory)
-    if extend is not None:
-        extend(factory)
     return factory
 
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -81,14 +82,20 @@ def stop(runtime: Runtime, command: Command, arm: Arm) -> None:
     def rests() -> bool:
         return command.done() is not None and float(np.abs(arm.state().qd).max()) < REST_SPEED
 
-    runtime.shield(True)
-    try:
+    # A controller that is gone cannot be waited for: the caller reports why.
+    with shielded(runtime), contextlib.suppress(SkillFailure):
         command.cancel()
         start = runtime.now()
         while not rests() and runtime.now() - start < STOP_TIMEOUT:
             runtime.tick()
-    except SkillFailure:
-        pass  # The controller is gone: nothing more can be done, and the caller reports why.
+
+
+@contextlib.contextmanager
+def shielded(runtime: Runtime) -> Iterator[None]:
+    """A block that no cancellation ends: the robot is being brought to rest, or told of."""
+    runtime.shield(True)
+    try:
+        yield
     finally:
         runtime.shield(False)
 

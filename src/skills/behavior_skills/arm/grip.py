@@ -11,7 +11,7 @@ import numpy as np
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import wait_for
+from behavior_skills.arm.execution import shielded, wait_for
 from behavior_skills.interfaces import (
     FailureCode,
     Hand,
@@ -95,11 +95,8 @@ class Grip(Skill):
     def drop(self, held: HeldObject, why: str) -> None:
         """The object is lost: the scene follows its detections, shut fingers open."""
         self.hand.let_go(why)
-        self.runtime.shield(True)
-        try:
+        with shielded(self.runtime):
             self.scene.detach(held.name)
-        finally:
-            self.runtime.shield(False)
         if self.arm.state().width < held.width - WIDTH_TOLERANCE:
             self.open_wide()
 
@@ -113,8 +110,7 @@ class Grip(Skill):
             SkillFailure: EXECUTION_FAILED, the fingers did not open.
         """
         # From here on the object is as good as released: no cancelling until the scene knows.
-        self.runtime.shield(True)
-        try:
+        with shielded(self.runtime):
             self.gripper.move(width, self.robot.gripper.grasp_force)
             free = held.width + 0.5 * (width - held.width)
             # Measured, not believed: a controller may call an opening ended that has just begun.
@@ -137,8 +133,6 @@ class Grip(Skill):
             self.hand.untold = held.name
             with self.after_release():
                 tell_scene(self.hand, self.scene)
-        finally:
-            self.runtime.shield(False)
         return released_at
 
     @contextlib.contextmanager

@@ -19,7 +19,7 @@ import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import follow, stillness, wait_for
+from behavior_skills.arm.execution import follow, shielded, stillness, wait_for
 from behavior_skills.arm.geometry import distance, levelled, present, translated
 from behavior_skills.arm.grip import tell_scene
 from behavior_skills.arm.planning import (
@@ -492,14 +492,12 @@ class PickSkill(Skill):
 
     def _settle(self, held: HeldObject) -> None:
         """The pick ends early with the fingers closed: make scene and gripper agree."""
-        self.runtime.shield(True)
-        try:
-            self._check_grip(held)
-            self._tell(held)
-        except SkillFailure:
-            self._open()
-        finally:
-            self.runtime.shield(False)
+        with shielded(self.runtime):
+            try:
+                self._check_grip(held)
+                self._tell(held)
+            except SkillFailure:
+                self._open()
 
 
 MOST_GRASPS = 10_000

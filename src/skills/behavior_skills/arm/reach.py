@@ -33,7 +33,7 @@ from behavior_motion import (
 )
 from behavior_motion.servo.controller import difference
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import REST_SPEED, STOP_TIMEOUT
+from behavior_skills.arm.execution import REST_SPEED, STOP_TIMEOUT, shielded
 from behavior_skills.arm.planning import checked
 from behavior_skills.arm.reach_request import (
     ANY_ORIENTATION,
@@ -538,25 +538,22 @@ class ReachSkill(Skill):
 
     def _rest(self) -> None:
         """Brake, and wait until the arm has come to rest."""
-        self.runtime.shield(True)
-        start = self.runtime.now()
-        # What was sent last ends in a braking too, but a little later.
-        self._reference = Reference(self._limits, start, self._reference.at(start))
-        motion = self._reference.motion()
-        end = float(motion.times[-1])
-        self.stream.send(motion, start)
-        try:
-            while self.runtime.now() - start < STOP_TIMEOUT:
-                rests = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
-                if rests and self.runtime.now() >= end:
-                    break
-                self.runtime.tick()
-                if self.runtime.now() < end:
-                    self.stream.send(motion, self.runtime.now())
-        except SkillFailure:
-            pass  # The robot is gone: the caller reports why.
-        finally:
-            self.runtime.shield(False)
+        with shielded(self.runtime):
+            start = self.runtime.now()
+            # What was sent last ends in a braking too, but a little later.
+            self._reference = Reference(self._limits, start, self._reference.at(start))
+            motion = self._reference.motion()
+            end = float(motion.times[-1])
+            self.stream.send(motion, start)
+            # Where the robot is gone the caller reports why.
+            with contextlib.suppress(SkillFailure):
+                while self.runtime.now() - start < STOP_TIMEOUT:
+                    rests = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
+                    if rests and self.runtime.now() >= end:
+                        break
+                    self.runtime.tick()
+                    if self.runtime.now() < end:
+                        self.stream.send(motion, self.runtime.now())
         self._reference.catch_up(max(self.runtime.now(), end + 1e-6))
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from behavior_motion import Box
+from behavior_motion.collision.convex import signed_distance
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import wait_for
+from behavior_skills.arm.execution import shielded, wait_for
 from behavior_skills.arm.gripper import GripperMode, GripperOutcome, GripperRequest
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, Cup, FailureCode, HeldObject, ObjectView, SkillFailure
@@ -68,12 +70,9 @@ class SuctionSkill(Skill):
                     "and the object not too heavy.",
                 )
         except BaseException:
-            self.runtime.shield(True)
-            try:
+            with shielded(self.runtime):
                 self._switch(False)
                 self._tell_scene()
-            finally:
-                self.runtime.shield(False)
             raise
 
     def _attach(self) -> None:
@@ -90,8 +89,7 @@ class SuctionSkill(Skill):
 
     def _let_go(self) -> None:
         # From here on the object is as good as released: no cancelling until the scene knows.
-        self.runtime.shield(True)
-        try:
+        with shielded(self.runtime):
             self._switch(False)
             if not self._comes(False):
                 raise SkillFailure(
@@ -100,8 +98,6 @@ class SuctionSkill(Skill):
                     "off. See whether the pump's valve opens.",
                 )
             self._tell_scene()
-        finally:
-            self.runtime.shield(False)
 
     def _tell_scene(self) -> None:
         """The cup holds nothing any more."""
@@ -167,5 +163,5 @@ def at_the_lip(lip: Array, things: Iterable[ObjectView]) -> ObjectView | None:
 def _beyond(thing: ObjectView, point: Array) -> float:
     """Distance of a point from the box around a thing, below 0 inside [m]."""
     inside = np.linalg.solve(thing.base_T_object, np.append(point, 1.0))[:3]
-    away = np.abs(inside) - thing.half_extents
-    return float(np.linalg.norm(np.maximum(away, 0.0)) + min(away.max(), 0.0))
+    x, y, z = 2.0 * thing.half_extents
+    return float(signed_distance(Box((x, y, z)), inside[None])[0])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -45,12 +44,10 @@ from behavior_skills.base.nav2 import Nav2Base
 from behavior_skills.goal_checks import check_goal
 from behavior_skills.interfaces import Array, FailureCode, SkillFailure
 from behavior_skills.node import conversion
+from behavior_skills.node.starting import await_start
 
 STALE = 1.0
 """[s] an older pose of the base is none."""
-START_PATIENCE = 5.0
-"""[s] wall time that a goal waits for the first pose of the base; DDS tells of
-a sender whose first words were lost after 3 s."""
 
 PARAMETERS = [
     ParameterSpec("backend", "auto", "who drives", choices=("auto", "nav2", "direct")),
@@ -112,7 +109,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         with self._lock, interruptible(context.check_cancelled):
             try:
                 check_goal(context.goal)
-                self._await_start(context)
+                await_start(context, self._has_pose)
                 request = self._request(context.goal)
                 if self._nav2 is not None and self._nav2.serves(context.goal.mode):
                     self._nav2.run(context)
@@ -133,15 +130,12 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._diagnostics.set(OK if result.code == 0 else WARN, result.message)
         return result
 
-    def _await_start(self, context: GoalContext) -> None:
-        """Right after the start the base's pose may not have arrived yet."""
-        deadline = time.monotonic() + START_PATIENCE
-        while time.monotonic() < deadline and not context.cancelled.wait(0.02):
-            try:
-                self.base_pose()
-                return
-            except SkillFailure:
-                continue
+    def _has_pose(self) -> bool:
+        try:
+            self.base_pose()
+        except SkillFailure:
+            return False
+        return True
 
     def _drive(self, context: GoalContext, request: DriveRequest) -> None:
         DriveSkill(context, _Base(self), self._limits, request).run()

@@ -54,14 +54,12 @@ from behavior_skills.node.listener import GoalListener
 from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
+from behavior_skills.node.starting import await_start
 from behavior_skills.node.suction_cup import NoFingers, SuctionCup
 from behavior_skills.node.worker_service import WorkerService
 from behavior_skills.sentences import sentence
 from behavior_tree.shown_text import reason_text
 
-START_PATIENCE = 5.0
-"""[s] wall time that a goal waits for the first joint state and snapshot of the scene; DDS tells of
-a sender whose first words were lost after 3 s."""
 OTHERS_END = 0.2
 """[s] wall time in which another goal that is over gives the arm up ..."""
 REPLACED_ENDS = 2.0
@@ -192,7 +190,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
                 contextlib.nullcontext() if skill.replaces else occupied(),
             ):
                 check_goal(context.goal)
-                self._await_start(context)
+                await_start(context, self._has_begun)
                 result = skill.work(self._goal(context, occupied))
         except SkillFailure as failure:
             result = conversion.fail(skill.answer(), failure.failure, str(failure))
@@ -267,12 +265,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
             listen=partial(GoalListener, self),
         )
 
-    def _await_start(self, context: GoalContext) -> None:
-        """Right after the start joint states, scene or frames may not have arrived yet."""
-        deadline = time.monotonic() + START_PATIENCE
-        while self._state.silent or not self._scene.usable():
-            if context.cancelled.wait(0.02) or time.monotonic() > deadline:
-                return
+    def _has_begun(self) -> bool:
+        """Whether joint states, scene and frames have arrived."""
+        return not self._state.silent and self._scene.usable()
 
     def _report(self, name: str, result: Any) -> None:
         ending = "succeeded" if result.code == 0 else "failed"
