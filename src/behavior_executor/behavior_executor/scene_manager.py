@@ -28,6 +28,7 @@ from behavior_ros import (
     TransformBuffer,
     TransformError,
     declare_all,
+    to_time,
 )
 from behavior_tree import BehaviorTreeFactory
 
@@ -71,7 +72,7 @@ class SceneManager(BehaviorManager):
         self._is_fresh = False
         self._pose_tree: str = values["scene.pose_tree"]
         self._frames: TransformBuffer | None = None
-        self._frame_poses: dict[str, Matrix | None] = {}
+        self._frame_poses: dict[tuple[str, float | None], Matrix | None] = {}
         self._cache: MessageCache[bytes] = MessageCache(
             node,
             SceneObjectArray,
@@ -120,8 +121,9 @@ class SceneManager(BehaviorManager):
         if self._frames is None:
             self._frames = pose_tree(self.node, self._pose_tree)
 
-    def frame_pose(self, name: str) -> Matrix | None:
-        """Where a frame is that is no object, 4x4 in the frame of the scene [m]; None: unknown.
+    def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
+        """Where a frame is that is no object, or was at a time [s], 4x4 in the frame of the scene
+        [m]; None: unknown.
 
         Within one tick the answer stays the same.
         """
@@ -130,14 +132,16 @@ class SceneManager(BehaviorManager):
             return None
         if name == snapshot.frame:
             return np.eye(4)
-        if name not in self._frame_poses:
+        if (name, at) not in self._frame_poses:
             self.receive_frames()
             assert self._frames is not None
+            time = None if at is None else to_time(at)
             try:
-                self._frame_poses[name] = self._frames.lookup_matrix(snapshot.frame, name)
+                found = self._frames.lookup_matrix(snapshot.frame, name, time)
             except TransformError:
-                self._frame_poses[name] = None
-        return self._frame_poses[name]
+                found = None
+            self._frame_poses[name, at] = found
+        return self._frame_poses[name, at]
 
     def metrics(self) -> list[Metric]:
         """Messages so far, and the age of the newest one."""

@@ -38,8 +38,10 @@ class Scene(Protocol):
     def receive_frames(self) -> None:
         """Have frames received from now on: some node will ask for them."""
 
-    def frame_pose(self, name: str) -> Matrix | None:
-        """Where a frame is that is no object, 4x4 in the frame of the scene [m]; None: unknown."""
+    def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
+        """Where a frame is that is no object, or was at a time [s], 4x4 in the frame of the scene
+        [m]; None: unknown.
+        """
 
 
 class UnseenScene:
@@ -55,7 +57,7 @@ class UnseenScene:
     def receive_frames(self) -> None:
         """Nothing."""
 
-    def frame_pose(self, name: str) -> Matrix | None:
+    def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
         """Unknown."""
         return None
 

@@ -33,7 +33,7 @@ class FakeScene:
     def receive_frames(self):
         self.receives_frames = True
 
-    def frame_pose(self, name):
+    def frame_pose(self, name, at=None):
         return self.frames.get(name)
 
 

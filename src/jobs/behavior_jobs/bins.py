@@ -31,8 +31,6 @@ NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
 """[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
 HELD_WITHIN = 0.1
 """[m] of the tool from the grasp, up to which a bin that sticks to it counts as attached."""
-CARRIED_WITHIN = 0.4
-"""[m] The same for what the scene has on the tool: the snapshot is older than the tool's pose."""
 SAME_COLUMN = 0.05
 """[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
 SIDES = np.array([0.6, 0.37])
@@ -383,6 +381,7 @@ class BinWatch:
         now: float,
         stamp: float = -math.inf,
         stale: Collection[str] = (),
+        tool_then: Matrix | None = None,
     ) -> BinSight:
         """One tick.
 
@@ -393,6 +392,8 @@ class BinWatch:
             now: time [s].
             stamp: of the snapshot [s].
             stale: bins that have not been seen of late.
+            tool_then: where the tool was when the bins were where they are said to be: one that is
+                carried moves with it; None: where it is now.
         """
         if not self._begun:
             self._begun = True
@@ -410,7 +411,8 @@ class BinWatch:
         if not self._active:
             candidates = [name for name in free if name not in sideways and name not in stale]
             self._take_up(bins, candidates, now)
-        active = self._grip(bins[self._active], tool, suction) if self._active else None
+        then = tool if tool_then is None else tool_then
+        active = self._grip(bins[self._active], tool, then, suction) if self._active else None
         if active is None:
             self._forget()
         return BinSight(
@@ -476,19 +478,18 @@ class BinWatch:
         if names:
             self._active, self._seen = names[0], now
 
-    def _grip(self, body: SceneBody, tool: Matrix, suction: bool) -> ActiveBin | None:
+    def _grip(self, body: SceneBody, tool: Matrix, then: Matrix, suction: bool) -> ActiveBin | None:
         """B3 and B4; None where it cannot be gripped: it lies on its side."""
         if not suction:
             self._detach()
-        up = -tool[:3, 2] if self._attached else UP
+        up = -then[:3, 2] if self._attached else UP
         is_up = opening_up(body.pose, up=up, before=self._flip)
         if is_up is None:
             return None
         self._flip = is_up
         pose = body.pose if self._attached else levelled(body.pose)
         grasp = self.floor.grasp(pose, opening_up=is_up)
-        carried = self._attached and bool(body.attached_link)
-        if suction and is_near(grasp, tool, CARRIED_WITHIN if carried else HELD_WITHIN):
+        if suction and is_near(grasp, then, HELD_WITHIN):
             self._attached = True
         else:
             self._detach()

@@ -223,6 +223,7 @@ class ObserveBins(SyncActionNode):
             now=self._scene.now,
             stamp=snapshot.stamp,
             stale=[name for name in bins if snapshot.objects[name].stale],
+            tool_then=self._scene.frame_pose(self.get_input("tool_frame"), snapshot.stamp),
         )
 
     def _write(self, watch: BinWatch, sight: BinSight) -> None:

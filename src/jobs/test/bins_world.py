@@ -116,7 +116,7 @@ class World:
     def receive_frames(self) -> None:
         """All are known."""
 
-    def frame_pose(self, name: str) -> Matrix | None:
+    def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
         return self.tool if name == "tool" else None
 
     # -- what happens

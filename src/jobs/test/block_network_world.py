@@ -78,7 +78,7 @@ class BlockWorld:
     def receive_frames(self) -> None:
         """They are always there."""
 
-    def frame_pose(self, name: str) -> Matrix | None:
+    def frame_pose(self, name: str, at: float | None = None) -> Matrix | None:
         if self.blind:
             return None
         side = {"tool": 0.0, "panda_leftfinger": 0.5, "panda_rightfinger": -0.5}[name]

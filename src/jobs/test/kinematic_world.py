@@ -77,7 +77,7 @@ class World:
     def receive_frames(self) -> None:
         """There are no frames but the objects'."""
 
-    def frame_pose(self, name: str) -> None:
+    def frame_pose(self, name: str, at: float | None = None) -> None:
         """There are no frames but the objects'."""
 
     @property
