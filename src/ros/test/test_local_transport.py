@@ -8,6 +8,8 @@ virtual interfaces to the one in which the robot runs: nothing leaves this machi
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -210,6 +212,47 @@ def test_the_profile_has_no_transport_but_loopback_and_shared_memory() -> None:
     assert {described[name] for name in used} == {"UDPv4", "SHM"}
     assert [e.text for e in root.iterfind(".//p:address", space)] == ["127.0.0.1"]
     assert root.findtext(".//p:useBuiltinTransports", None, space) == "false"
+
+
+BURST = 2_000
+"""Datagrams: what a stack of ten processes sends to each while it starts."""
+
+
+def udp_sockets(pid: int) -> dict[int, int]:
+    """How many datagrams a process' UDP sockets have dropped, by port."""
+    links = (os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.exists())
+    inodes = {link[len("socket:[") : -1] for link in links if link.startswith("socket:")}
+    rows = Path("/proc/net/udp").read_text(encoding="ascii").splitlines()[1:]
+    columns = (row.split() for row in rows)
+    return {int(c[1].split(":")[1], 16): int(c[-1]) for c in columns if c[9] in inodes}
+
+
+def test_a_burst_is_kept_for_a_process_that_is_busy() -> None:
+    most = int(Path("/proc/sys/net/core/rmem_max").read_text(encoding="ascii"))
+    if most < 4 << 20:
+        pytest.skip(f"net.core.rmem_max is {most}: this machine allows no larger buffers")
+    domain = own_domain()
+    robot = subprocess.Popen(
+        [sys.executable, "-m", "behavior_ros.host", "--node", "hosted_nodes:Plain"],
+        stdout=subprocess.PIPE,
+        env=dict(
+            os.environ, ROS_DOMAIN_ID=str(domain), PYTHONPATH=f"{HERE}:{os.environ['PYTHONPATH']}"
+        ),
+        text=True,
+    )
+    try:
+        assert robot.stdout is not None
+        assert robot.stdout.readline().startswith("running /plain")
+        robot.send_signal(signal.SIGSTOP)
+        listens = min(p for p in udp_sockets(robot.pid) if p >= 7400 + 250 * domain)
+        before = udp_sockets(robot.pid)[listens]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for _ in range(BURST):
+                sender.sendto(bytes(400), ("127.0.0.1", listens))
+        assert udp_sockets(robot.pid)[listens] == before
+    finally:
+        robot.kill()
+        robot.communicate(timeout=60)
 
 
 CROWD = """
