@@ -205,8 +205,11 @@ class Actions:
         self.goals[name] = []
         return SimpleNamespace(
             server_is_ready=lambda: self.ready,
-            send_goal_async=lambda goal, feedback_callback: self._send(kind, name, goal),
-            _get_result_async=lambda handle: self._answer(),
+            send_goal_async=lambda goal, **_: self._send(kind, name, goal),
+            handle_of=lambda _: SimpleNamespace(
+                get_result_async=self._answer, cancel_goal_async=self._answer
+            ),
+            on_status={},
         )
 
     def _send(self, kind: Any, name: str, goal: Any) -> Future:

@@ -10,6 +10,9 @@ rclpy's own loses requests and grows slow, for four reasons that are mended here
 - the executor visits every result that is awaited whenever the server has anything to do;
 - a goal that only waits is a coroutine, which the executor resumes in each of its rounds. Here such
   a goal is a handle that lies still until `BurstActionServer.finish` is called.
+
+And an answer that the middleware drops, since its client is still being discovered, is lost. Here
+it is sent again (:mod:`behavior_ros.kept_answers`).
 """
 
 from __future__ import annotations
@@ -21,12 +24,14 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from action_msgs.msg import GoalStatus
-from rclpy.action import ActionServer
+from action_msgs.msg import GoalInfo, GoalStatus
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import GoalEvent, RCLError, ServerGoalHandle
+from rclpy.executors import await_or_execute
 from rclpy.node import Node
 from rclpy.task import Future
 
+from behavior_ros.kept_answers import kept_answers
 from behavior_ros.qos import QOS_REQUESTS
 from behavior_ros.resting_timer import OnSteadyTime
 
@@ -81,6 +86,8 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
             **callbacks,
         )
         self._node = node
+        self._name = name
+        self._answers = kept_answers(node)
 
     def begin(self, handle: ServerGoalHandle) -> None:
         """Show a goal as executing; calling it again does no harm."""
@@ -140,16 +147,83 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         ):
             self._ended.popitem(last=False)
 
+    async def _execute_goal_request(self, request_header_and_message: Any) -> None:
+        header, request = request_header_and_message
+        info = GoalInfo(goal_id=request.goal_id)
+        handle = None
+        if not self._knows(info) and await self._is_wanted(request.goal):
+            info.stamp = self._node.get_clock().now().to_msg()
+            with self._lock:
+                handle = ServerGoalHandle(self, info, request.goal)
+            key = bytes(info.goal_id.uuid)
+            self._goal_handles[key], self._result_futures[key] = handle, Future()
+        response = self.action_type.Impl.SendGoalService.Response()
+        response.accepted, response.stamp = handle is not None, info.stamp
+        sent = self._answer("goal", header, response)
+        if handle is None:
+            return
+        if not sent:  # nobody knows of this goal, and nobody shall work on it
+            self.finish(handle, self.action_type.Result(), succeeded=False)
+            return
+        self._handle.publish_status()
+        await await_or_execute(self._handle_accepted_callback, handle)
+
+    def _knows(self, info: GoalInfo) -> bool:
+        """Whether there is, or was, a goal of this identifier."""
+        with self._lock:
+            return bytes(info.goal_id.uuid) in self._ended or self._handle.goal_exists(info)
+
+    async def _is_wanted(self, goal: Any) -> bool:
+        return bool(await await_or_execute(self._goal_callback, goal) == GoalResponse.ACCEPT)
+
+    async def _execute_cancel_request(self, request_header_and_message: Any) -> None:
+        header, request = request_header_and_message
+        with self._lock:
+            response = self._handle.process_cancel_request(
+                request, self.action_type.Impl.CancelGoalService.Response
+            )
+        asked, response.goals_canceling = list(response.goals_canceling), []
+        for info in asked:
+            handle = self._goal_handles.get(bytes(info.goal_id.uuid))
+            if handle is not None and await self._is_cancelled(handle):
+                response.goals_canceling.append(info)
+        if asked and not response.goals_canceling:
+            response.return_code = response.ERROR_REJECTED
+        self._answer("cancel", header, response)
+
+    async def _is_cancelled(self, handle: ServerGoalHandle) -> bool:
+        answer = await await_or_execute(self._cancel_callback, handle)
+        if answer != CancelResponse.ACCEPT:
+            return False
+        try:
+            handle._update_state(GoalEvent.CANCEL_GOAL)
+        except RCLError:  # it has ended meanwhile
+            return False
+        return True
+
     async def _execute_get_result_request(self, request_header_and_message: Any) -> None:
         header, request = request_header_and_message
-        kept = self._ended.get(bytes(request.goal_id.uuid))
-        if kept is None:
-            await super()._execute_get_result_request(request_header_and_message)
+        key = bytes(request.goal_id.uuid)
+        running = self._result_futures.get(key)
+        if running is not None:
+            running.add_done_callback(partial(self._send_result_response, header))
             return
-        try:
-            self._handle.send_result_response(header, kept[1])
-        except RCLError:
-            self._logger.warning("a result could not be sent: its client may have gone away")
+        unknown = self.action_type.Impl.GetResultService.Response()
+        unknown.status = GoalStatus.STATUS_UNKNOWN
+        self._answer("result", header, self._ended[key][1] if key in self._ended else unknown)
+
+    def _send_result_response(self, header: Any, future: Future) -> None:
+        self._answer("result", header, future.result())
+
+    def _answer(self, what: str, header: Any, response: Any) -> bool:
+        """Answer a request, now or as soon as its client can be reached; False: never."""
+        return self._answers.send(
+            f"a {what} request to {self._name}",
+            self._handle,
+            f"send_{what}_response",
+            header,
+            response,
+        )
 
 
 def result_code(result: Any) -> int:

@@ -25,13 +25,19 @@ from typing import Any
 from rclpy.context import Context
 from rclpy.event_handler import EventHandler
 from rclpy.exceptions import InvalidHandle
-from rclpy.executors import Executor, ExternalShutdownException, TimeoutObject
+from rclpy.executors import (
+    Executor,
+    ExternalShutdownException,
+    TimeoutObject,
+    await_or_execute,
+)
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.task import Future, Task
 from rclpy.waitable import NumberOfEntities
 
 from behavior_ros.background import BackgroundReader, is_background
+from behavior_ros.kept_answers import kept_answers
 
 _EVENTS = 1.0
 """[s] wall time between two looks at event handlers."""
@@ -241,6 +247,31 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
                 return None  # it was cancelled or set anew meanwhile
         return super()._take_timer(timer)
 
+    def _take_service(self, service: Any) -> Any:
+        """As rclpy does, but an answer that cannot be delivered yet is sent again."""
+        with service.handle:
+            request, header = service.handle.service_take_request(service.srv_type.Request)
+        if header is None:
+            return None
+
+        async def execute() -> None:
+            response = await await_or_execute(
+                service.callback, request, service.srv_type.Response()
+            )
+            if not isinstance(response, service.srv_type.Response):
+                raise TypeError(f"service {service.srv_name} answered with {response!r}")
+            node = next((each for each in self.get_nodes() if _has(each, service)), None)
+            if node is not None:  # else it has gone, or the callback has destroyed its service
+                kept_answers(node).send(
+                    f"a call of {service.srv_name}",
+                    service.handle,
+                    "service_send_response",
+                    response,
+                    getattr(header, "request_id", header),
+                )
+
+        return execute
+
     def _is_there(self, entity: Any) -> bool:
         return any(
             entity is each
@@ -254,6 +285,10 @@ class LeanExecutor(Executor):  # type: ignore[misc] # rclpy has no type informat
                 *node.services,
             )
         )
+
+
+def _has(node: Node, service: Any) -> bool:
+    return any(service is each for each in node.services)
 
 
 class _Waiting:

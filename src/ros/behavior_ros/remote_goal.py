@@ -8,12 +8,17 @@ The hole that most action clients have: a goal that is cancelled before the serv
 has no handle to cancel with, so it runs on. Here the wish is kept, and fulfilled as soon as the
 acknowledgement comes, however late; a server that refuses to cancel is asked again.
 
+Another hole: an answer that got lost is waited for for ever. Here the server's list of goals counts
+too: what is in it was accepted, and if it has ended its result is asked for again. A goal that is
+given up without an acknowledgement is cancelled by its identifier.
+
 Not thread-safe on purpose: everything happens in the executor's thread, but for `cancel_soon`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 
+from behavior_ros.burst_action_client import new_identifier
 from behavior_ros.goal_context import ServerLost
 from behavior_ros.server_watch import ServerWatch, server_lost
 from behavior_tree.cause import Cause, CauseKind
@@ -65,6 +71,10 @@ _ENDS = {
 }
 
 
+_ASKED = 3
+"""Times that is asked again, within `server_timeout`, for what was not answered."""
+
+
 def _refused(response: Any) -> bool:
     """Tell whether a server would not cancel a goal; rclpy's then cancels none without an error."""
     if response is None or response.return_code == CancelGoal.Response.ERROR_REJECTED:
@@ -103,7 +113,15 @@ class RemoteGoal:
         self._signs_of_life = 0
         """Number of answers the server gave so far."""
         self._handle: Any = None
+        self._identifier: Any = None
+        """Of the goal as it was sent last."""
+        self._asked: float | None = None
+        """[s] wall time when the result of the ended goal was awaited, or asked for, last."""
+        self._asked_again = 0
         self._cancel_wanted = self._cancel_pending = False
+        self._cancel_sent = 0.0
+        """[s] wall time of the last request to cancel; infinite: it was granted."""
+        self._period = server_timeout / _ASKED
 
     @property
     def sent(self) -> bool:
@@ -143,6 +161,7 @@ class RemoteGoal:
         if self._watch is None:
             self._try_to_send()
             return
+        self._look_for_result()
         reason = self._watch.look(self._signs_of_life, accepted=self.accepted)
         if reason is not None:
             self._lose(reason)
@@ -163,7 +182,11 @@ class RemoteGoal:
         self._others_closed = not self.action.closing(anywhere=True)
         watch = self._watch = self.action.watch(self._server_timeout)
         client, feedback = self.action.client, partial(self._receive_feedback, watch)
-        answer = client.send_goal_async(self._goal, feedback_callback=feedback)
+        self._identifier = new_identifier()
+        client.on_status[bytes(self._identifier.uuid)] = partial(self._receive_status, watch)
+        answer = client.send_goal_async(
+            self._goal, feedback_callback=feedback, goal_uuid=self._identifier
+        )
         answer.add_done_callback(partial(self._answered, watch))
 
     def _send_again(self) -> None:
@@ -175,9 +198,12 @@ class RemoteGoal:
         self._signs_of_life += 1
         handle = future.result()
         accepted = handle is not None and handle.accepted
-        if watch is not self._watch or self.outcome is not None:
+        lost = self.outcome is not None and self.outcome.end is End.LOST
+        if watch is not self._watch or lost:
             if accepted:  # by a server that was given up, too early
                 handle.cancel_goal_async()
+        elif self.outcome is not None or self.accepted:
+            pass  # the server's list of goals was here before
         elif accepted:
             self._accept(handle)
         elif self._patient and not self._others_closed and not self._cancel_wanted:
@@ -192,6 +218,27 @@ class RemoteGoal:
         if self._cancel_wanted:
             self._send_cancel()
         handle.get_result_async().add_done_callback(self._receive_result)
+
+    def _receive_status(self, watch: ServerWatch, status: int) -> None:
+        """What the server's list tells of the goal, whatever becomes of its answers."""
+        if watch is not self._watch or self.outcome is not None:
+            return
+        self._signs_of_life += 1
+        if not self.accepted:
+            self._accept(self.action.client.handle_of(self._identifier))
+        if status in _ENDS and self._asked is None:
+            self._asked = self.action.wall()
+
+    def _look_for_result(self) -> None:
+        """Ask again for the result of a goal that has ended, if it does not come."""
+        now = self.action.wall()
+        if self._asked is None or now - self._asked < self._period:
+            return
+        self._asked, self._asked_again = now, self._asked_again + 1
+        if self._asked_again > _ASKED:
+            self._end(End.LOST, server_lost(f"the result of {self.action.name} does not come"))
+        else:
+            self._handle.get_result_async().add_done_callback(self._receive_result)
 
     def _receive_feedback(self, watch: ServerWatch, message: Any) -> None:
         self._signs_of_life += 1
@@ -209,15 +256,19 @@ class RemoteGoal:
             self._end(end, result=response.result)
 
     def _send_cancel(self) -> None:
-        if self._handle is None or self._cancel_pending or self.outcome is not None:
+        if self._handle is None or self.outcome is not None:
             return
-        self._cancel_pending = True
+        now = self.action.wall()
+        if self._cancel_pending and now - self._cancel_sent < self._period:
+            return
+        self._cancel_pending, self._cancel_sent = True, now
         self._handle.cancel_goal_async().add_done_callback(self._cancel_answered)
 
     def _cancel_answered(self, future: Any) -> None:
         self._signs_of_life += 1
         # After a refusal it is tried again; otherwise one request is enough.
         self._cancel_pending = not _refused(future.result())
+        self._cancel_sent = math.inf if self._cancel_pending else self._cancel_sent
 
     def _lose(self, reason: Cause) -> None:
         """Give the server up, which may only be out of reach: then the goal is to end there too."""
@@ -228,6 +279,8 @@ class RemoteGoal:
             self._send_again()
             return
         self.cancel()
+        if not self.accepted:
+            self.action.client.handle_of(self._identifier).cancel_goal_async()
         self._end(End.LOST, reason)
 
     def _end(self, end: End, message: str = "", *, result: Any = None) -> None:
@@ -242,3 +295,4 @@ class RemoteGoal:
     def _close_watch(self) -> None:
         if self._watch is not None:
             self._watch.close()
+            self.action.client.on_status.pop(bytes(self._identifier.uuid), None)

@@ -18,15 +18,12 @@ after a long pause has asked nobody meanwhile, so the pause is no sign of anythi
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.action import ActionClient
-from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
-from unique_identifier_msgs.msg import UUID
 
+from behavior_ros.burst_action_client import BurstActionClient, new_identifier
 from behavior_tree.cause import Cause, CauseKind
 
 _PERIOD = 0.2
@@ -52,7 +49,7 @@ class ServerWatch:
     def __init__(
         self,
         node: Node,
-        client: ActionClient,
+        client: BurstActionClient,
         name: str,
         timeout: float,
         *,
@@ -118,8 +115,8 @@ class ServerWatch:
     def _ask(self, now: float) -> None:
         """Ask for the result of a goal that never was; any answer is a sign of life."""
         self._asked = now
-        never_sent = UUID(uuid=list(uuid.uuid4().bytes))
-        self._question = ClientGoalHandle(self._client, never_sent, None).get_result_async()
+        never_sent = self._client.handle_of(new_identifier())
+        self._question = never_sent.get_result_async()
 
     def close(self) -> None:
         """Forget an open question."""

@@ -15,24 +15,36 @@ class FakeServer:
         self.answer = Future()
         self.result = Future()
         self.cancels = []
+        self.questions = 0
+        """Times that the result was asked for."""
         self.feedback = None
+        self.listed = False
+        """Whether it was told by the list of goals that the goal was accepted."""
 
-    def send_goal_async(self, goal, feedback_callback):
+    @property
+    def accepted(self):
+        return self.listed or (self.answer.done() and self.answer.result().accepted)
+
+    def send_goal_async(self, goal, feedback_callback, goal_uuid):
         self.feedback = feedback_callback
         return self.answer
 
     def accept(self):
         if not self.answer.done():
-            self.answer.set_result(
-                SimpleNamespace(
-                    accepted=True,
-                    get_result_async=lambda: self.result,
-                    cancel_goal_async=self._cancel,
-                )
-            )
+            self.answer.set_result(self.handle())
+
+    def handle(self):
+        """What a client asks with."""
+        return SimpleNamespace(
+            accepted=True, get_result_async=self._asked, cancel_goal_async=self._cancel
+        )
+
+    def _asked(self):
+        self.questions += 1
+        return self.result
 
     def reject(self):
-        if not self.answer.done():
+        if not self.answer.done() and not self.listed:
             self.answer.set_result(SimpleNamespace(accepted=False))
 
     def _cancel(self):
@@ -46,7 +58,7 @@ class FakeServer:
             )
 
     def finish(self, status, result=None):
-        if self.answer.done() and self.answer.result().accepted and not self.result.done():
+        if self.accepted and not self.result.done():
             self.result.set_result(
                 SimpleNamespace(status=status, result=result or f"result {status}")
             )
@@ -58,13 +70,28 @@ class PuppetClient:
     def __init__(self):
         self.up = True
         self.goals = []
+        self.on_status = {}
+        self._by_identifier = {}
 
     def server_is_ready(self):
         return self.up
 
-    def send_goal_async(self, goal, feedback_callback):
+    def send_goal_async(self, goal, feedback_callback, goal_uuid):
         self.goals.append(FakeServer())
-        return self.goals[-1].send_goal_async(goal, feedback_callback)
+        self._by_identifier[bytes(goal_uuid.uuid)] = self.goals[-1]
+        return self.goals[-1].send_goal_async(goal, feedback_callback, goal_uuid)
+
+    def handle_of(self, identifier):
+        return self._by_identifier[bytes(identifier.uuid)].handle()
+
+    def list_goal(self, server, status):
+        """The server's list of goals arrives."""
+        if server.answer.done() and not server.accepted:
+            return
+        server.listed = True
+        for key, callback in list(self.on_status.items()):
+            if self._by_identifier[key] is server:
+                callback(status)
 
 
 class PuppetWatch:

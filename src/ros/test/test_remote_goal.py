@@ -58,6 +58,10 @@ EVENTS = {
     "abort": lambda bench: bench.server.finish(GoalStatus.STATUS_ABORTED),
     "canceled": lambda bench: bench.server.finish(GoalStatus.STATUS_CANCELED),
     "forget": lambda bench: bench.server.finish(GoalStatus.STATUS_UNKNOWN),
+    "listed": lambda bench: bench.client.list_goal(bench.server, GoalStatus.STATUS_EXECUTING),
+    "listed as ended": lambda bench: bench.client.list_goal(
+        bench.server, GoalStatus.STATUS_SUCCEEDED
+    ),
     "feedback": lambda bench: bench.server.feedback(SimpleNamespace(feedback="f")),
 }
 
@@ -78,9 +82,8 @@ def test_any_order_of_events(order):
     assert bench.ends == ([bench.goal.outcome] if ended else []), "told once"
     assert bench.actions.closed() == ended, "looked after until the end"
     server = bench.server
-    accepted = server.answer.done() and server.answer.result().accepted
     unwanted = {"cancel", "lose"} & set(order)
-    if accepted and not server.result.done() and (bench.goal.closing or ended):
+    if server.accepted and not server.result.done() and (bench.goal.closing or ended):
         assert server.cancels, "a goal that runs although nobody wants it was told so"
     if not unwanted:
         assert not server.cancels, "nothing is cancelled that nobody wants cancelled"
@@ -118,6 +121,50 @@ def test_cancel_twice_is_one_request():
     assert len(bench.server.cancels) == 1
 
 
+def test_a_cancel_that_is_never_answered_is_asked_again():
+    bench = Bench()
+    bench.server.accept()
+    bench.goal.cancel()
+    bench.wait(0.5)
+    assert len(bench.server.cancels) == 1
+    bench.wait(0.5)
+    assert len(bench.server.cancels) == 2
+
+
+def test_a_lost_acknowledgement_is_made_good_by_the_list_of_goals():
+    bench = Bench()
+    bench.client.list_goal(bench.server, GoalStatus.STATUS_EXECUTING)
+    assert bench.goal.accepted
+    bench.server.result.set_result(
+        SimpleNamespace(status=GoalStatus.STATUS_SUCCEEDED, result="done")
+    )
+    assert bench.ends[0].succeeded
+    bench.server.accept()
+    assert not bench.server.cancels, "the late acknowledgement is of no use"
+
+
+def test_a_goal_without_acknowledgement_is_cancelled_by_its_identifier_when_given_up():
+    bench = Bench()
+    bench.lose()
+    assert bench.ends[0].end is End.LOST
+    assert len(bench.server.cancels) == 1
+
+
+def test_a_result_that_got_lost_is_asked_for_again_and_not_for_ever():
+    bench = Bench()
+    bench.server.accept()
+    bench.wait(100.0)
+    assert bench.server.questions == 1, "it runs"
+    bench.client.list_goal(bench.server, GoalStatus.STATUS_SUCCEEDED)
+    bench.wait(0.7)
+    assert bench.server.questions == 2
+    for _ in range(3):
+        assert not bench.ends
+        bench.wait(0.7)
+    assert bench.ends[0].end is End.LOST
+    assert "the result of /act does not come" in bench.ends[0].message
+
+
 def test_a_refused_cancel_is_asked_again():
     bench = Bench()
     bench.server.accept()
@@ -131,8 +178,9 @@ def test_late_acceptance_after_the_server_was_given_up_is_cancelled():
     bench = Bench()
     bench.lose()
     assert bench.ends[0].end is End.LOST
+    before = len(bench.server.cancels)
     bench.server.accept()
-    assert len(bench.server.cancels) == 1
+    assert len(bench.server.cancels) == before + 1
 
 
 def test_goal_that_the_server_forgot():
@@ -184,7 +232,7 @@ def test_a_patient_goal_that_went_to_a_ghost_reaches_the_restarted_server(patien
     assert len(bench.client.goals) == times
     assert bool(bench.ends) != patient
     ghost.accept()
-    assert len(ghost.cancels) == 1, "should it have arrived after all, it is cancelled"
+    assert ghost.cancels, "should it have arrived after all, it is cancelled"
 
 
 @pytest.mark.parametrize("patient", [True, False])

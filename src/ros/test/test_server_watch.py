@@ -18,14 +18,14 @@ class Bench:
         self.now = 0.0
         self.servers = {b"first"}
         node = SimpleNamespace(get_publishers_info_by_topic=self._publishers)
-        client = SimpleNamespace(_get_result_async=self._answer)
+        client = SimpleNamespace(handle_of=lambda _: SimpleNamespace(get_result_async=self._answer))
         self.watch = ServerWatch(node, client, "/act", TIMEOUT, clock=lambda: self.now)
 
     def _publishers(self, topic):
         assert topic == "/act/_action/status"
         return [SimpleNamespace(endpoint_gid=list(gid)) for gid in self.servers]
 
-    def _answer(self, handle):
+    def _answer(self):
         future = Future()
         future.set_result(None)
         return future
