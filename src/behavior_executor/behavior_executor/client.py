@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import rclpy
 from behavior_msgs.action import ExecuteMission
-from behavior_msgs.msg import MissionAction, MissionFeedback, MissionRecord
+from behavior_msgs.msg import FailureCause, MissionAction, MissionFeedback, MissionRecord
 from behavior_msgs.srv import ListMissionRecords, ListMissions
 from diagnostic_msgs.msg import KeyValue
 from rclpy.context import Context
@@ -62,6 +62,8 @@ class MissionOutcome:
     """Plain words."""
     duration: float
     """[s] node time, which is simulated time where the executor uses it."""
+    failure: FailureCause = field(default_factory=FailureCause)
+    """Why it failed, as values."""
 
     @property
     def succeeded(self) -> bool:
@@ -243,7 +245,9 @@ class MissionClient(Closing):
                 f"{outcome.message}; what became of the mission say its log and /mission/history"
             )
         result = outcome.result
-        return MissionOutcome(int(result.code), str(result.message), result.duration)
+        return MissionOutcome(
+            int(result.code), str(result.message), result.duration, result.failure
+        )
 
     def _spin_until_end(self, sent: RemoteGoal, timeout: float | None) -> GoalOutcome | None:
         """Spin until the goal has ended; None: the timeout was over before."""

@@ -37,6 +37,15 @@ _BASIC_TYPES = (
     *(int, Unsigned, float, bool, str, NodeStatus),
     *(list[int], list[float], list[bool], list[str], Any),
 )
+_SPELLINGS: dict[str, Any] = {
+    **dict.fromkeys(("string", "text"), str),
+    **dict.fromkeys(("uint8", "uint16", "uint32", "uint64", "unsigned int"), Unsigned),
+    **dict.fromkeys(("int8", "int16", "int32", "int64"), int),
+    **dict.fromkeys(("float", "float32", "float64"), float),
+    "vector<int>": list[int],
+    "vector<string>": list[str],
+}
+"""How models written by hand, as Nav2's, call types that the engine calls otherwise."""
 _NEUTRAL: dict[Any, bool | int | float | str] = {
     bool: True,
     int: 0,
@@ -118,7 +127,8 @@ class _Models:
         self._factory = factory
         self._known = set(factory.manifests())
         ports = [port for each in factory.manifests().values() for port in each.ports.values()]
-        self._types: dict[str, Any] = {type_name(each.type): each.type for each in ports}
+        self._types: dict[str, Any] = dict(_SPELLINGS)
+        self._types.update({type_name(each.type): each.type for each in ports})
         self._types.update({type_name(each): each for each in _BASIC_TYPES})
 
     def register(self, model: Element) -> None:

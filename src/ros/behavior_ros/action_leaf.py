@@ -15,16 +15,16 @@ from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
 from behavior_ros.remote_action import RemoteAction
 from behavior_ros.remote_goal import GoalOutcome, RemoteGoal
-from behavior_ros.result_cause import reported
+from behavior_ros.result_cause import reported, result_code
 from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
 
 
 class ActionLeaf(StatefulActionNode):
     """Runs a goal of an action; derive with :func:`action_leaf`.
 
-    SUCCESS if the goal succeeded and the result's ``code``, if it has one, is 0, as soon as the
-    model's barrier lets the result through. Otherwise FAILURE, and the reason is the result's
-    ``message``, or says what happened.
+    SUCCESS if the goal succeeded and the result's ``code`` or ``error_code``, if it has one, is 0,
+    as soon as the model's barrier lets the result through. Otherwise FAILURE, and the reason is the
+    result's ``message``, ``error_msg`` or ``error_string``, or says what happened.
     """
 
     hub: ClassVar[LeafHub]
@@ -97,13 +97,12 @@ class ActionLeaf(StatefulActionNode):
             cause = Cause.of(outcome.message)
             return self._fail(cause.at(f"action {self.model.name}") if goal.sent else cause)
         self.result_ports.write(self, outcome.result)
-        code = getattr(outcome.result, "code", 0)
-        if outcome.succeeded and code == 0:
+        if outcome.succeeded and result_code(outcome.result) == 0:
             self._abandon()
             self._ended = self.hub.wall()
             return self._pass_barrier(outcome.result)
         otherwise = f"action {self.model.name} {outcome.end.value}"
-        return self._fail(reported(outcome.result, code, otherwise=otherwise))
+        return self._fail(reported(outcome.result, otherwise=otherwise))
 
     def _pass_barrier(self, result: Any) -> NodeStatus:
         """Succeed once the effect of the result can be seen."""

@@ -34,9 +34,8 @@ from rclpy.task import Future
 from behavior_ros.kept_answers import kept_answers
 from behavior_ros.qos import QOS_REQUESTS
 from behavior_ros.resting_timer import OnSteadyTime
+from behavior_ros.result_cause import result_code
 
-CODE_FIELDS = ("code", "error_code")
-"""Members of results that are 0 after success."""
 LISTED = 0.1
 """[s] wall time for which the status topic lists a goal that has ended."""
 RESULT_KEPT = 900.0
@@ -224,11 +223,6 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
             header,
             response,
         )
-
-
-def result_code(result: Any) -> int:
-    """Return a result's code, 0 where its type has none."""
-    return next((int(getattr(result, name)) for name in CODE_FIELDS if hasattr(result, name)), 0)
 
 
 def _never_executed(handle: ServerGoalHandle) -> Any:

@@ -9,7 +9,7 @@ from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
-from behavior_ros.result_cause import reported
+from behavior_ros.result_cause import reported, result_code
 from behavior_ros.server_watch import server_lost
 from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
 
@@ -84,10 +84,9 @@ class ServiceLeaf(StatefulActionNode):
 
     def _end(self, response: Any) -> NodeStatus:
         self.response_ports.write(self, response)
-        code = getattr(response, "code", 0)
-        if code == 0 and getattr(response, "success", True):
+        if result_code(response) == 0 and getattr(response, "success", True):
             return NodeStatus.SUCCESS
-        return self._fail(reported(response, code, otherwise=f"service {self.model.name} refused"))
+        return self._fail(reported(response, otherwise=f"service {self.model.name} refused"))
 
     def _fail(self, reason: Cause) -> NodeStatus:
         self._abandon()

@@ -18,13 +18,13 @@ from rclpy.action import CancelResponse, GoalResponse
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
-from behavior_ros.burst_action_server import CODE_FIELDS, BurstActionServer, result_code
+from behavior_ros.burst_action_server import BurstActionServer
 from behavior_ros.closing import register_closable, unregister_closable
 from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
+from behavior_ros.result_cause import CODE_FIELDS, MESSAGE_FIELDS, result_code
 from behavior_tree.cause import Cancelled
 from behavior_tree.shown_text import reason_text
 
-_MESSAGE_FIELDS = ("message", "error_string")
 _FAILED = 1
 """Code where the interface has no constant for the cause."""
 MOST_GOALS = 100
@@ -194,9 +194,9 @@ class WorkerActionServer:
         result = self._type.Result()
         code = getattr(type(result), constant, _FAILED)
         for name in CODE_FIELDS:
-            if hasattr(result, name):
+            if isinstance(getattr(result, name, None), int):
                 setattr(result, name, code)
-        for name in _MESSAGE_FIELDS:
+        for name in MESSAGE_FIELDS:
             if hasattr(result, name):
                 setattr(result, name, message)
         return False, result

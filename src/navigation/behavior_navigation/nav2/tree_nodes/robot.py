@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Nav2's nodes ask of the robot: where it is, how fast it drives, which goals it is sent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+
+from behavior_ros import TransformBuffer, TransformError, create_transform_buffer, seconds
+from behavior_ros.leaf_hub import leaf_hub
+from behavior_ros.node_parts import node_parts
+from behavior_tree import (
+    DecoratorNode,
+    InputPort,
+    NodeConfig,
+    NodeStatus,
+    OutputPort,
+    PortInfo,
+    ports_list,
+)
+
+
+class Robot:
+    """What is known of the robot; whatever is asked for is subscribed to then."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._transforms: TransformBuffer | None = None
+
+    def position(self, frame: str, robot: str) -> tuple[float, float] | None:
+        """Where a frame is in another [m]; None: not known."""
+        if self._transforms is None:
+            self._transforms = create_transform_buffer(self._node)
+        try:
+            found = self._transforms.lookup_transform(frame, robot).transform.translation
+        except TransformError:
+            return None
+        return found.x, found.y
+
+    def speed(self) -> float:
+        """How fast it drives by its odometry [m/s]; 0 before it tells."""
+        odometry = self.newest(Odometry, "odom")
+        if odometry is None:
+            return 0.0
+        velocity = odometry.twist.twist.linear
+        return math.hypot(velocity.x, velocity.y)
+
+    def newest(self, kind: Any, topic: str) -> Any:
+        """The newest message of a topic; None before the first."""
+        return leaf_hub(self._node).message_cache(kind, topic, latched=False).newest()
+
+
+def robot_of(node: Node) -> Robot:
+    """What is known of the robot of a node."""
+    return node_parts(node).shared(Robot, lambda: Robot(node))
+
+
+class GoalUpdater(DecoratorNode):
+    """Before each tick of its child, `output_goal` becomes the newest goal of the topic
+    ``goal_update`` if that is at least as new as `input_goal`, which it is otherwise; likewise
+    `output_goals` of ``goals_update``.
+    """
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return the ports."""
+        return ports_list(
+            InputPort("input_goal", Any, None, "goal as it was"),
+            InputPort("input_goals", Any, None, "goals as they were"),
+            OutputPort("output_goal", Any, description="goal as it is"),
+            OutputPort("output_goals", Any, description="goals as they are"),
+        )
+
+    def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
+        """Take where goals arrive."""
+        super().__init__(name, config)
+        self._robot = robot
+        if robot is not None:  # what is sent before the first tick counts
+            self._newest()
+
+    def tick(self) -> NodeStatus:
+        """Choose the goals, and tick the child."""
+        for port, sent in self._newest().items():
+            given = self.get_input(f"input_{port}", None)
+            chosen = sent if _newer(sent, given) else given
+            if chosen is not None:
+                self.set_output(f"output_{port}", chosen)
+        return self._tick_child()
+
+    def _newest(self) -> dict[str, Any]:
+        assert self._robot is not None
+        found = {"goal": self._robot.newest(PoseStamped, "goal_update")}
+        if _GOALS is not None:
+            found["goals"] = self._robot.newest(_GOALS, "goals_update")
+        return found
+
+
+def _newer(sent: Any, given: Any) -> bool:
+    """Whether a goal that was sent replaces the one given; one that has no stamp never does."""
+    if sent is None or not getattr(sent, "goals", True) or seconds(sent.header.stamp) == 0.0:
+        return False
+    return given is None or seconds(sent.header.stamp) >= seconds(given.header.stamp)
+
+
+def _goals_type() -> Any:
+    import nav_msgs.msg
+
+    return getattr(nav_msgs.msg, "Goals", None)
+
+
+_GOALS = _goals_type()
+"""nav_msgs/Goals; None on a Jazzy older than it."""
