@@ -15,6 +15,7 @@ from behavior_tree import (
     NodeType,
     OutputPort,
     TreeNodeManifest,
+    Unsigned,
     register_placeholders,
 )
 
@@ -107,3 +108,15 @@ def test_what_the_factory_knows_stays():
     factory.register_simple_action("Look", lambda node: NodeStatus.FAILURE)
     assert "Look" not in register_placeholders(factory, xml("<Look/>", MODELS))
     assert run(factory, xml("<Look/>")) == "F"
+
+
+def test_types_of_models_written_by_hand_are_the_engines():
+    factory = BehaviorTreeFactory()
+    model = (
+        '<root BTCPP_format="4"><TreeNodesModel><Action ID="Back">'
+        '<input_port name="who" type="string"/><output_port name="code" type="uint16"/>'
+        "</Action></TreeNodesModel></root>"
+    )
+    register_placeholders(factory, model)
+    ports = factory.manifests()["Back"].ports
+    assert (ports["who"].type, ports["code"].type) == (str, Unsigned)
