@@ -63,6 +63,7 @@ NAMED_KINDS = (
     "managers",
     "judges",
     "skills",
+    "drivers",
     "planners",
     "detectors",
     "commands",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from behavior_motion.robot.robot_file import (
+    DriverSection,
     GripperSection,
     RobotFile,
     SuctionSection,
@@ -13,6 +14,13 @@ from behavior_motion.robot.robot_file import (
     spread,
 )
 from behavior_sim.reading import Vector, WorldError, build
+
+ARM_DRIVER = "follow_joint_trajectory", "action"
+"""What the simulated robot speaks, of the drivers that a robot's file may name ..."""
+GRIPPER_DRIVER = "gripper_command", "action"
+PUMP_DRIVER = "set_bool", "service"
+VACUUM_DRIVER = "vacuum_topic", "topic"
+"""... each with the option that is its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +166,7 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
         "named.home": robot.named.get("home"),
         "gripper.joints or gripper.suction": hand and (hand.joints or cup),
         "gripper.link": hand and hand.link,
+        "controllers.arm": actions is None or actions.arm,
         "controllers.gripper": actions and (cup or actions.gripper),
         "simulation": section,
     }
@@ -187,9 +196,9 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
             )
     return SimulatedRobot(
         description=robot,
-        arm_action=actions.arm,
+        arm_action=_spoken(actions.arm, f"{where}.controllers.arm", ARM_DRIVER),
         arm_topic=actions.stream.topic,
-        gripper_action=actions.gripper or "",
+        gripper_action=_spoken(actions.gripper, f"{where}.controllers.gripper", GRIPPER_DRIVER),
         hand_link=hand.link,
         arm=config,
         gripper=_fingers(hand, hand.link, section, here) if cup is None else None,
@@ -218,7 +227,25 @@ def _suction(
     for name, value in _members(drive).items():
         if not value > 0.0:
             raise WorldError(f"{where}.suction.{name}: {value}; give a number above 0")
-    return SimulatedSuction(link=link, pump=cup.pump, vacuum=cup.vacuum, **_members(drive))
+    return SimulatedSuction(
+        link=link,
+        pump=_spoken(cup.pump, f"{where}.suction.pump", PUMP_DRIVER),
+        vacuum=_spoken(cup.vacuum, f"{where}.suction.vacuum", VACUUM_DRIVER),
+        **_members(drive),
+    )
+
+
+def _spoken(section: DriverSection | None, where: str, spoken: tuple[str, str]) -> str:
+    """The name that the simulation offers, where the file asks for the driver that it speaks."""
+    if section is None:
+        return ""
+    driver, key = spoken
+    if section.driver != driver or not isinstance(section.options.get(key), str):
+        raise WorldError(
+            f"{where}: the simulated robot takes the driver {driver} with its {key}, not "
+            f"{section.driver}; give a simulated robot a file of its own"
+        )
+    return str(section.options[key])
 
 
 def _members(config: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ tests with a few lines of Python that move a fake clock. A skill ends by returni
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -124,6 +124,8 @@ class Done:
     message: str = ""
     stalled: bool = False
     """Gripper: stopped on something."""
+    remedy: str = ""
+    """Where it is not ok: what to do, as a sentence."""
 
 
 class Command(Protocol):
@@ -143,7 +145,44 @@ class Arm(Protocol):
         """Newest joint state; raises `SkillFailure` SERVER_LOST when there is none."""
 
     def execute(self, trajectory: Trajectory) -> Command:
-        """Start a trajectory; it replaces one that runs."""
+        """Start a trajectory; it replaces one that runs.
+
+        Raises `SkillFailure` EXECUTION_FAILED, here and while it runs, where the robot's driver
+        says that the robot cannot be moved.
+        """
+
+    def pace(self) -> float:
+        """Part of its speed at which the driver goes through a trajectory now, in 0..1; 0: it holds
+        the arm up for a while, and goes on by itself.
+        """
+
+
+class Trajectories(Protocol):
+    """A driver of an arm."""
+
+    def execute(
+        self, trajectory: Trajectory, on_start: Callable[[], None], on_end: Callable[[], None]
+    ) -> Command:
+        """Start a trajectory, in place of one that runs.
+
+        Args:
+            trajectory: to follow.
+            on_start: called in the executor's thread, once the controller has accepted it ...
+            on_end: ... and once it is over, however it ended.
+        """
+
+
+class DriverState(Protocol):
+    """What a driver tells of the robot's state; asked in any thread, and cheap."""
+
+    def heard(self) -> bool:
+        """Whether it knows; until then `trouble` says that nothing was heard."""
+
+    def trouble(self) -> str | None:
+        """Why the robot cannot be moved now and what to do, as sentences; None: it can be."""
+
+    def pace(self) -> float:
+        """As `Arm.pace`; 1: it goes as fast as it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +204,10 @@ class ArmStream(Protocol):
     """[s] by which motions are to be told ahead."""
     name: str
     """Of what it listens to."""
-    last: StreamedMotion | None
-    """What was sent last, whichever goal did; the arm follows it as long as its times go."""
+
+    @property
+    def last(self) -> StreamedMotion | None:
+        """What was sent last, whichever goal did; the arm follows it as long as its times go."""
 
     def send(self, motion: StreamedMotion, now: float) -> None:
         """Have the arm follow `motion`, in place of the one before; `now` [s] lies within it."""
@@ -182,6 +223,20 @@ class Gripper(Protocol):
 
     def move(self, width: float, effort: float) -> Command:
         """Start to move to a gap between the fingers [m] with at most `effort` [N]."""
+
+
+class Pump(Protocol):
+    """The pump of a suction cup."""
+
+    def switch(self, on: bool) -> Command:
+        """Switch it; raises `SkillFailure` SERVER_LOST."""
+
+
+class Wheels(Protocol):
+    """A base that takes velocities."""
+
+    def command(self, linear: float, angular: float) -> None:
+        """Drive with a speed along x [m/s] and about z [rad/s]."""
 
 
 class Cup(Protocol):

@@ -62,11 +62,12 @@ class FakeWorld:
         self.shielded = False
         self.controllers_lost = self.scene_lost = False
         self.arm_stuck = self.arm_fails = self.gripper_stuck = self.gripper_fails = False
+        self.speed = 1.0
         self.events = []
         self._revision = 0
         self._arm_command = self._gripper_command = None
         self._trajectory = None
-        self._begun = 0.0
+        self._passed = 0.0
         self._goal_width = self.width
 
     # ---- scene set-up
@@ -119,9 +120,12 @@ class FakeWorld:
             raise SkillFailure(FailureCode.SERVER_LOST, "No joint states.")
         return JointState(self.q.copy(), np.zeros(7), self.width)
 
+    def pace(self):
+        return self.speed
+
     def execute(self, trajectory):
         assert np.abs(trajectory.positions[0] - self.q).max() < 0.02, "starts elsewhere"
-        self._trajectory, self._begun = trajectory, self.time
+        self._trajectory, self._passed = trajectory, 0.0
         self._arm_command = FakeCommand(self)
         if self.arm_fails:
             self._arm_command.outcome = Done(False, "path tolerance violated")
@@ -141,7 +145,8 @@ class FakeWorld:
     def _move_arm(self):
         if not self.arm_moves or self.arm_stuck:
             return
-        elapsed = self.time - self._begun
+        self._passed += STEP * self.speed
+        elapsed = self._passed
         self.q = self._trajectory.sample(min(elapsed, self._trajectory.duration))[0]
         if elapsed >= self._trajectory.duration:
             self._arm_command.outcome = Done(True)

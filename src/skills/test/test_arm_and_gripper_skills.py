@@ -62,6 +62,22 @@ def test_joints_and_named(rig):
     np.testing.assert_allclose(world.q, world.robot.named["home"], atol=1e-6)
 
 
+def test_a_motion_that_the_driver_slows_down_and_holds_up_has_its_time(rig, monkeypatch):
+    world, tick = rig[0], rig[0].tick
+
+    def slowly():
+        world.speed = 0.0 if 1.0 < world.time < 60.0 else 0.1
+        tick()
+
+    monkeypatch.setattr(world, "tick", slowly)
+    goal = world.robot.named["ready"]
+    move(rig, ArmMode.JOINTS, joints=tuple(goal))
+    np.testing.assert_allclose(world.q, goal, atol=1e-6)
+    assert world.time > 60.0
+    world.arm_stuck = True
+    assert failure_of(move, rig, ArmMode.NAMED, named_target="home") is FailureCode.TIMED_OUT
+
+
 def test_pose_lines_and_waypoints(rig):
     world = rig[0]
 

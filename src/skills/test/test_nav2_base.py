@@ -68,6 +68,13 @@ def test_a_drive_of_nav2_tells_how_far_it_is(drive, goal, feedback, asked):
 
 def test_the_failure_of_a_drive_says_what_nav2_says(drive):
     failed = GoalOutcome(End.ABORTED, SimpleNamespace(error_code=105, error_msg="no progress"))
-    with pytest.raises(SkillFailure, match="ABORTED, error 105: no progress") as caught:
+    says = "ABORTED, error 105 FAILED_TO_MAKE_PROGRESS: no progress. Clear what stands"
+    with pytest.raises(SkillFailure, match=says) as caught:
         drive(MoveBase.Goal(), {"distance_remaining": 2.0}, failed)
     assert caught.value.failure is FailureCode.EXECUTION_FAILED
+
+
+def test_a_failure_that_nobody_knows_is_told_all_the_same(drive):
+    failed = GoalOutcome(End.ABORTED, SimpleNamespace(error_code=4711))
+    with pytest.raises(SkillFailure, match=r"error 4711: no reason given\. See Nav2's log"):
+        drive(MoveBase.Goal(), {"distance_remaining": 2.0}, failed)

@@ -1,30 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting for joint states on behalf of a goal: news, cancellation and silence end it."""
 
+import dataclasses
 import threading
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 
+from behavior_motion.robot.model import NO_GRIPPER
 from behavior_ros import GoalContext, silence
+from behavior_ros.joint_state_wire import WireJointState
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.controllers import RobotState
 from behavior_tree.cause import Cancelled
+
+FINGERS = dataclasses.replace(
+    NO_GRIPPER, joint_names=("left", "right"), joint_scale=(0.5, 0.5), open_width=0.08
+)
+ROBOT = SimpleNamespace(joint_names=("a", "b"), gripper=FINGERS)
+
+
+def told(joints, stamp=0.0, velocity=None, effort=None):
+    """A message of joint states."""
+    some = np.array([] if velocity is None else velocity, dtype=float)
+    none = np.array([] if effort is None else effort, dtype=float)
+    values = np.array(list(joints.values()), dtype=float)
+    return WireJointState(round(1e9 * stamp), tuple(joints), values, some, none)
+
+
+ALL = {"right": 0.02, "a": 1.0, "b": 2.0, "wheel": 7.0, "left": 0.02}
 
 
 @pytest.fixture
 def state(spinner, monkeypatch):  # noqa: F811
     """The state of a robot whose joint states are read by the test, and a goal."""
     monkeypatch.setattr("behavior_skills.node.controllers.read_joint_state", lambda data: data)
-    monkeypatch.setattr(
-        "behavior_skills.node.controllers.conversion.joint_state", lambda message, robot: message
-    )
     spinner.start()
     node = spinner.node("skills")
-    made = spinner.do(lambda: RobotState(node, None))
+    made = spinner.do(lambda: RobotState(node, ROBOT))
     made.goal = spinner.do(lambda: GoalContext(node, None))
     made.goal.pace = lambda: made.await_next(made.goal)
     return made
@@ -47,17 +64,17 @@ def waits(state):
 
 
 def test_the_next_joint_state_ends_a_tick(state):
-    state._on_message("first")
+    state._on_message(told(ALL))
     ended = waits(state)
     assert not ended
-    state._on_message("second")
+    state._on_message(told(ALL | {"a": 1.5}))
     until(lambda: ended)
     assert ended == ["news"]
-    assert state.get() == "second"
+    assert state.get().q.tolist() == [1.5, 2.0]
 
 
 def test_a_cancellation_ends_a_tick(state):
-    state._on_message("first")
+    state._on_message(told(ALL))
     ended = waits(state)
     state.goal.cancel("enough")
     until(lambda: ended)
@@ -76,14 +93,68 @@ def test_a_robot_that_is_silent_is_lost(state):
 def test_a_simulation_that_is_kept_waiting_is_not_lost(state, monkeypatch):
     clocks = SimpleNamespace(wall=100.0, node=7.0)
     monkeypatch.setattr(silence, "time", SimpleNamespace(monotonic=lambda: clocks.wall))
-    monkeypatch.setattr(state._silence, "_now", lambda: clocks.node)
-    state._on_message("first")
+    monkeypatch.setattr(state._clock, "now", lambda: None)
+    monkeypatch.setattr("behavior_skills.node.controllers.seconds", lambda time: clocks.node)
+    state._on_message(told(ALL))
     clocks.wall += 3.0  # [s], in which the simulated clock stood still
     assert not state.silent
     clocks.node += 3.0
     assert state.silent
-    state._on_message("second")
+    state._on_message(told(ALL | {"a": 1.5}))
     clocks.node += 3.0  # in a fast simulation that is a moment
     assert not state.silent
     clocks.wall += 11.0
     assert state.silent
+
+
+def test_messages_may_each_tell_of_a_part(state):
+    state._on_message(told({"a": 1.0, "b": 2.0}, velocity=[0.1, float("nan")]))
+    assert state.silent
+    with pytest.raises(SkillFailure, match=r"No joint states of \['left', 'right'\] arrive on"):
+        state.get()
+    state._on_message(told({"left": 0.01, "right": 0.02}))
+    now = state.get()
+    assert now.qd.tolist() == [0.1, 0.0]
+    assert now.width == pytest.approx(0.03)
+    assert now.effort is None
+    state._on_message(told({"b": 3.0, "a": 1.1}, effort=[5.0, 4.0]))
+    now = state.get()
+    assert now.q.tolist() == [1.1, 3.0]
+    assert now.effort.tolist() == [4.0, 5.0]
+    assert now.width == pytest.approx(0.03)
+    state._on_message(told({"a": float("nan"), "b": 0.0}))
+    assert state.get().q.tolist() == [1.1, 3.0]
+
+
+@pytest.fixture
+def clocks(state, monkeypatch):
+    """The wall's clock and the node's, as the test sets them."""
+    made = SimpleNamespace(wall=100.0, node=50.0)
+    monkeypatch.setattr(silence, "time", SimpleNamespace(monotonic=lambda: made.wall))
+    monkeypatch.setattr("behavior_skills.node.controllers.seconds", lambda time: made.node)
+    return made
+
+
+def test_a_hand_that_is_silent_is_named(state, clocks):
+    state._on_message(told(ALL))
+    for _ in range(4):
+        clocks.wall, clocks.node = clocks.wall + 1.0, clocks.node + 1.0
+        state._on_message(told({"a": 1.0, "b": 2.0}))
+    with pytest.raises(SkillFailure, match=r"No joint states of \['left', 'right'\]") as caught:
+        state.get()
+    assert caught.value.failure is FailureCode.SERVER_LOST
+    state._on_message(told({"left": 0.0, "right": 0.0}))
+    assert state.get().width == 0.0
+
+
+def test_joint_states_that_are_old_when_they_come_are_none(state, clocks):
+    state._on_message(told(ALL, stamp=clocks.node))
+    for _ in range(5):
+        clocks.wall, clocks.node = clocks.wall + 1.0, clocks.node + 1.0
+        state._on_message(told(ALL, stamp=50.0))
+        old = clocks.node - 50.0
+        assert state.silent == (old >= 5.0)
+    with pytest.raises(SkillFailure, match=r"are 5.0 s old by their stamps.*clocks"):
+        state.get()
+    state._on_message(told(ALL, stamp=clocks.node - 0.1))
+    assert not state.silent

@@ -48,6 +48,8 @@ class GripperConfig:
     """Links that may touch a held object."""
     grips: Mapping[str, float]
     """Opening widths [m] by name."""
+    still_time: float = 0.06
+    """[s] fingers that have not moved for so long rest."""
 
     def joint_positions(self, width: float) -> Vector:
         """Positions of ``joint_names`` at an opening ``width`` [m]."""
@@ -217,6 +219,7 @@ class RobotModel:
             section.touch_links,
             MappingProxyType({"open": section.open_width, "closed": section.closed_width})
             | MappingProxyType(section.grips),
+            section.still_time,
         )
 
     def _group_states(self) -> dict[str, Vector]:

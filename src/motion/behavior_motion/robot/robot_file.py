@@ -9,10 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from behavior_motion.errors import known
 
@@ -60,13 +67,37 @@ class ScalingSection(_Strict):
     acceleration: float = Field(default=1.0, gt=0.0, le=1.0)
 
 
+class DriverSection(BaseModel):
+    """A driver by its name, and what it is to know; drivers are offers of packages."""
+
+    model_config = ConfigDict(extra="allow")
+    driver: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the file gives beside the name."""
+        return dict(self.model_extra or {})
+
+
+def _driver(usual: str, key: str) -> BeforeValidator:
+    """A driver may be left out for the usual one, and that one be written as the value of `key`."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str):
+            return {"driver": usual, key: value}
+        return {"driver": usual} | value if isinstance(value, dict) else value
+
+    return BeforeValidator(read)
+
+
 class SuctionSection(_Strict):
     """What a suction cup listens to and tells."""
 
-    pump: str
-    """Service of std_srvs/SetBool that switches the pump."""
-    vacuum: str
-    """Topic of std_msgs/Bool at 20 Hz or more, true: the cup holds something."""
+    pump: Annotated[DriverSection, _driver("set_bool", "service")]
+    """Switches the pump; a name alone is a service of std_srvs/SetBool."""
+    vacuum: Annotated[DriverSection, _driver("vacuum_topic", "topic")]
+    """Tells at 20 Hz or more whether the cup holds something; a name alone is a topic of
+    std_msgs/Bool."""
 
 
 class GripperSection(_Strict):
@@ -79,6 +110,9 @@ class GripperSection(_Strict):
     max_force: float = Field(default=40.0, gt=0.0)
     grasp_force: float = Field(default=40.0, gt=0.0)
     """[N] of the closing fingers where nobody asks for another."""
+    still_time: float = Field(default=0.06, gt=0.0)
+    """[s] fingers that have not moved for so long rest: of drivers that seldom tell of them, three
+    periods of their joint states."""
     link: str | None = None
     """Link that held objects move with; by default the one of the tool frame."""
     touch_links: tuple[str, ...] = ()
@@ -128,14 +162,15 @@ class StreamSection(_Strict):
 
 
 class ControllersSection(_Strict):
-    """Names of the controllers' actions."""
+    """The robot's drivers; a name alone is that of the usual driver's action or topic."""
 
-    arm: str
-    """FollowJointTrajectory."""
-    gripper: str | None = None
-    """GripperCommand."""
+    arm: Annotated[DriverSection, _driver("follow_joint_trajectory", "action")] | None = None
+    gripper: Annotated[DriverSection, _driver("gripper_command", "action")] | None = None
+    base: Annotated[DriverSection, _driver("cmd_vel", "topic")] | None = None
     stream: StreamSection = StreamSection()
-    """For motions that react."""
+    """For motions of the arm that react."""
+    states: tuple[DriverSection, ...] = ()
+    """Who tells whether the robot can be moved: stops, errors, controllers that are not active."""
 
 
 class WorkspaceSection(_Strict):
@@ -256,10 +291,29 @@ def parse_robot_file(data: Mapping[str, Any], where: str) -> RobotFile:
     try:
         return RobotFile.model_validate(data)
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
-        )
-        raise ValueError(f"{where}: {faults}") from error
+        raise ValueError(f"{where}: {_faults(error)}") from error
+
+
+def _faults(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(str(p) for p in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()
+    )
+
+
+def load_controllers(path: str | Path) -> ControllersSection:
+    """Section `controllers` of a file that need hold no more: a base's has neither arm nor URDF.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it has no such section, or one that does not fit the form.
+    """
+    section = read_robot_file(path).get("controllers")
+    if section is None:
+        raise ValueError(f"{path}: lacks the section `controllers`")
+    try:
+        return ControllersSection.model_validate(section)
+    except ValidationError as error:
+        raise ValueError(f"{path}: controllers: {_faults(error)}") from error
 
 
 def load_robot_file(path: str | Path) -> RobotFile:

@@ -14,10 +14,8 @@ from behavior_skills.interfaces import Arm, Command, FailureCode, Runtime, Skill
 LATE_ALLOWANCE = 4.0
 """[s] by which a motion may take longer than its trajectory. Generous: a simulation that runs many
 times faster than real time stretches the way of messages in its own time."""
-STILL_TIME = 0.06
-"""[s] fingers that have moved less than ..."""
 STILL_RANGE = 5e-4
-"""[m] ... this for so long rest."""
+"""[m] fingers that have moved less than this for their `still_time` rest."""
 REST_SPEED = 0.02
 """[rad/s] a joint slower than this rests."""
 STOP_TIMEOUT = 3.0
@@ -39,28 +37,30 @@ def follow(
         runtime: of the goal.
         arm: that moves.
         trajectory: to follow; it starts where the arm is.
-        watch: called at every joint state with the time since the start [s]; what it raises stops
-            the arm and is raised on.
+        watch: called at every joint state with the time of the trajectory [s], which goes as fast
+            as the arm's driver does; what it raises stops the arm and is raised on.
         meanwhile: called once, right after the start; planning ahead costs no time here.
-        allowance: [s] that it may take longer than the trajectory.
+        allowance: [s] that it may take longer than the trajectory at the driver's pace.
 
     Raises:
         SkillFailure: EXECUTION_FAILED, TIMED_OUT or SERVER_LOST; the arm is stopped.
         Cancelled: the client cancelled; the arm is stopped.
     """
     command = arm.execute(trajectory)
-    start = runtime.now()
+    start = last = runtime.now()
+    elapsed = 0.0
     try:
         meanwhile()
         while (done := command.done()) is None:
             runtime.tick()
-            elapsed = runtime.now() - start
+            now = runtime.now()
+            elapsed, last = elapsed + arm.pace() * (now - last), now
             watch(elapsed)
             if elapsed > trajectory.duration + allowance:
                 raise SkillFailure(
                     FailureCode.TIMED_OUT,
                     f"The arm did not finish a motion of {trajectory.duration:.1f} s in "
-                    f"{elapsed:.1f} s. See whether something blocks it.",
+                    f"{now - start:.1f} s. See whether something blocks it.",
                 )
     except BaseException:
         stop(runtime, command, arm)
@@ -68,8 +68,8 @@ def follow(
     if not done.ok:
         raise SkillFailure(
             FailureCode.EXECUTION_FAILED,
-            f"The arm's controller gave up: {done.message or 'no reason given'}. Clear what "
-            "blocks the arm and try again.",
+            f"The arm's controller gave up: {done.message or 'no reason given'}. "
+            f"{done.remedy or 'Clear what blocks the arm and try again.'}",
         )
 
 
@@ -117,16 +117,16 @@ def wait_for(
     return True
 
 
-def stillness(runtime: Runtime, arm: Arm) -> Callable[[], bool]:
-    """A condition for `wait_for`: the fingers have not moved for `STILL_TIME`."""
+def stillness(runtime: Runtime, arm: Arm, still_time: float) -> Callable[[], bool]:
+    """A condition for `wait_for`: the fingers have not moved for `still_time` [s]."""
     history: list[tuple[float, float]] = []
 
     def still() -> bool:
         now = runtime.now()
         history.append((now, arm.state().width))
-        while len(history) > 2 and now - history[1][0] >= STILL_TIME:
+        while len(history) > 2 and now - history[1][0] >= still_time:
             history.pop(0)
         widths = [width for _, width in history]
-        return now - history[0][0] >= STILL_TIME and max(widths) - min(widths) < STILL_RANGE
+        return now - history[0][0] >= still_time and max(widths) - min(widths) < STILL_RANGE
 
     return still

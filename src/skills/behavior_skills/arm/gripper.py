@@ -100,7 +100,11 @@ class GripperSkill(Skill):
             stop(self.runtime, command, self.arm)
             self._tell_scene(start)
             raise
-        wait_for(self.runtime, stillness(self.runtime, self.arm), SETTLE_TIMEOUT)
+        wait_for(
+            self.runtime,
+            stillness(self.runtime, self.arm, self.robot.gripper.still_time),
+            SETTLE_TIMEOUT,
+        )
         self._tell_scene(start)
         done = command.done()
         if not finished or done is None:
@@ -112,8 +116,8 @@ class GripperSkill(Skill):
         if not done.ok and not done.stalled:
             raise SkillFailure(
                 FailureCode.EXECUTION_FAILED,
-                f"The gripper's controller gave up: {done.message or 'no reason given'}. See "
-                "whether something blocks the fingers.",
+                f"The gripper's controller gave up: {done.message or 'no reason given'}. "
+                f"{done.remedy or 'See whether something blocks the fingers.'}",
             )
         width = self.arm.state().width
         holding = done.stalled and width > SHUT

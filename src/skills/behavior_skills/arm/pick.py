@@ -399,7 +399,7 @@ class PickSkill(Skill):
         """Close the fingers until they stop on something or each other; returns their gap [m]."""
         command = self.gripper.move(0.0, self.robot.gripper.grasp_force)
         start = self.arm.state().width
-        still = stillness(self.runtime, self.arm)
+        still = stillness(self.runtime, self.arm, self.robot.gripper.still_time)
 
         def stands() -> bool:
             """The fingers have moved and move no more; the controller itself says so later."""
@@ -416,7 +416,8 @@ class PickSkill(Skill):
         if done is not None and not done.ok and not done.stalled:
             raise SkillFailure(
                 FailureCode.EXECUTION_FAILED,
-                f"The gripper's controller gave up: {done.message or 'no reason given'}.",
+                f"The gripper's controller gave up: {done.message or 'no reason given'}. "
+                f"{done.remedy or 'See whether something blocks the fingers.'}",
             )
         return self.arm.state().width
 

@@ -2,8 +2,8 @@
 """The ROS node of the base: action /move_base.
 
 Where Nav2 runs (parameter `backend`: nav2, or auto and its action is there) poses go to
-NavigateToPose and paths to FollowPath. Elsewhere the base is driven by velocities on /cmd_vel with
-its pose from TF, straight towards the goal.
+NavigateToPose and paths to FollowPath. Elsewhere the base is driven by velocities with its pose
+from TF, straight towards the goal: on /cmd_vel, or as `controllers.base` of a robot's file says.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any
 
 import numpy as np
 from behavior_msgs.action import MoveBase
-from geometry_msgs.msg import PoseStamped, Twist
+from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.time import Time
 
 from behavior_motion import interruptible
+from behavior_motion.robot.robot_file import ControllersSection, DriverSection, load_controllers
 from behavior_ros import (
     OK,
-    QOS_COMMAND,
     WARN,
     Cancelled,
     DiagnosticsPublisher,
     GoalContext,
+    ParameterError,
     ParameterSpec,
     ServerLost,
     TransformError,
@@ -42,8 +43,10 @@ from behavior_skills.base.drive import BaseMode, DriveRequest, DriveSkill
 from behavior_skills.base.motion import BaseLimits
 from behavior_skills.base.nav2 import Nav2Base
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import Array, FailureCode, SkillFailure
+from behavior_skills.interfaces import Array, FailureCode, SkillFailure, Wheels
 from behavior_skills.node import conversion
+from behavior_skills.node.controllers import DriverStates
+from behavior_skills.node.drivers.driver import DriverError, DriverParts, Role, make_driver
 from behavior_skills.node.starting import await_start
 
 STALE = 1.0
@@ -51,6 +54,7 @@ STALE = 1.0
 
 PARAMETERS = [
     ParameterSpec("backend", "auto", "who drives", choices=("auto", "nav2", "direct")),
+    ParameterSpec("robot", "", "robot file, of which `controllers` counts; empty: /cmd_vel"),
     ParameterSpec("fixed_frame", "odom", "frame that the base is steered in"),
     ParameterSpec("base_frame", "base_link", "frame of the base"),
     ParameterSpec("max_linear_velocity", 0.5, "[m/s]", range=(0.01, 5.0)),
@@ -73,13 +77,27 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
             angular_acceleration=values["angular_acceleration"],
         )
         self._transforms = create_transform_buffer(self)
-        self._cmd_vel = self.create_publisher(Twist, "/cmd_vel", QOS_COMMAND)
+        self._make_drivers(values["robot"])
         self._nav2 = self._make_nav2()
         self._lock = threading.Lock()
         self._server = WorkerActionServer(
             self, MoveBase, "/move_base", self._move, accept=self._accept
         )
         self._diagnostics = DiagnosticsPublisher(self, "base")
+
+    def _make_drivers(self, robot: str) -> None:
+        """The base's drivers as its file names them; raises `ParameterError`."""
+        parts = DriverParts(node=self)
+        try:
+            section = load_controllers(robot) if robot else ControllersSection()
+            states = [make_driver(Role.STATE, each, parts) for each in section.states]
+            wheels = section.base or DriverSection(driver="cmd_vel")
+            self._wheels: Wheels = make_driver(Role.BASE, wheels, parts)
+        except DriverError as error:
+            raise ParameterError(f"parameter robot: {robot}: {error}") from error
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"parameter robot: {error}") from error
+        self._states = DriverStates(states, lambda: seconds(self.get_clock().now()))
 
     def destroy_node(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and destroy the node."""
@@ -109,7 +127,8 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         with self._lock, interruptible(context.check_cancelled):
             try:
                 check_goal(context.goal)
-                await_start(context, self._has_pose)
+                await_start(context, self._has_begun)
+                self._states.check()
                 request = self._request(context.goal)
                 if self._nav2 is not None and self._nav2.serves(context.goal.mode):
                     self._nav2.run(context)
@@ -130,12 +149,13 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._diagnostics.set(OK if result.code == 0 else WARN, result.message)
         return result
 
-    def _has_pose(self) -> bool:
+    def _has_begun(self) -> bool:
+        """Whether the base's pose and the state of its drivers have arrived."""
         try:
             self.base_pose()
         except SkillFailure:
             return False
-        return True
+        return self._states.heard()
 
     def _drive(self, context: GoalContext, request: DriveRequest) -> None:
         DriveSkill(context, _Base(self), self._limits, request).run()
@@ -210,11 +230,13 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         matrix: Array = transform_to_matrix(message.transform)
         return matrix, stamp
 
+    def may_move(self) -> None:
+        """Raise `SkillFailure` EXECUTION_FAILED where a driver says that the base is stopped."""
+        self._states.check()
+
     def command(self, linear: float, angular: float) -> None:
         """Publish a velocity."""
-        message = Twist()
-        message.linear.x, message.angular.z = float(linear), float(angular)
-        self._cmd_vel.publish(message)
+        self._wheels.command(linear, angular)
 
 
 class _Base:
@@ -224,6 +246,7 @@ class _Base:
         self._node = node
 
     def pose(self) -> Array:
+        self._node.may_move()
         return planar(self._node.base_pose()[0])
 
     def command(self, linear: float, angular: float) -> None:

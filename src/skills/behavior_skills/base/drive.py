@@ -50,7 +50,9 @@ class Base(Protocol):
     """A base that takes velocities."""
 
     def pose(self) -> Array:
-        """Newest (x, y, yaw) [m, rad]; raises `SkillFailure` SERVER_LOST when there is none."""
+        """Newest (x, y, yaw) [m, rad]; raises `SkillFailure` SERVER_LOST when there is none, and
+        EXECUTION_FAILED where the base is stopped by others.
+        """
 
     def command(self, linear: float, angular: float) -> None:
         """Drive with a speed along x [m/s] and about z [rad/s]."""

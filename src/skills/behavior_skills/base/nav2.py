@@ -12,6 +12,28 @@ from behavior_ros import GoalContext, remote_actions
 from behavior_skills.base.drive import BaseMode
 from behavior_skills.interfaces import FailureCode, SkillFailure
 
+LOCALIZE = "See that the base is localized: map, odometry and their transforms"
+ANOTHER_GOAL = "Choose a goal that is free and within the map"
+CLEAR = "Clear what stands in the base's way"
+ERRORS = {
+    101: ("INVALID_CONTROLLER", "See controller_plugins in Nav2's parameters"),
+    102: ("TF_ERROR", LOCALIZE),
+    103: ("INVALID_PATH", "Give a path that begins where the base is"),
+    104: ("PATIENCE_EXCEEDED", CLEAR),
+    105: ("FAILED_TO_MAKE_PROGRESS", f"{CLEAR}, or see whether its driver takes commands"),
+    106: ("NO_VALID_CONTROL", CLEAR),
+    107: ("CONTROLLER_TIMED_OUT", "See whether Nav2's machine is overloaded"),
+    201: ("INVALID_PLANNER", "See planner_plugins in Nav2's parameters"),
+    202: ("TF_ERROR", LOCALIZE),
+    203: ("START_OUTSIDE_MAP", LOCALIZE),
+    204: ("GOAL_OUTSIDE_MAP", ANOTHER_GOAL),
+    205: ("START_OCCUPIED", "Drive the base by hand to where it is free"),
+    206: ("GOAL_OCCUPIED", ANOTHER_GOAL),
+    207: ("TIMEOUT", "See whether Nav2's machine is overloaded"),
+    208: ("NO_VALID_PATH", f"{CLEAR}, or choose another goal"),
+}
+"""Error codes of nav2_msgs, which name them for each action by itself, and what to do."""
+
 
 class Nav2Base:
     """Nav2 behind the base's action."""
@@ -55,8 +77,11 @@ class Nav2Base:
             return
         code = getattr(outcome.result, "error_code", 0)
         text = getattr(outcome.result, "error_msg", "") or outcome.message
+        name, remedy = ERRORS.get(
+            code, ("", "See Nav2's log; clear the way or choose another goal")
+        )
         raise SkillFailure(
             FailureCode.EXECUTION_FAILED,
-            f"Nav2 ended with {outcome.end.name}, error {code}: {text or 'no reason given'}. See "
-            "Nav2's log; clear the way or choose another goal.",
+            f"Nav2 ended with {outcome.end.name}, error {code}{name and f' {name}'}: "
+            f"{text or 'no reason given'}. {remedy}.",
         )

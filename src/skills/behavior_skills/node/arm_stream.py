@@ -21,7 +21,9 @@ from behavior_motion.robot.robot_file import ControllersSection
 from behavior_ros import End, RemoteGoal, remote_actions, to_duration, to_time
 from behavior_skills.arm.streaming import instant_of
 from behavior_skills.interfaces import ArmStream, FailureCode, SkillFailure, StreamedMotion
-from behavior_skills.node.controllers import controller_lost
+from behavior_skills.node.drivers.controller_goal import REFUSED, controller_lost
+from behavior_skills.node.drivers.driver import DriverError
+from behavior_skills.node.drivers.follow_joint_trajectory import trajectory_outcome
 
 LEAD = 0.03
 """[s] by which messages are sent ahead."""
@@ -106,19 +108,30 @@ class ReplacedGoals:
         self._goal = None
         if ended.end is End.LOST:
             raise controller_lost(self.name, ended)
-        if not ended.succeeded:
-            why = getattr(ended.result, "error_string", "") or ended.end.value
-            raise SkillFailure(
-                FailureCode.EXECUTION_FAILED,
-                f"The arm's controller gave up: {why}. Clear what blocks the arm and try again.",
-            )
+        if ended.succeeded:
+            return
+        why, remedy = ended.end.value, REFUSED
+        if ended.result is not None:
+            done = trajectory_outcome(ended)
+            why, remedy = done.message, done.remedy
+        raise SkillFailure(
+            FailureCode.EXECUTION_FAILED,
+            f"The arm's controller gave up: {why}. "
+            f"{remedy or 'Clear what blocks the arm and try again.'}",
+        )
 
 
 def arm_stream(node: Node, robot: RobotModel, controllers: ControllersSection) -> ArmStream:
-    """The way that the robot's file names."""
+    """The way that the robot's file names; raises `DriverError`: there is none."""
     stream = controllers.stream
     if stream.topic is None:
-        return ReplacedGoals(node, controllers.arm, robot)
+        arm = controllers.arm
+        if arm is None or arm.driver != "follow_joint_trajectory":
+            raise DriverError(
+                "controllers.stream: goals that replace each other are for the arm's driver "
+                "'follow_joint_trajectory'; give interface and topic of another way"
+            )
+        return ReplacedGoals(node, arm.options["action"], robot)
     if stream.interface == "positions":
         return PositionsTopic(node, stream.topic)
     return TrajectoryTopic(node, stream.topic, robot)

@@ -1,31 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of the robot's controllers: the skills' `Arm` and `Gripper` in ROS."""
+"""The arm as the skills see it: its joint states, its driver, and what stops it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from control_msgs.action import FollowJointTrajectory, GripperCommand
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from behavior_motion import RobotModel, Trajectory
 from behavior_ros import (
     QOS_SENSOR,
-    End,
     GoalContext,
-    GoalOutcome,
-    RemoteGoal,
     ServerLost,
-    remote_actions,
     seconds,
 )
 from behavior_ros.background import create_background_subscription
 from behavior_ros.joint_state_wire import read_joint_state
 from behavior_ros.silence import Silence
-from behavior_skills.interfaces import Command, Done, FailureCode, JointState, SkillFailure
-from behavior_skills.node import conversion
+from behavior_skills.interfaces import (
+    ArmStream,
+    Command,
+    Done,
+    DriverState,
+    FailureCode,
+    JointState,
+    SkillFailure,
+    StreamedMotion,
+    Trajectories,
+)
+from behavior_skills.node.joint_states import JointStates
+from behavior_tree.shown_text import named
 
 SILENCE = 2.5
 """[s] without joint states, on the node's clock and the wall's, after which the robot is lost."""
@@ -38,35 +45,48 @@ class RobotState:
     """Newest joint state."""
 
     def __init__(self, node: Node, robot: RobotModel, topic: str = "/joint_states") -> None:
-        self._robot = robot
+        self._joints = JointStates(robot)
         self._topic = topic
         self._logger = node.get_logger()
         self._state: JointState | None = None
-        self._silence = Silence(
-            lambda: seconds(node.get_clock().now()), SILENCE, standstill=STANDSTILL
-        )
+        self._clock = node.get_clock()
+        self._silences = {
+            part: Silence(self._now, SILENCE, standstill=STANDSTILL) for part in self._joints.parts
+        }
+        self._age = 0.0
+        """[s] of the newest message when it came, by its stamp."""
         self._sequence = 0
         self._waiting: set[GoalContext] = set()
         create_background_subscription(node, JointStateMsg, topic, self._on_message, QOS_SENSOR)
 
     def _on_message(self, data: bytes) -> None:
         try:
-            state = conversion.joint_state(read_joint_state(data), self._robot)
+            message = read_joint_state(data)
         except ValueError as error:
             self._logger.warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
+        heard = self._joints.take(message)
+        if not heard:
+            return
+        self._age = self._now() - 1e-9 * message.stamp if message.stamp else 0.0
+        if self._age <= SILENCE:
+            for part in heard:
+                self._silences[part].end()
+        state = self._joints.state()
         if state is None:
             return
         self._state = state
-        self._silence.end()
         self._sequence += 1
         for context in tuple(self._waiting):
             context.wake()
 
+    def _now(self) -> float:
+        return float(seconds(self._clock.now()))
+
     @property
     def silent(self) -> bool:
-        """No joint states for longer than `SILENCE`."""
-        return self._state is None or self._silence.too_long
+        """No joint states, or only old ones, for longer than `SILENCE`."""
+        return self._state is None or any(s.too_long for s in self._silences.values())
 
     def get(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
@@ -95,93 +115,140 @@ class RobotState:
         return self._lost() if self.silent else None
 
     def _lost(self) -> str:
+        missing = self._joints.missing()
+        silent = [part for part, silence in self._silences.items() if silence.too_long]
+        if self._age > SILENCE:
+            return (
+                f"The joint states on {self._topic} are {self._age:.1f} s old by their stamps. See "
+                "whether the robot's driver still hears the robot, and that the clocks of all "
+                "machines agree (chrony)."
+            )
+        if self._joints.heard and (missing or len(silent) < len(self._silences)):
+            lacks = missing or [joint for part in silent for joint in self._joints.parts[part]]
+            return (
+                f"No joint states of {named(lacks)} arrive on {self._topic}, though those of other "
+                "joints do. Start the driver that tells of them, or correct the names in the "
+                "robot's file."
+            )
         return (
             f"No joint states of the robot arrive on {self._topic}. Start the robot's driver or "
             "the simulation again."
         )
 
 
-class _Command:
-    """A goal of a controller, as the skills' `Command`."""
+CAUSE_PATIENCE = 0.5
+"""[s] by which the state that explains the end of a motion may come later than that end."""
 
-    def __init__(self, goal: RemoteGoal, read: Callable[[GoalOutcome], Done]) -> None:
-        self._goal, self._read = goal, read
+
+class DriverStates:
+    """All that the robot's drivers tell of its state."""
+
+    def __init__(self, states: Sequence[DriverState], now: Callable[[], float]) -> None:
+        """`now` is the node's time [s]."""
+        self._states, self.now = states, now
+
+    def __bool__(self) -> bool:
+        """Whether any driver tells anything."""
+        return bool(self._states)
+
+    def heard(self) -> bool:
+        """Whether all of them know."""
+        return all(state.heard() for state in self._states)
+
+    def trouble(self) -> str | None:
+        """Why the robot cannot be moved now and what to do; None: it can be."""
+        return next(filter(None, (state.trouble() for state in self._states)), None)
+
+    def check(self) -> None:
+        """Raise `SkillFailure` EXECUTION_FAILED where the robot cannot be moved."""
+        if trouble := self.trouble():
+            raise SkillFailure(FailureCode.EXECUTION_FAILED, trouble)
+
+    def pace(self) -> float:
+        """Part of its speed at which the slowest goes through a trajectory, in 0..1."""
+        return min((state.pace() for state in self._states), default=1.0)
+
+
+class WatchedCommand:
+    """A command that ends as soon as a driver says that the robot cannot be moved."""
+
+    def __init__(self, command: Command, states: DriverStates) -> None:
+        self._command, self._states = command, states
+        self._cancelled = False
+        self._failed_at: float | None = None
 
     def done(self) -> Done | None:
-        """How the goal ended, or None; raises `SkillFailure` SERVER_LOST."""
-        ended = self._goal.outcome
-        if ended is None:
-            return None
-        if ended.end is End.LOST:
-            raise controller_lost(self._goal.action.name, ended)
-        return Done(False, ended.message) if ended.result is None else self._read(ended)
+        """How it ended, or None; raises `SkillFailure` with the driver's own reason."""
+        try:
+            done = self._command.done()
+        except SkillFailure:
+            self._states.check()  # which tells more than that a controller is gone
+            raise
+        if self._cancelled or (done is not None and done.ok):
+            return done
+        self._states.check()
+        if done is None or not self._states:
+            return done
+        if self._failed_at is None:
+            self._failed_at = self._states.now()
+        return done if self._states.now() - self._failed_at > CAUSE_PATIENCE else None
 
     def cancel(self) -> None:
-        """Cancel the goal, as soon as it is accepted."""
-        self._goal.cancel_soon()
+        """Stop it; from here on `done` tells when it has stopped."""
+        self._cancelled = True
+        self._command.cancel()
 
 
-def controller_lost(name: str, ended: GoalOutcome) -> SkillFailure:
-    """What a skill fails with when a controller is lost."""
-    return SkillFailure(
-        FailureCode.SERVER_LOST,
-        f"The controller {name} does not answer: {ended.message}. Start the robot's driver or "
-        "the simulation again.",
-    )
+class WatchedStream:
+    """A stream that is told nothing while a driver says that the robot cannot be moved."""
+
+    def __init__(self, stream: ArmStream, states: DriverStates) -> None:
+        self._stream, self._states = stream, states
+        self.lead, self.name = stream.lead, stream.name
+
+    @property
+    def last(self) -> StreamedMotion | None:
+        """What was sent last."""
+        return self._stream.last
+
+    def send(self, motion: StreamedMotion, now: float) -> None:
+        """Have the arm follow `motion`, where it can be moved."""
+        if self._states.trouble() is None:
+            self._stream.send(motion, now)
+
+    def check(self) -> None:
+        """Raise `SkillFailure` where the robot cannot be moved, or its controller gave up."""
+        self._states.check()
+        self._stream.check()
 
 
 class ArmClient:
-    """The skills' `Arm`: joint states and the trajectory controller."""
+    """The skills' `Arm`: joint states, the driver of the arm, and the states of all drivers."""
 
     def __init__(
         self,
-        node: Node,
         state: RobotState,
-        action: str,
+        driver: Trajectories,
+        states: DriverStates,
         on_start: Callable[[Trajectory], None] = lambda trajectory: None,
         on_end: Callable[[], None] = lambda: None,
     ) -> None:
         """Both are called in the executor's thread: with a trajectory that starts, and at its end,
         however it ends.
         """
-        self._state = state
+        self._state, self._driver, self._states = state, driver, states
         self._on_start, self._on_end = on_start, on_end
-        self._action = remote_actions(node).action(FollowJointTrajectory, action)
 
     def state(self) -> JointState:
         """Newest joint state; raises `SkillFailure` SERVER_LOST."""
         return self._state.get()
 
     def execute(self, trajectory: Trajectory) -> Command:
-        """Send a trajectory to the controller."""
-        goal = self._action.send(
-            conversion.trajectory_goal(trajectory),
-            from_worker=True,
-            on_accept=lambda: self._on_start(trajectory),
-            on_end=lambda _: self._on_end(),
-        )
-        return _Command(goal, _trajectory_outcome)
+        """Send a trajectory to the driver; raises `SkillFailure` where the robot is stopped."""
+        self._states.check()
+        started = partial(self._on_start, trajectory)
+        return WatchedCommand(self._driver.execute(trajectory, started, self._on_end), self._states)
 
-
-class GripperClient:
-    """The skills' `Gripper`."""
-
-    def __init__(self, node: Node, action: str) -> None:
-        self._action = remote_actions(node).action(GripperCommand, action)
-
-    def move(self, width: float, effort: float) -> Command:
-        """Send a gap [m] and effort [N] to the controller."""
-        goal = self._action.send(conversion.gripper_goal(width, effort), from_worker=True)
-        return _Command(goal, _gripper_outcome)
-
-
-def _trajectory_outcome(ended: GoalOutcome) -> Done:
-    result: FollowJointTrajectory.Result = ended.result
-    ok = ended.succeeded and result.error_code == result.SUCCESSFUL
-    return Done(ok, result.error_string or f"{ended.end.value}, error {result.error_code}")
-
-
-def _gripper_outcome(ended: GoalOutcome) -> Done:
-    return Done(
-        ended.succeeded, "" if ended.succeeded else ended.end.value, stalled=ended.result.stalled
-    )
+    def pace(self) -> float:
+        """Part of its speed at which the driver goes through a trajectory now."""
+        return self._states.pace()

@@ -24,7 +24,6 @@ from visualization_msgs.msg import Marker, MarkerArray
 from behavior_motion import RobotModel, Trajectory, check_interrupted
 from behavior_motion.object_state import ObjectState
 from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration, to_time
-from behavior_ros.joint_state_wire import WireJointState
 from behavior_skills.arm.gripper import GripperRequest
 from behavior_skills.arm.look import LookRequest
 from behavior_skills.arm.move_arm import ArmMode, MoveArmRequest
@@ -37,7 +36,6 @@ from behavior_skills.grasping.specification import PickSpecification
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
-    JointState,
     ObjectView,
     SkillFailure,
 )
@@ -71,26 +69,6 @@ _FALLBACKS = {
     FailureCode.NO_ORIENTATION: FailureCode.INVALID_REQUEST,
 }
 """Codes to use where an action has none of its own for a failure."""
-
-
-def joint_state(message: WireJointState, robot: RobotModel) -> JointState | None:
-    """The robot's part of a joint state message; None when a joint is missing or not finite."""
-    index = {name: i for i, name in enumerate(message.name)}
-    try:
-        arm = [index[name] for name in robot.joint_names]
-        fingers = [index[name] for name in robot.gripper.joint_names]
-    except KeyError:
-        return None
-    position, velocity, effort = message.position, message.velocity, message.effort
-    if len(position) < len(index):
-        return None
-    qd = velocity[arm] if len(velocity) == len(position) else np.zeros(len(arm))
-    q = position[arm]
-    width = robot.gripper.width(position[fingers])
-    if not (np.isfinite(q).all() and np.isfinite(qd).all() and math.isfinite(width)):
-        return None
-    tells = len(effort) == len(position) and np.isfinite(effort).all()
-    return JointState(q, qd, width, effort[arm] if tells else None)
 
 
 def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, ObjectView]:

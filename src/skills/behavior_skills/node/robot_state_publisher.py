@@ -31,7 +31,7 @@ from behavior_ros.background import create_background_subscription
 from behavior_ros.conversions import fill_transform
 from behavior_ros.joint_state_wire import read_joint_state
 from behavior_ros.rotations import Matrix
-from behavior_skills.node.conversion import joint_state
+from behavior_skills.node.joint_states import ARM, JointStates
 from behavior_skills.node.robot_file import ROBOT, robot_of
 
 QOS_EVERY_JOINT_STATE = QoSProfile(depth=200, reliability=QoSReliabilityPolicy.BEST_EFFORT)
@@ -54,6 +54,7 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         self._robot = robot_of(values["robot"])
         fixed, self._parents = parent_frames(self._robot)
         self._transforms = _messages(self._parents)
+        self._joints = JointStates(self._robot)
         self._period = 1.0 / values["publish_rate"]
         self._published = -np.inf
         self._broadcaster = create_transform_broadcaster(self)
@@ -74,9 +75,11 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         except ValueError as error:
             self.get_logger().warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
+        told = self._joints.take(message)
         if 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period:
             return
-        state = joint_state(message, self._robot)
+        # Fingers may be told of by others than the arm, whose frames are to be of the stamp's time.
+        state = self._joints.state() if ARM in told else None
         if state is None:
             return
         self._published = 1e-9 * message.stamp

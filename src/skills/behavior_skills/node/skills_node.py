@@ -26,6 +26,7 @@ from visualization_msgs.msg import MarkerArray
 
 from behavior_motion import MotionError, Trajectory, create_planner, interruptible
 from behavior_motion.planning.planners import AUTO
+from behavior_motion.robot.robot_file import ControllersSection, SuctionSection
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -49,7 +50,8 @@ from behavior_skills.goal_checks import check_goal
 from behavior_skills.interfaces import REPLACED, Array, FailureCode, Hand, SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.arm_stream import arm_stream
-from behavior_skills.node.controllers import ArmClient, GripperClient, RobotState
+from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState, WatchedStream
+from behavior_skills.node.drivers.driver import DriverError, DriverParts, Role, make_driver
 from behavior_skills.node.listener import GoalListener
 from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
@@ -98,7 +100,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._robot = planner.robot
         workspace, controllers = robot.config.workspace, robot.config.controllers
         suction = robot.config.gripper.suction if robot.config.gripper else None
-        if workspace is None or controllers is None or not (controllers.gripper or suction):
+        hand = controllers and (controllers.gripper or suction)
+        if workspace is None or controllers is None or not (controllers.arm and hand):
             raise ParameterError(
                 f"parameter robot: {values['robot']} lacks the sections `workspace` and "
                 "`controllers` (arm, gripper), or `gripper.suction`; see docs/adding_a_robot.md"
@@ -115,12 +118,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._path = self.create_publisher(MarkerArray, "/motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
         self._state = RobotState(self, self._robot)
-        self._arm = ArmClient(self, self._state, controllers.arm, self._show, self._hide)
-        self._stream = arm_stream(self, self._robot, controllers)
-        self._cup = SuctionCup(self, suction, self._on_vacuum_lost) if suction else None
-        self._gripper = (
-            GripperClient(self, controllers.gripper) if controllers.gripper else NoFingers()
-        )
+        try:
+            self._make_drivers(controllers, suction)
+        except DriverError as error:
+            raise ParameterError(f"parameter robot: {values['robot']}: {error}") from error
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._speeds = Speeds(
             values["velocity_scaling"], values["acceleration_scaling"], values["approach_speed"]
@@ -137,6 +138,24 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._diagnostics = DiagnosticsPublisher(self, "skills")
         self._counts: dict[str, int] = {}
         self.create_timer(1.0, self._diagnose)
+
+    def _make_drivers(
+        self, controllers: ControllersSection, suction: SuctionSection | None
+    ) -> None:
+        """The robot's drivers as its file names them; raises `DriverError`."""
+        parts = DriverParts(node=self, robot=self._robot, state=self._state.get)
+        states = [make_driver(Role.STATE, each, parts) for each in controllers.states]
+        self._states = DriverStates(states, lambda: seconds(self.get_clock().now()))
+        assert controllers.arm is not None
+        arm = make_driver(Role.ARM, controllers.arm, parts)
+        self._arm = ArmClient(self._state, arm, self._states, self._show, self._hide)
+        self._stream = WatchedStream(arm_stream(self, self._robot, controllers), self._states)
+        self._cup = SuctionCup(parts, suction, self._on_vacuum_lost) if suction else None
+        self._gripper = (
+            make_driver(Role.GRIPPER, controllers.gripper, parts)
+            if controllers.gripper
+            else NoFingers()
+        )
 
     def destroy_node(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and destroy the node."""
@@ -266,8 +285,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         )
 
     def _has_begun(self) -> bool:
-        """Whether joint states, scene and frames have arrived."""
-        return not self._state.silent and self._scene.usable()
+        """Whether joint states, the drivers' states, scene and frames have arrived."""
+        return not self._state.silent and self._states.heard() and self._scene.usable()
 
     def _report(self, name: str, result: Any) -> None:
         ending = "succeeded" if result.code == 0 else "failed"
@@ -330,6 +349,10 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         busy = self._busy()
         held = self._hand.held.name if self._hand.held else "nothing"
         level, message = OK, f"busy with {', '.join(busy)}" if busy else "ready"
+        if self._states.pace() == 0.0:
+            level, message = WARN, "the robot's driver holds it up for now"
+        if trouble := self._states.trouble():
+            level, message = WARN, trouble
         if self._state.silent:
             level, message = WARN, "no joint states arrive: start the robot's driver"
         self._diagnostics.set(level, message, holds=held, **self._counts)

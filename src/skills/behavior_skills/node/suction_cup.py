@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A suction cup in ROS: its pump's service, and the topic of its vacuum."""
+"""A suction cup in ROS: the drivers of its pump and of its vacuum's sensor."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-from rclpy.node import Node
-from std_msgs.msg import Bool
-from std_srvs.srv import SetBool
+from dataclasses import replace
 
 from behavior_motion.robot.robot_file import SuctionSection
-from behavior_ros import QOS_SENSOR, seconds
+from behavior_ros import seconds
 from behavior_ros.silence import Silence
-from behavior_skills.interfaces import Command, Done, FailureCode, SkillFailure
+from behavior_skills.interfaces import Command, FailureCode, Pump, SkillFailure
+from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 
 SILENCE = 0.5
 """[s] without a message of the vacuum, on the node's clock and the wall's: nobody knows."""
@@ -25,26 +22,34 @@ class SuctionCup:
     """The skills' `Cup`.
 
     Args:
-        node: that listens and calls.
-        config: names of service and topic.
+        parts: what its drivers are made with.
+        config: of the robot's file.
         on_lost: called, in the executor's thread, when the vacuum is gone though the pump is on.
+
+    Raises:
+        DriverError: the file asks for drivers that are not there, or not so.
     """
 
     def __init__(
-        self, node: Node, config: SuctionSection, on_lost: Callable[[], None] = lambda: None
+        self,
+        parts: DriverParts,
+        config: SuctionSection,
+        on_lost: Callable[[], None] = lambda: None,
     ) -> None:
-        self._node, self._config, self._on_lost = node, config, on_lost
+        node = parts.node
+        self._on_lost = on_lost
         self._silence = Silence(
             lambda: seconds(node.get_clock().now()), SILENCE, standstill=STANDSTILL
         )
         self._vacuum: bool | None = None
         self._on = False
-        self._pump = node.create_client(SetBool, config.pump)
-        node.create_subscription(Bool, config.vacuum, self._on_vacuum, QOS_SENSOR)
+        self._topic = str(config.vacuum.options.get("topic", config.vacuum.driver))
+        self._pump: Pump = make_driver(Role.PUMP, config.pump, parts)
+        make_driver(Role.VACUUM, config.vacuum, replace(parts, heard=self._heard))
 
-    def _on_vacuum(self, message: Bool) -> None:
-        lost = self._on and self._vacuum is True and not message.data
-        self._vacuum = message.data
+    def _heard(self, vacuum: bool) -> None:
+        lost = self._on and self._vacuum is True and not vacuum
+        self._vacuum = vacuum
         self._silence.end()
         if lost:
             self._on_lost()
@@ -54,47 +59,16 @@ class SuctionCup:
         if self._vacuum is None or self._silence.too_long:
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
-                f"The vacuum's sensor is silent on {self._config.vacuum}: nobody knows whether the "
-                "cup holds something. Start the robot's driver or the simulation again.",
+                f"The vacuum's sensor is silent on {self._topic}: nobody knows whether the cup "
+                "holds something. Start the robot's driver or the simulation again.",
             )
         return self._vacuum
 
     def switch(self, on: bool) -> Command:
         """Switch the pump; raises `SkillFailure` SERVER_LOST: it is not there."""
-        executor = self._node.executor
-        if executor is None or not self._pump.service_is_ready():
-            raise SkillFailure(
-                FailureCode.SERVER_LOST,
-                f"The pump's service {self._config.pump} is not there. Start the robot's driver or "
-                "the simulation again.",
-            )
+        command = self._pump.switch(on)
         self._on = on
-        command = _Switching()
-
-        def send() -> None:
-            answer = self._pump.call_async(SetBool.Request(data=on))
-            answer.add_done_callback(lambda future: command.end(future.result()))
-
-        executor.create_task(send)
         return command
-
-
-class _Switching:
-    """A request to the pump, as the skills' `Command`."""
-
-    def __init__(self) -> None:
-        self._done: Done | None = None
-
-    def done(self) -> Done | None:
-        """How it ended, or None."""
-        return self._done
-
-    def end(self, answer: Any) -> None:
-        """Take in the pump's answer."""
-        self._done = Done(bool(answer.success), str(answer.message))
-
-    def cancel(self) -> None:
-        """Nothing to do: it ends at once."""
 
 
 class NoFingers:

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's joints, put together from messages that each may tell of a part of them.
+
+A hand's driver tells of its fingers and the arm's of the arm, on one topic and each at its pace.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from behavior_motion import RobotModel
+from behavior_ros.joint_state_wire import WireJointState
+from behavior_skills.interfaces import JointState
+
+ARM, FINGERS = "arm", "fingers"
+Indices = NDArray[np.intp]
+Layout = tuple[Indices, Indices, list[str]]
+"""Of a message: where the robot's joints stand in it and here, and the parts that it tells of."""
+MOST_LAYOUTS = 20
+"""Senders of joint states, each with the same names always."""
+
+
+class JointStates:
+    """What was told last of each joint."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        self._gripper = robot.gripper
+        self.parts: dict[str, tuple[str, ...]] = {
+            part: tuple(names)
+            for part, names in ((ARM, robot.joint_names), (FINGERS, robot.gripper.joint_names))
+            if names
+        }
+        """Joints of the arm, and those of the fingers where there are any."""
+        names = [name for joints in self.parts.values() for name in joints]
+        self._slots = {name: i for i, name in enumerate(names)}
+        self._count = len(robot.joint_names)
+        self._position = np.full(len(names), math.nan)
+        self._velocity = np.zeros(len(names))
+        self._effort = np.full(len(names), math.nan)
+        self._layouts: dict[tuple[str, ...], Layout] = {}
+
+    @property
+    def heard(self) -> bool:
+        """Whether any joint was told of."""
+        return bool(np.isfinite(self._position).any())
+
+    def missing(self) -> list[str]:
+        """Joints that nobody has told of."""
+        return [name for name, slot in self._slots.items() if math.isnan(self._position[slot])]
+
+    def take(self, message: WireJointState) -> list[str]:
+        """Take in a message; returns the parts that it tells of. One that is not finite is left."""
+        layout = self._layouts.get(message.name)
+        if layout is None:
+            if len(self._layouts) >= MOST_LAYOUTS:
+                self._layouts.clear()
+            layout = self._layouts[message.name] = self._read(message.name)
+        there, here, parts = layout
+        if not parts or len(message.position) < len(message.name):
+            return []
+        position, velocity, effort = message.position[there], message.velocity, message.effort
+        told = len(velocity) == len(message.position)
+        if not np.isfinite(position).all():
+            return []
+        self._position[here] = position
+        # Drivers put NaN where they measure no speed.
+        self._velocity[here] = np.nan_to_num(velocity[there]) if told else 0.0
+        told = len(effort) == len(message.position)
+        self._effort[here] = effort[there] if told else math.nan
+        return parts
+
+    def state(self) -> JointState | None:
+        """All of it; None: a joint is missing."""
+        if not np.isfinite(self._position).all():
+            return None
+        n = self._count
+        effort = self._effort[:n].copy()
+        return JointState(
+            self._position[:n].copy(),
+            self._velocity[:n].copy(),
+            self._gripper.width(self._position[n:]),
+            effort if np.isfinite(effort).all() else None,
+        )
+
+    def _read(self, names: tuple[str, ...]) -> Layout:
+        known = [(i, self._slots[name]) for i, name in enumerate(names) if name in self._slots]
+        there = np.array([i for i, _ in known], dtype=np.intp)
+        here = np.array([slot for _, slot in known], dtype=np.intp)
+        parts = [part for part, joints in self.parts.items() if not set(joints).isdisjoint(names)]
+        return there, here, parts
