@@ -6,13 +6,13 @@ The executor's own messages (``/behavior/tree_status``) need neither.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from rclpy.node import Node
 
+from behavior_executor.py_trees_monitor import py_trees_monitor
 from behavior_executor.tree_run import TreeRun
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, Groot2Publisher
 from behavior_tree.monitoring.groot2 import Groot2Error
@@ -83,63 +83,6 @@ class Groot2Monitor:
             self._publisher = None
 
 
-class PyTreesMonitor:
-    """Feeds py_trees_ros' snapshot streams: its tree is never ticked, only told of ticks.
-
-    Every node of a tree is a py_trees behaviour, so py_trees_ros can walk and describe it.
-    """
-
-    def __init__(self, node: Node, *, warn: Callable[[str], None]) -> None:
-        """Remember the node whose topics and services they are.
-
-        Args:
-            node: the executor's node.
-            warn: is given what went wrong, for the log.
-        """
-        self._node, self._warn = node, warn
-        self._kind: Any = importlib.import_module("py_trees_ros.trees").BehaviourTree
-        self._tree: Any = None
-
-    def show(self, run: TreeRun) -> None:
-        """Describe this tree from now on."""
-        try:
-            if self._tree is None:
-                tree = self._kind(run.tree.root_node())
-                tree.setup(node=self._node)
-                self._tree = tree
-            else:
-                self._tree.root = run.tree.root_node()
-                if self._tree.tree_update_handler is not None:
-                    self._tree.tree_update_handler()
-        except Exception as error:  # a tool for watching must not stop what it watches
-            self._warn(f"py_trees_ros cannot follow tree '{run.tree_id}': {error}")
-
-    def ticked(self, run: TreeRun) -> None:
-        """Tell of a tick as if py_trees_ros had done it."""
-        tree = self._tree
-        if tree is None:
-            return
-        try:
-            for visitor in tree.visitors:
-                visitor.initialise()
-            for handler in tree.pre_tick_handlers:
-                handler(tree)
-            for node in run.ticked_nodes():
-                for visitor in tree.visitors:
-                    visitor.run(node)
-            for visitor in tree.visitors:
-                visitor.finalise()
-            for handler in tree.post_tick_handlers:
-                handler(tree)
-            tree.count += 1
-        except Exception as error:
-            self._tree = None
-            self._warn(f"py_trees_ros' snapshot streams are switched off: {error}")
-
-    def close(self) -> None:
-        """Nothing: its topics and services are the node's."""
-
-
 def tree_monitors(
     node: Node,
     *,
@@ -165,5 +108,6 @@ def tree_monitors(
             Groot2Monitor(port=port, address=address, breakpoints=breakpoints, warn=warn)
         )
     if streams and importlib.util.find_spec("py_trees_ros") is not None:
-        monitors.append(PyTreesMonitor(node, warn=warn))
+        monitor = py_trees_monitor(node, warn=warn)
+        monitors += [monitor] if monitor is not None else []
     return monitors

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,11 +18,8 @@ from std_srvs.srv import Trigger
 from behavior_executor.client import MissionClient
 from behavior_executor.missions import Code, Kind, MissionRequest, State
 from behavior_executor.node import BehaviorExecutor
-from behavior_executor.tree_monitors import PyTreesMonitor
-from behavior_executor.tree_run import TreeRun
 from behavior_motion.planar_pose import FramedPose, Pose2D
 from behavior_ros.testing import Spinner, until
-from behavior_tree import BehaviorTreeFactory
 from behavior_tree.monitoring.groot2 import Groot2Client, Groot2Error, Hook, discover
 
 TREE = """<!-- {name} -->
@@ -227,73 +223,6 @@ def test_groot2_interferes_only_where_it_may(
             with pytest.raises(Groot2Error, match="looking only"):
                 groot.unlock(1)
         assert len(groot.hooks()) == int(breakpoints)
-
-
-class StandIn:
-    """Has what py_trees_ros' tree has, as far as its documentation names it."""
-
-    made: list["StandIn"]
-
-    def __init__(self, root: object) -> None:
-        self.root, self.count, self.node = root, 0, None
-        self.visited: list[str] = []
-        self.snapshots: list[tuple[str, list[str]]] = []
-        self.visitors = [self]
-        self.pre_tick_handlers = [lambda tree: None]
-        self.post_tick_handlers = [
-            lambda tree: self.snapshots.append((self.root.name, list(self.visited)))
-        ]
-        self.tree_update_handler = lambda: self.snapshots.append((self.root.name, []))
-        type(self).made.append(self)
-
-    def setup(self, node: object) -> None:
-        self.node = node
-
-    def initialise(self) -> None:
-        self.visited.clear()
-
-    def run(self, behaviour: object) -> None:
-        self.visited.append(behaviour.name)
-
-    def finalise(self) -> None:
-        pass
-
-
-@pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
-    StandIn.made = []
-    module = types.ModuleType("py_trees_ros.trees")
-    module.BehaviourTree = StandIn
-    monkeypatch.setitem(sys.modules, "py_trees_ros", types.ModuleType("py_trees_ros"))
-    monkeypatch.setitem(sys.modules, "py_trees_ros.trees", module)
-    return StandIn
-
-
-def run_of(body: str) -> TreeRun:
-    tree = BehaviorTreeFactory().create_tree_from_text(TREE.format(name="main", body=body))
-    return TreeRun(tree, tree_id="main", xml="")
-
-
-def test_py_trees_watchers_see_every_tick_of_every_tree(stand_in: type[StandIn]) -> None:
-    problems: list[str] = []
-    monitor = PyTreesMonitor("the node", warn=problems.append)
-    for body in (BODIES["quick"], BODIES["pause"]):
-        run = run_of(body)
-        monitor.show(run)
-        run.tick()
-        monitor.ticked(run)
-    (tree,) = stand_in.made
-    assert (tree.node, tree.count) == ("the node", 2)
-    assert tree.snapshots == [
-        ("Sequence", ["Sequence", "one", "two"]),
-        ("long", []),
-        ("long", ["long", "Sleep"]),
-    ]
-    tree.post_tick_handlers.append(lambda tree: 1 / 0)
-    monitor.ticked(run)
-    monitor.ticked(run)
-    assert len(problems) == 1
-    assert "switched off" in problems[0]
 
 
 # -- restarts of the process
