@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-ins for moveit_py and moveit_msgs, where neither is installed.
+"""Stand-ins for moveit_msgs and for what is behind moveit_py, where neither is installed.
 
 The messages have the fields of moveit_msgs (Jazzy) and no others, so a wrong name is an error. The
 planner behind keeps a scene of its own, built from the messages alone, and searches in it: what
@@ -8,11 +8,11 @@ the conversion loses is missing there.
 
 from __future__ import annotations
 
-import time
 import types
 from types import SimpleNamespace
 from typing import Any
 
+import moveit_bindings
 import numpy as np
 from geometry_msgs.msg import Pose, Quaternion
 from scipy.spatial.transform import Rotation
@@ -160,10 +160,14 @@ def shapes_of(message: Any) -> list[tuple[Any, np.ndarray]]:
 
 
 class FakeMoveIt:
-    """MoveItPy, its planning component, scene monitor and execution manager in one."""
+    """What is behind the bindings: a scene, a planner that searches in it, an execution."""
+
+    group = "panda_arm"
 
     def __init__(self, robot: RobotModel) -> None:
         self.planner = EmbeddedPlanner(robot, padding=0.0)
+        self.arm_joints = robot.joint_names
+        self.all_joints = (*robot.joint_names, *robot.gripper.joint_names)
         self.parts: dict[str, list[str]] = {}
         self.attached: set[str] = set()
         self.padding: dict[str, float] = {}
@@ -174,42 +178,28 @@ class FakeMoveIt:
         self.controllers = True
         self.pushed: list[Any] = []
         self.callback: Any = None
-        self.stops = 0
-
-    # ---- MoveItPy
-
-    def get_planning_component(self, name: str) -> FakeMoveIt:
-        assert name == "panda_arm"
-        return self
-
-    def get_planning_scene_monitor(self) -> FakeMoveIt:
-        return self
-
-    def get_trajectory_execution_manager(self) -> FakeMoveIt:
-        return self
-
-    def get_robot_model(self) -> str:
-        return "model"
+        self.stops = self.locks = 0
+        self.start: moveit_bindings.RobotState | None = None
+        self.moveit_py: Any = moveit_bindings.MoveItPy.around(self)
+        """As the bindings show it."""
+        self.scene_state = moveit_bindings.RobotState(moveit_bindings.RobotModel.around(self))
 
     def shutdown(self) -> None:
         self.planner.scene.clear()
 
-    # ---- planning scene monitor
+    # ---- planning scene and its monitor
 
-    def read_only(self) -> FakeMoveIt:
-        return self
+    def check_locked(self) -> None:
+        """Fail where the scene is looked at without its lock."""
+        assert self.locks, "the scene may be looked at within read_only only"
 
-    def __enter__(self) -> SimpleNamespace:
+    def scene_message(self) -> Any:
+        """The scene with what the SRDF allows."""
         entry, matrix = MESSAGES["AllowedCollisionEntry"], MESSAGES["AllowedCollisionMatrix"]
         names = ["panda_link0", "panda_link1"]
         rows = [entry(enabled=[False, True]), entry(enabled=[True, False])]
         base = matrix(entry_names=names, entry_values=rows)
-        return SimpleNamespace(
-            planning_scene_message=MESSAGES["PlanningScene"](allowed_collision_matrix=base)
-        )
-
-    def __exit__(self, *exception: object) -> None:
-        pass
+        return MESSAGES["PlanningScene"](allowed_collision_matrix=base)
 
     def new_planning_scene_message(self, message: Any) -> bool:
         """As MoveIt: first the robot and what it holds, then the world, object by object."""
@@ -217,7 +207,10 @@ class FakeMoveIt:
         assert message.robot_state.is_diff
         fine = not self.refuses_scenes
         self.padding = {pad.link_name: pad.padding for pad in message.link_padding}
-        q = self._joints_of(message.robot_state)
+        state = message.robot_state.joint_state
+        told = dict(zip(state.name, state.position, strict=True))
+        self.scene_state.joint_positions = told
+        q = np.array([told[name] for name in self.arm_joints])
         for held in message.robot_state.attached_collision_objects:
             fine &= self._change_attached(held, q)
         for thing in message.world.collision_objects:
@@ -229,11 +222,8 @@ class FakeMoveIt:
             for name, row in zip(names, message.allowed_collision_matrix.entry_values, strict=True)
             for other, allowed in zip(names, row.enabled, strict=True)
         }
+        self.scene_state.attached = frozenset(self.attached)
         return fine
-
-    def _joints_of(self, state: Any) -> np.ndarray:
-        joints = dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
-        return np.array([joints[name] for name in self.planner.robot.joint_names])
 
     def _change_attached(self, held: Any, q: np.ndarray) -> bool:
         scene, name = self.planner.scene, held.object.id
@@ -273,45 +263,48 @@ class FakeMoveIt:
 
     # ---- planning component
 
-    def set_start_state(self, robot_state: Any) -> bool:
-        self._start = robot_state.q
-        return True
-
-    def set_goal_state(self, motion_plan_constraints: list[Any]) -> bool:
+    def set_goals(self, constraints: list[Any]) -> None:
         names = self.planner.robot.joint_names
         self._goals = []
-        for constraints in motion_plan_constraints:
-            joints = {c.joint_name: c.position for c in constraints.joint_constraints}
+        for each in constraints:
+            joints = {c.joint_name: c.position for c in each.joint_constraints}
             self._goals.append(np.array([joints[name] for name in names]))
-        return True
 
-    def set_path_constraints(self, path_constraints: Any) -> bool:
+    def set_constraints(self, path_constraints: Any) -> None:
         self._constraints = path_constraints.orientation_constraints
-        return True
 
-    def plan(self, single_plan_parameters: Any) -> Any:
-        parameters = single_plan_parameters
+    def plan(self, parameters: Any) -> tuple[Any, Any]:
+        """As MoveIt's, which takes the start state for the scene's: with what is attached to it."""
+        start = self.scene_state if self.start is None else self.start
+        self._start = np.array([start.positions[name] for name in self.arm_joints])
+        fingers = self.planner.robot.gripper
+        self._width = fingers.width([start.positions[name] for name in fingers.joint_names])
+        self._held = start.attached
         self.requests.append(
             SimpleNamespace(
                 pipeline=parameters.planning_pipeline,
                 planner=parameters.planner_id,
                 goals=len(self._goals),
                 constraints=list(self._constraints),
+                attached=set(start.attached),
+                width=self._width,
             )
         )
         if self.error:
-            return _Response(None, self.error)
+            return None, SimpleNamespace(val=self.error)
         path = self._search(parameters.planning_pipeline, parameters.planning_time)
-        return _Response(None, 99999) if path is None else _Response(self._message(path), 1)
+        found = path is not None
+        return (self._message(path) if found else None), SimpleNamespace(val=1 if found else 99999)
 
     def _search(self, pipeline: str, seconds: float) -> np.ndarray | None:
         planner = self.planner
         cone = self._cone()
-        with planner.scene.allowing(self._allowed()):
+        gone = [(part, "*") for name in self.attached - self._held for part in self.parts[name]]
+        with planner.scene.allowing([*self._allowed(), *gone]):
             try:
                 query = Query(
                     planner.robot,
-                    planner._world(None),
+                    planner._world(self._width),
                     self._start,
                     PlanOptions(allowed_planning_time=seconds, path_constraints=cone),
                     seed=len(self.requests),
@@ -359,57 +352,19 @@ class FakeMoveIt:
 
     # ---- trajectory execution manager
 
-    def push(self, trajectory: Any, controller: str = "") -> bool:
+    def push(self, trajectory: Any) -> bool:
         self.pushed.append(trajectory)
         return self.controllers
 
-    def execute(self, callback: Any, auto_clear: bool = True) -> None:
-        self.callback = callback
-
-    def stop_execution(self, auto_clear: bool = True) -> None:
+    def stop_execution(self) -> None:
         self.stops += 1
         if self.callback is not None:
-            self.callback(SimpleNamespace(status="PREEMPTED"))
+            self.callback("PREEMPTED")
             self.callback = None
 
 
-class _Response:
-    def __init__(self, message: Any, code: int) -> None:
-        self._message = message
-        self.error_code = SimpleNamespace(val=code)
-        self.trajectory = SimpleNamespace(get_robot_trajectory_msg=lambda: message)
-        self.planning_time = 0.0
-
-    def __bool__(self) -> bool:
-        return self._message is not None
-
-
-class _RobotState:
-    def __init__(self, model: str) -> None:
-        assert model == "model"
-
-    def set_to_default_values(self) -> None:
-        pass
-
-    def set_joint_group_positions(self, group: str, q: np.ndarray) -> None:
-        self.q = np.array(q)
-
-    def update(self) -> None:
-        pass
-
-
-class _PlanRequestParameters:
-    __slots__ = (
-        "max_acceleration_scaling_factor",
-        "max_velocity_scaling_factor",
-        "planner_id",
-        "planning_attempts",
-        "planning_pipeline",
-        "planning_time",
-    )
-
-    def __init__(self, moveit: FakeMoveIt, namespace: str) -> None:
-        self.planning_time = time.monotonic()
+def _named(*names: str) -> dict[str, Any]:
+    return {name: getattr(moveit_bindings, name) for name in names}
 
 
 def modules() -> dict[str, types.ModuleType]:
@@ -419,15 +374,15 @@ def modules() -> dict[str, types.ModuleType]:
         "moveit_msgs.msg": MESSAGES,
         "moveit": {},
         "moveit.core": {},
-        "moveit.core.planning_interface": {"MotionPlanResponse": _Response},
-        "moveit.core.robot_state": {"RobotState": _RobotState},
-        "moveit.planning": {
-            "MoveItPy": FakeMoveIt,
-            "PlanningComponent": FakeMoveIt,
-            "PlanningSceneMonitor": FakeMoveIt,
-            "PlanRequestParameters": _PlanRequestParameters,
-            "TrajectoryExecutionManager": FakeMoveIt,
-        },
+        "moveit.core.planning_interface": _named("MotionPlanResponse"),
+        "moveit.core.robot_state": _named("RobotState"),
+        "moveit.planning": _named(
+            "MoveItPy",
+            "PlanningComponent",
+            "PlanningSceneMonitor",
+            "PlanRequestParameters",
+            "TrajectoryExecutionManager",
+        ),
     }
     found = {}
     for name, members in made.items():

@@ -49,7 +49,7 @@ def fake(robot: RobotModel, monkeypatch: pytest.MonkeyPatch) -> Iterator[fake_mo
 def moveit(robot: RobotModel, fake: fake_moveit.FakeMoveIt) -> Any:
     from behavior_motion.moveit.planner import MoveItPlanner
 
-    return MoveItPlanner(robot, moveit=fake)  # type: ignore[arg-type]
+    return MoveItPlanner(robot, moveit=fake.moveit_py)
 
 
 def with_table(planner: Any) -> Any:
@@ -171,6 +171,44 @@ def test_a_held_object_moves_with_the_hand_and_comes_back(moveit: Any, fake: Any
     assert back.ok, back.message
     assert fake.planner.scene.attached() == {}
     assert "stick" in fake.parts
+
+
+def test_moveit_plans_with_what_the_hand_holds_and_with_the_fingers_gap(
+    moveit: Any, fake: Any
+) -> None:
+    """MoveIt takes the start state for the scene's: what is not attached to it is not there."""
+    start = joints(moveit, LEFT)
+    moveit.scene.add_object("stick", Box((0.02, 0.02, 0.12)), LEFT)
+    tool, links = moveit.robot.tool_frame, moveit.robot.gripper.touch_links
+    moveit.scene.attach_object("stick", tool, touch_links=links, q=start)
+    options = PlanOptions(gripper_width=0.02)
+    assert moveit.plan_to_pose(start, [down(0.5, 0.3, 0.3)], options=options).ok
+    assert fake.requests[-1].attached == {"stick"}
+    assert fake.requests[-1].width == pytest.approx(0.02)
+    moveit.scene.detach_object("stick", q=start)
+    # Joint states that come between change the scene's state, and not the request.
+    fake.scene_state.joint_positions = dict.fromkeys(fake.all_joints, 0.01)
+    with moveit.scene.allowing([("stick", "*")]):
+        assert moveit.plan_to_pose(start, [down(0.5, 0.3, 0.3)]).ok
+    assert fake.requests[-1].attached == set()
+    assert fake.requests[-1].width == pytest.approx(moveit.robot.gripper.open_width)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda m: m.get_planning_component("panda_arm").plan(parameters=None), TypeError),
+        (lambda m: m.get_planning_component(7), TypeError),
+        (lambda m: m.get_planning_scene_monitor().current_state, AttributeError),
+        (lambda m: m.get_planning_scene_monitor().read_only(True), TypeError),
+        (lambda m: m.get_planning_component("panda_arm").set_start_state(), ValueError),
+        (lambda m: setattr(m, "scene", None), AttributeError),
+        (lambda m: m.get_trajectory_execution_manager().push(plan=None), TypeError),
+    ],
+)
+def test_calls_that_the_bindings_lack_are_refused(fake: Any, call: Any, error: Any) -> None:
+    with pytest.raises(error):
+        call(fake.moveit_py)
 
 
 def test_pairs_that_may_touch_are_told(moveit: Any, fake: Any) -> None:

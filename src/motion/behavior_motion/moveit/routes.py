@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from moveit.core.planning_interface import MotionPlanResponse
-from moveit.core.robot_state import RobotState
 from moveit.planning import MoveItPy, PlanningComponent, PlanRequestParameters
 
 from behavior_motion.checks import Matrix, Vector
@@ -121,7 +120,8 @@ class MoveItRoutes:
         if left <= 0.0:
             return None, "no time left"
         component, names = self._component, self._robot.joint_names
-        component.set_start_state(robot_state=self._state(start))
+        state = self._mirror.state(start, query.options.gripper_width)
+        component.set_start_state(robot_state=state)
         component.set_goal_state(
             motion_plan_constraints=messages.joint_constraints(names, [g.q for g in goals])
         )
@@ -133,13 +133,6 @@ class MoveItRoutes:
         # MoveIt ends within its tolerance; our goal is exact.
         nearest = min(goals, key=lambda g: float(np.abs(g.q - path[-1]).max()))
         return np.vstack([start, path[1:-1], nearest.q]), ""
-
-    def _state(self, q: Vector) -> RobotState:
-        state = RobotState(self._moveit.get_robot_model())
-        state.set_to_default_values()
-        state.set_joint_group_positions(self._group, q)
-        state.update()
-        return state
 
     def _parameters(self, query: Query, pipeline: Pipeline, left: float) -> PlanRequestParameters:
         parameters = PlanRequestParameters(self._moveit, "")

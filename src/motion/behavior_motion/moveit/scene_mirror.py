@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
+from moveit.core.robot_state import RobotState
 from moveit.planning import PlanningSceneMonitor
 
 from behavior_motion.checks import Vector
@@ -36,14 +38,12 @@ class SceneMirror:
             RuntimeError: MoveIt refuses the scene.
         """
         robot = self._robot
-        width = robot.gripper.open_width if gripper_width is None else gripper_width
-        names = (*robot.joint_names, *robot.gripper.joint_names)
-        positions = (*q, *robot.gripper.joint_positions(width))
+        joints = self._joints(q, gripper_width)
         message = messages.scene_message(
             self._sent,
             snapshot,
             messages.allowed_matrix(self._base, self._pairs(snapshot)),
-            messages.robot_state(names, positions),
+            messages.robot_state(tuple(joints), joints.values()),
             frame=robot.base_frame,
             padding=dict.fromkeys(robot.collision_links, padding),
         )
@@ -52,6 +52,26 @@ class SceneMirror:
                 "MoveIt refused the planning scene: see its log for the object that it cannot take"
             )
         self._sent = snapshot
+
+    def state(self, q: Vector, gripper_width: float | None) -> RobotState:
+        """The state of MoveIt's scene, with what the hand holds, the robot at ``q`` [rad].
+
+        MoveIt takes a request's start state for the scene's: what is not attached to it is not
+        there while it plans. The joints are set again, since joint states may have come between.
+        """
+        with self._monitor.read_only() as scene:
+            state = copy.deepcopy(scene.current_state)
+        state.joint_positions = self._joints(q, gripper_width)
+        state.update()
+        return state
+
+    def _joints(self, q: Vector, gripper_width: float | None) -> dict[str, float]:
+        """Positions of arm and fingers by name; without a width they are open."""
+        robot = self._robot
+        width = robot.gripper.open_width if gripper_width is None else gripper_width
+        names = (*robot.joint_names, *robot.gripper.joint_names)
+        positions = (*q, *robot.gripper.joint_positions(width))
+        return {name: float(value) for name, value in zip(names, positions, strict=True)}
 
     def _pairs(self, snapshot: SceneSnapshot) -> dict[tuple[str, str], bool]:
         """Whether each object may touch each link and each other object."""

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
 from moveit.core.robot_model import RobotModel
-from numpy import float64
-from numpy.typing import NDArray
 
 class RobotState:
+    joint_positions: dict[str, float]
     def __init__(self, robot_model: RobotModel) -> None: ...
-    def set_to_default_values(self) -> None: ...
-    def set_joint_group_positions(
-        self, joint_model_group_name: str, position_values: NDArray[float64]
-    ) -> None: ...
+    def __deepcopy__(self, memo: dict[int, Any]) -> RobotState: ...
     def update(self, force: bool = ..., type: str = ...) -> None: ...
