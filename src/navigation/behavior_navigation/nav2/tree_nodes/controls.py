@@ -7,8 +7,6 @@ their own, apart from the port `wrap_around`; where they do not, their text says
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from behavior_tree import (
     BidirectionalPort,
     ControlNode,
@@ -137,8 +135,8 @@ class RecoveryNode(_Control):
     retries are used up; the reason is that of the first child.
     """
 
-    min_children: ClassVar[int] = 2
-    max_children: ClassVar[int | None] = 2
+    min_children = 2
+    max_children = 2
     restorable = ("_recovers", "_retries")
 
     @classmethod

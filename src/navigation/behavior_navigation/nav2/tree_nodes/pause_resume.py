@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any
 
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -46,8 +46,8 @@ class PauseResumeController(ControlNode):
     While it does not run, both services refuse; in Nav2 a pause is granted then, and forgotten.
     """
 
-    min_children: ClassVar[int] = 1
-    max_children: ClassVar[int | None] = 4
+    min_children = 1
+    max_children = 4
     restorable = ("_phase",)
 
     @classmethod
