@@ -30,12 +30,20 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from behavior_executor.missions import Code, Policy
-from behavior_ros import QOS_REQUESTS, End, GoalOutcome, RemoteGoal, remote_actions
+from behavior_ros import (
+    QOS_REQUESTS,
+    End,
+    GoalOutcome,
+    RemoteAction,
+    RemoteGoal,
+    remote_actions,
+)
 from behavior_ros.closing import destroy_node
 from behavior_ros.local_transport import match_transport
 from behavior_tree.monitoring.closing import Closing
 
 ACTION = "/mission/execute"
+PREFLIGHT = "/mission/preflight"
 FeedbackCallback = Callable[[MissionFeedback], None]
 
 
@@ -99,6 +107,7 @@ class MissionClient(Closing):
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self._node)
         self._action = remote_actions(self._node).action(ExecuteMission, ACTION)
+        self._preflight = remote_actions(self._node).action(ExecuteMission, PREFLIGHT)
         self._list = self._client(ListMissions, "/mission/list")
         self._history = self._client(ListMissionRecords, "/mission/history")
         self._cancel = self._client(Trigger, "/mission/cancel")
@@ -223,7 +232,32 @@ class MissionClient(Closing):
             KeyboardInterrupt: as it came, after the mission was cancelled.
         """
         self.wait_for_executor()
-        sent = self._action.send(
+        return self._run_goal(self._action, mission, on_feedback, timeout)
+
+    def preflight(self, mission: MissionAction, *, timeout: float = 10.0) -> MissionOutcome:
+        """Ask whether a mission could start now; nothing runs.
+
+        Args:
+            mission: as for `execute`.
+            timeout: [s] wall time.
+
+        Returns:
+            Success, or what is wrong with the mission or missing on the robot.
+
+        Raises:
+            MissionClientError: there is no executor, or it went away.
+        """
+        self.wait_for_executor(timeout)
+        return self._run_goal(self._preflight, mission, None, timeout)
+
+    def _run_goal(
+        self,
+        action: RemoteAction,
+        mission: MissionAction,
+        on_feedback: FeedbackCallback | None,
+        timeout: float | None,
+    ) -> MissionOutcome:
+        sent = action.send(
             ExecuteMission.Goal(mission=mission),
             server_timeout=self._silence_limit,
             on_feedback=lambda told: on_feedback(told.feedback) if on_feedback else None,

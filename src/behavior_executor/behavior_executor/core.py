@@ -35,6 +35,13 @@ from behavior_executor.missions import (
     State,
     code_of,
 )
+from behavior_executor.preflight import (
+    Preflight,
+    Requirement,
+    failure_of,
+    missing_of,
+    waiting_text,
+)
 from behavior_executor.statistics import Metric, TickStatistics
 from behavior_executor.tree_run import Activity, TreeRun
 from behavior_tree import (
@@ -102,6 +109,8 @@ class Settings:
     """[s] wall time for which a lost server is waited for."""
     mission_timeout: float = math.inf
     """[s] node time that a mission may take."""
+    preflight_patience: float = 0.0
+    """[s] wall time for which a mission's start waits for what its trees need."""
     navigation_tree: str = "navigation_classic"
     """Tree of missions NAVIGATE_TO_POSE and FOLLOW_ROUTE."""
     map_tree: str = "load_map"
@@ -156,6 +165,9 @@ class ExecutorCore:
         self._log = log
         self._run: TreeRun | None = None
         self._lost_since: float | None = None
+        self._preflight = Preflight(wall, settings.preflight_patience)
+        self._is_started = False
+        """Whether the tree may be ticked, and the managers know of it."""
         self._ended: dict[Code, int] = {}
 
     @property
@@ -230,6 +242,21 @@ class ExecutorCore:
         self._leave(mission)
         return mission
 
+    def preflight(self, request: MissionRequest) -> FailureReason | None:
+        """Why a mission could not start now, for lack of what its trees need; None: it could.
+
+        Raises:
+            MissionError: it would be refused, its trees cannot be loaded, or a mission runs, whose
+                ticks would have to wait meanwhile.
+        """
+        running = self.queue.running
+        if running is not None:
+            text = f"mission '{running.request.title}' runs: ask again when it has ended"
+            raise MissionError(Code.BUSY, text)
+        self._check(request)
+        missing = missing_of(self._requirements(request.parts))
+        return failure_of(missing) if missing else None
+
     def collect_writes(self) -> None:
         """Deal with what the journal has written, or could not write, meanwhile."""
         for mission, why in self._log.collect_writes():
@@ -250,7 +277,9 @@ class ExecutorCore:
         for manager in self._managers:
             manager.pre_tick(now)
         mission = self.queue.running or self._start_next()
-        if mission is not None and mission.state is State.RUNNING:
+        if mission is not None and mission.state is not State.PAUSED and self.waits_for_servers:
+            self._wait_for_servers(mission)
+        if mission is not None and mission.state is State.RUNNING and self._is_started:
             self._tick_tree(mission)
         else:
             self.statistics.interrupt()
@@ -266,8 +295,13 @@ class ExecutorCore:
 
     @property
     def _is_fresh(self) -> bool:
-        """Whether a tree is there that was not ticked yet."""
-        return self._run is not None and self._run.ticks == 0
+        """Whether a tree is there that may be ticked and was not yet."""
+        return self._run is not None and self._is_started and self._run.ticks == 0
+
+    @property
+    def waits_for_servers(self) -> bool:
+        """Whether a tree is there that starts when everything is there that it needs."""
+        return self._run is not None and not self._is_started
 
     def shut_down(self) -> None:
         """Halt the tree and end all missions."""
@@ -363,23 +397,59 @@ class ExecutorCore:
 
     def _start_part(self, mission: Mission) -> None:
         """Load the tree of the mission, or of its next step."""
-        part = mission.part
+        self._is_started = False
         try:
-            entry, values = self._entry(part)
-            self._run = self._load(entry, values)
+            run = self._loaded(mission.part)
+            later = mission.request.parts[1:] if mission.state is State.INITIALIZING else ()
+            requirements = [*run.requirements, *self._requirements(later)]
         except MissionError as error:
             self._end(mission, error.code, str(error))
+            return
+        self._run = run
+        self._listener.tree_loaded(mission, run)
+        self._preflight.begin(requirements)
+        self._wait_for_servers(mission)
+
+    def _loaded(self, part: MissionRequest) -> TreeRun:
+        """The tree of a mission or step; raises MissionError."""
+        entry, values = self._entry(part)
+        try:
+            return self._load(entry, values)
         except LoadError as error:
-            self._end(mission, Code.INVALID_TREE, str(error))
+            raise MissionError(Code.INVALID_TREE, str(error)) from error
         except (BehaviorTreeError, OSError, UnicodeDecodeError) as error:
-            self._end(mission, Code.INVALID_TREE, f"{entry.path}: {error}")
-        else:
-            if mission.state is State.INITIALIZING:
-                mission.advance(State.RUNNING, self._now())
-            for manager in self._managers:
-                manager.mission_started(part)
-            self._listener.tree_loaded(mission, self._run)
-            self._announce(mission)
+            raise MissionError(Code.INVALID_TREE, f"{entry.path}: {error}") from error
+
+    def _requirements(self, parts: Sequence[MissionRequest]) -> list[Requirement]:
+        """What the trees of some missions or steps need; raises MissionError."""
+        found: list[Requirement] = []
+        for part in {self._entry(part)[0].path: part for part in parts}.values():
+            run = self._loaded(part)
+            run.close()
+            found += run.requirements
+        return found
+
+    def _wait_for_servers(self, mission: Mission) -> None:
+        """Start the tree as soon as everything is there that it needs, or end the mission."""
+        missing = self._preflight.missing()
+        if not missing:
+            self._begin_ticks(mission)
+        elif self._preflight.over:
+            why = failure_of(missing, self._preflight.waited)
+            self._end(mission, Code.SERVER_LOST, why.text, why)
+        elif (text := reason_text(waiting_text(missing))) != mission.text:
+            mission.text = text
+            self._listener.problem(f"mission '{mission.request.title}' {text}")
+            self._listener.mission_changed(mission)
+
+    def _begin_ticks(self, mission: Mission) -> None:
+        self._is_started = True
+        mission.text = "" if self._preflight.waits else mission.text
+        if mission.state is State.INITIALIZING:
+            mission.advance(State.RUNNING, self._now())
+        for manager in self._managers:
+            manager.mission_started(mission.part)
+        self._announce(mission)
 
     def _end_part(self, mission: Mission, text: str) -> None:
         """A tree succeeded: go on with the next step, or end the mission."""
@@ -479,7 +549,7 @@ class ExecutorCore:
         if self._run is not None:
             self._halt()
             self._run.close()
-            for manager in self._managers:
+            for manager in self._managers if self._is_started else ():
                 manager.mission_ended(code)
         self._run = self._lost_since = None
 

@@ -69,6 +69,14 @@ def executor_parameters() -> list[ParameterSpec]:
             read_only=True,
         ),
         ParameterSpec(
+            "preflight_patience",
+            20.0,
+            "[s] wall time for which a mission's start waits for the actions, services and topics "
+            "that its trees need, before it fails",
+            range=(0.0, 3600.0),
+            read_only=True,
+        ),
+        ParameterSpec(
             "mission_timeout",
             0.0,
             "[s] node time that a mission may take; 0: any",

@@ -15,7 +15,7 @@ and the executor's parameter ``managers`` names it, or names the class as ``modu
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rclpy.node import Node
@@ -24,6 +24,7 @@ from behavior_executor.missions import Code, MissionRequest
 from behavior_executor.report import Report
 from behavior_executor.statistics import Metric
 from behavior_packages import PackageError, packages
+from behavior_ros import Need
 from behavior_ros.node_parts import node_parts
 from behavior_tree import BehaviorTreeFactory, Cause
 
@@ -61,6 +62,14 @@ class BehaviorManager:
         """Whether trees see the effect of an action already, told by its result.
 
         By the name of the barrier; see ``behavior_ros.register_ros_nodes``.
+        """
+        return {}
+
+    def needs(self) -> Mapping[str, Sequence[Need]]:
+        """What the manager's tree nodes need of other nodes of ROS, by the name of the node type.
+
+        A mission whose trees use such a node waits for that before it starts, and fails if it does
+        not come. What nodes can do without is no need.
         """
         return {}
 

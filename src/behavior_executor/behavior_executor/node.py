@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The executor node: missions in, ticks of their trees, feedback and results out.
 
-Interfaces: topic ``/mission/action``, action ``/mission/execute``, services ``/mission/list``,
+Interfaces: topic ``/mission/action``, actions ``/mission/execute`` and ``/mission/preflight``
+(could it start?), services ``/mission/list``,
 ``/mission/history``, ``/mission/cancel`` and ``/behavior/reload``; publishes ``/mission/feedback``,
 ``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
 
@@ -55,6 +56,7 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+from behavior_executor.preflight_goals import PreflightGoals
 from behavior_executor.report import Report
 from behavior_executor.tree_loader import TreeLoader
 from behavior_executor.tree_monitors import tree_monitors
@@ -71,11 +73,13 @@ from behavior_ros import (
     declare_all,
     run,
     seconds,
+    to_time,
 )
 from behavior_ros.closing import register_closable
 from behavior_ros.limits import LONGEST_NAME
+from behavior_ros.newest_publisher import NewestPublisher
 from behavior_ros.tick_timer import TickTimer
-from behavior_tree import BehaviorTreeError
+from behavior_tree import BehaviorTreeError, FailureReason
 from behavior_tree.shown_text import reason_text, visible
 
 IDLE_PERIOD = 0.5
@@ -134,6 +138,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._last_goal = -math.inf
         self._active = self._closing = False
         self._ticker: TickTimer | None = None
+        self._last_tick: tuple[str, TreeRun, float, float] | None = None
+        """Mission, tree, duration [s] and node time [s]."""
         self._progress_timer: Timer | None = None
         self._health_timer: Timer | None = None
         self._health_checked = -math.inf
@@ -229,6 +235,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             settings=Settings(
                 tick_period=1.0 / values["tick_rate"],
                 server_lost_grace=values["server_lost_grace"],
+                preflight_patience=values["preflight_patience"],
                 mission_timeout=values["mission_timeout"] or math.inf,
                 navigation_tree=Path(tree_file).stem if tree_file else values["navigation_tree"],
                 map_tree=values["map_tree"],
@@ -268,15 +275,18 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         assert self._goals is not None
         self._goals.destroy()
         self._goals = None
+        self._preflights.destroy()
         for service in self._mission_services:
             self.destroy_service(service)
         self._topic.destroy()
-        for publisher in (self._feedback, self._status, self._xml, self._metrics):
-            self.destroy_publisher(publisher)
+        for publisher in (self._feedback, self._status, self._xml):
+            publisher.destroy()
+        self.destroy_publisher(self._metrics)
         for monitor in self._monitors:
             monitor.close()
         self._log.close()
         self.destroy_guard_condition(self._written)
+        self._last_tick = None
         del self.core
 
     def _take_up(self, policy: RestartPolicy) -> None:
@@ -288,9 +298,11 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
 
     def _make_interfaces(self) -> None:
-        self._feedback = self.create_publisher(MissionFeedback, "/mission/feedback", QOS_REQUESTS)
-        self._status = self.create_publisher(TreeStatus, "/behavior/tree_status", QOS_EVENT_LOG)
-        self._xml = self.create_publisher(String, "/behavior/tree_xml", QOS_LATCHED)
+        self._feedback = NewestPublisher(self, MissionFeedback, "/mission/feedback", QOS_REQUESTS)
+        self._status = NewestPublisher(
+            self, TreeStatus, "/behavior/tree_status", QOS_EVENT_LOG, newest=self._last_status
+        )
+        self._xml = NewestPublisher(self, String, "/behavior/tree_xml", QOS_LATCHED)
         self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
         self._topic = MissionTopic(self, take=self._on_action, refuse=self._refuse)
         # While a service waits for the journal, its group keeps others from running.
@@ -307,6 +319,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._goals = MissionGoals(
             self, submit=self._submit, cancel=self.core.cancel, when_kept=self._log.when_kept
         )
+        self._preflights = PreflightGoals(self, ask=self._ask)
 
     # -- shutdown --------------------------------------------------------------------------------
 
@@ -383,13 +396,21 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
         """Publish what the tick did."""
-        if self._status.get_subscription_count():  # a message of hundreds of nodes costs a ms
-            message = tree_status_message(mission.action_id, run, self.core.activity, duration)
-            message.header.stamp = self.get_clock().now().to_msg()
-            self._status.publish(message)
+        self._last_tick = mission.action_id, run, duration, self._now()
+        if self._status.listeners:  # a message of hundreds of nodes costs a ms
+            self._status.publish(self._last_status())
         for monitor in self._monitors:
             monitor.ticked(run)
         self._publish_progress(mission)
+
+    def _last_status(self) -> TreeStatus | None:
+        """What the last tick of a tree did; None: there was none."""
+        if self._last_tick is None:
+            return None
+        action_id, run, duration, stamp = self._last_tick
+        message = tree_status_message(action_id, run, run.activity(), duration)
+        message.header.stamp = to_time(stamp)
+        return message
 
     def problem(self, text: str) -> None:
         """Log it."""
@@ -417,10 +438,17 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self._log.when_kept(known, lambda: self._publish(progress))
 
     def _submit(self, request: MissionRequest) -> Mission:
+        self._require_active()
+        return self.core.submit(request)
+
+    def _ask(self, request: MissionRequest) -> FailureReason | None:
+        self._require_active()
+        return self.core.preflight(request)
+
+    def _require_active(self) -> None:
         if not self._active:
             text = "the executor is not active: activate it by its lifecycle services"
             raise MissionError(Code.BUSY, text)
-        return self.core.submit(request)
 
     def _kept(self, mission: Mission) -> Future:
         """Is done when everything about a mission is on disk."""
@@ -518,6 +546,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     def _report(self) -> None:
         """Keep clients informed while nothing happens, be the node's clock standing still."""
         self.core.collect_writes()
+        if self.core.waits_for_servers:  # also while no clock ticks, as before a simulation is up
+            self.wake_tree()
         if self._progress_timer is not None and not self.core.has_missions:
             self._progress_timer.cancel()  # until there is one again
         running = self.core.queue.running

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,23 @@ from behavior_executor.while_obstacle import WhileObstacle
 from behavior_ros import (
     QOS_LATCHED,
     MessageCache,
+    Need,
     ParameterSpec,
     TransformBuffer,
     TransformError,
     declare_all,
     to_time,
+    topic_need,
 )
 from behavior_tree import BehaviorTreeFactory
+
+LOOKING_NODES = (
+    *SCENE_CONDITIONS,
+    scene_nodes.WhereIs,
+    scene_nodes.WaitUntilHeld,
+    scene_nodes.WaitUntilReleased,
+)
+"""Classes of the nodes that look at the scene."""
 
 
 class SceneManager(BehaviorManager):
@@ -86,6 +96,11 @@ class SceneManager(BehaviorManager):
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the nodes of :mod:`behavior_executor.scene_nodes`."""
         register_scene_nodes(factory, self)
+
+    def needs(self) -> Mapping[str, Sequence[Need]]:
+        """A scene for the nodes that look at it."""
+        scene = topic_need(self.node, SceneObjectArray, "/scene/objects", offered_by="scene")
+        return {node_class.__name__: [scene] for node_class in LOOKING_NODES}
 
     def barriers(self) -> Mapping[str, Callable[[Any], bool]]:
         """The barrier ``scene``: results that carry a revision of the scene."""
@@ -167,13 +182,7 @@ def register_scene_nodes(factory: BehaviorTreeFactory, scene: scene_nodes.Scene)
         factory: gets the nodes.
         scene: where they look.
     """
-    looking = (
-        *SCENE_CONDITIONS,
-        scene_nodes.WhereIs,
-        scene_nodes.WaitUntilHeld,
-        scene_nodes.WaitUntilReleased,
-    )
-    for node_class in looking:
+    for node_class in LOOKING_NODES:
         factory.register_node_type(node_class, node_class.__name__, scene)
     factory.register_node_type(Counter, "Counter")
     factory.register_node_type(WhileObstacle, "WhileObstacle")

@@ -11,6 +11,7 @@ from rclpy.node import Node
 
 from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, MissionEntry, Value
 from behavior_executor.manager import BehaviorManager
+from behavior_executor.preflight import Requirement, place_of
 from behavior_executor.scene_manager import SceneManager
 from behavior_executor.tree_document import tree_document
 from behavior_executor.tree_nodes import (
@@ -20,11 +21,13 @@ from behavior_executor.tree_nodes import (
 )
 from behavior_executor.tree_run import TreeRun
 from behavior_ros import load_node_models, register_ros_nodes
+from behavior_ros.needs import NeedsServers
 from behavior_ros.node_models import NodeModelError
 from behavior_tree import (
     BehaviorTreeError,
     BehaviorTreeFactory,
     Blackboard,
+    Tree,
     write_tree_nodes_model_xml,
 )
 from behavior_tree.decider import register_decider_nodes
@@ -80,7 +83,31 @@ class TreeLoader:
         for problem in self._factory.load_warnings():
             self._warn(str(problem))
         tree_id = entry.main_tree or entry.name
-        return TreeRun(tree, tree_id=tree_id, xml=tree_document(tree, tree_id))
+        return TreeRun(
+            tree,
+            tree_id=tree_id,
+            xml=tree_document(tree, tree_id),
+            requirements=self._requirements(tree),
+        )
+
+    def _requirements(self, tree: Tree) -> list[Requirement]:
+        """What the nodes of a tree need of other nodes of ROS: as they tell, and the managers."""
+        by_type = {key: needs for each in self._managers for key, needs in each.needs().items()}
+        found = []
+        for node in tree.nodes():
+            needs = node.ros_needs() if isinstance(node, NeedsServers) else ()
+            for need in (*needs, *by_type.get(node.registration_id(), ())):
+                found.append(
+                    Requirement(
+                        need.what,
+                        need.ready,
+                        node.full_path(),
+                        place_of(node),
+                        need.offered_by,
+                        need.other_types,
+                    )
+                )
+        return found
 
     def reload(self, catalogue: MissionCatalogue) -> list[str]:
         """Read the nodes file again and try every tree file; returns what is wrong with those.

@@ -16,9 +16,10 @@ A skill is a node with an output port ``phase``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from behavior_executor.preflight import Requirement
 from behavior_tree import (
     Blackboard,
     Cause,
@@ -59,17 +60,21 @@ class TreeRun:
     somebody asks.
     """
 
-    def __init__(self, tree: Tree, *, tree_id: str, xml: str) -> None:
+    def __init__(
+        self, tree: Tree, *, tree_id: str, xml: str, requirements: Sequence[Requirement] = ()
+    ) -> None:
         """Take over a tree.
 
         Args:
             tree: freshly made.
             tree_id: ID of the main tree.
             xml: text of the tree, for monitors.
+            requirements: what its nodes need of others.
         """
         self.tree = tree
         self.tree_id = tree_id
         self.xml = xml
+        self.requirements = tuple(requirements)
         self.ticks = 0
         """Number of ticks so far."""
         self.status = NodeStatus.IDLE

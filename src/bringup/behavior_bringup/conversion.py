@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from behavior_msgs.msg import (
+    FailureCause,
     MissionAction,
     MissionFeedback,
     MissionRecord,
@@ -38,6 +39,7 @@ from behavior_bringup.viewer_geometry import (
 from behavior_executor.missions import Code
 from behavior_ros import pose_to_matrix, seconds
 from behavior_sim.judging import Disturbance, WorldObject
+from behavior_tree.cause import CauseKind
 
 TERMINAL_STATES = (MissionFeedback.FINISHED, MissionFeedback.FAILED, MissionFeedback.CANCELED)
 
@@ -85,6 +87,18 @@ def state_name(state: int) -> str:
 def mission_code(code: int) -> str:
     """Name of a reason of MissionFeedback."""
     return Code(code).name if code in list(Code) else f"code {code}"
+
+
+def failure_row(failure: FailureCause) -> dict[str, Any]:
+    """Why something failed, in plain values."""
+    kinds = {getattr(FailureCause, each.name): each.value for each in CauseKind}
+    return {
+        "kind": kinds.get(failure.kind, ""),
+        "node": failure.node,
+        "sentence": failure.sentence,
+        "evidence": failure.evidence,
+        "remedy": failure.remedy,
+    }
 
 
 def record_row(record: MissionRecord) -> dict[str, Any]:
@@ -279,7 +293,8 @@ def progress_of(feedback: MissionFeedback, *, summary: str, wall: float) -> Prog
     return Progress(
         mission=feedback.name,
         state=state_name(feedback.state),
-        summary=summary or feedback.detail,
+        # While it waits with its start, or for a lost server, the text says for what.
+        summary=summary or feedback.detail or feedback.text,
         active_path=feedback.active_path,
         skill=feedback.skill,
         phase=feedback.phase,

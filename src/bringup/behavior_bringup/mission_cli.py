@@ -20,6 +20,7 @@ def add_mission(subparsers: Any) -> None:
     mission = subparsers.add_parser("mission", help="run, list, show, pause or cancel missions")
     actions = mission.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_run(actions)
+    _add_preflight(actions)
     _add_driving(actions)
     _add_listing(actions)
     for name, kind in _CONTROLS.items():
@@ -38,9 +39,23 @@ def _command(actions: Any, name: str, text: str, run: Any) -> argparse.ArgumentP
 
 def _add_run(actions: Any) -> None:
     run = _command(actions, "run", "run a mission to its end", mission_verbs.mission_run)
-    name = run.add_argument("mission", metavar="NAME", help="as 'behavior mission list' prints it")
+    _add_mission(run)
+    _add_order(run)
+
+
+def _add_preflight(actions: Any) -> None:
+    text = "tell whether a mission could start now, and if not what is missing"
+    preflight = _command(actions, "preflight", text, mission_verbs.mission_preflight)
+    _add_mission(preflight)
+    add_json(preflight)
+
+
+def _add_mission(parser: argparse.ArgumentParser) -> None:
+    name = parser.add_argument(
+        "mission", metavar="NAME", help="as 'behavior mission list' prints it"
+    )
     completion.offer(name, completion.mission_names)
-    run.add_argument(
+    parser.add_argument(
         "--param",
         action="append",
         default=[],
@@ -48,7 +63,6 @@ def _add_run(actions: Any) -> None:
         metavar="KEY=VALUE",
         help="a parameter, see 'behavior mission show'; may be given again",
     )
-    _add_order(run)
 
 
 def _add_driving(actions: Any) -> None:

@@ -29,6 +29,24 @@ def mission_run(options: argparse.Namespace) -> int:
     return _run_steps([Step(run=options.mission, parameters=dict(options.param))], options)
 
 
+def mission_preflight(options: argparse.Namespace) -> int:
+    """Tell whether a mission could start now, and if not what is missing; nothing runs."""
+    with mission_client(options.stack) as client:
+        from behavior_bringup.conversion import failure_row, mission_code, sequence_action
+
+        step = Step(run=options.mission, parameters=dict(options.param))
+        outcome = client.preflight(sequence_action([step]))
+        code, why = mission_code(outcome.code), failure_row(outcome.failure)
+    if options.json:
+        print_json(
+            {"mission": options.mission, "can_start": outcome.succeeded, "code": code, **why}
+        )
+        return 0 if outcome.succeeded else 2 if code in WRONG_REQUESTS else 1
+    _refuse_wrong(outcome)
+    say(f"{options.mission}: {outcome.message}")
+    return 0 if outcome.succeeded else 1
+
+
 def mission_navigate(options: argparse.Namespace) -> int:
     """Drive to a pose, and show it until it ends. Ctrl-C cancels it."""
     place = Place(x=options.x, y=options.y, yaw=options.yaw, frame=options.frame)

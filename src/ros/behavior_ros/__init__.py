@@ -20,6 +20,7 @@ from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
 from behavior_ros.interfaces import code_text
 from behavior_ros.leaves import register_ros_nodes, ros_node_manifests
 from behavior_ros.message_cache import AgeSince, MessageCache
+from behavior_ros.needs import Need, action_need, service_need, topic_need
 from behavior_ros.newest_entry import NewestEntry
 from behavior_ros.node_models import NodeModel, load_node_models
 from behavior_ros.parameters import ParameterError, ParameterSpec, declare, declare_all
@@ -55,6 +56,7 @@ __all__ = [
     "GoalContext",
     "GoalOutcome",
     "MessageCache",
+    "Need",
     "NewestEntry",
     "NodeModel",
     "ParameterError",
@@ -69,6 +71,7 @@ __all__ = [
     "TransformTree",
     "WaitTimeout",
     "WorkerActionServer",
+    "action_need",
     "burst_action_client",
     "code_text",
     "create_static_transform_broadcaster",
@@ -86,9 +89,11 @@ __all__ = [
     "ros_node_manifests",
     "run",
     "seconds",
+    "service_need",
     "to_duration",
     "to_nanoseconds",
     "to_time",
+    "topic_need",
     "transform_to_matrix",
     "with_companions",
 ]

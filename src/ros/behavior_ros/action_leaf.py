@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
+from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_ros.remote_action import RemoteAction
 from behavior_ros.remote_goal import GoalOutcome, RemoteGoal
@@ -29,6 +30,7 @@ class ActionLeaf(StatefulActionNode):
 
     hub: ClassVar[LeafHub]
     model: ClassVar[NodeModel]
+    interface: ClassVar[Any]
     action: ClassVar[RemoteAction]
     goal_ports: ClassVar[InputPorts]
     result_ports: ClassVar[OutputPorts]
@@ -39,6 +41,10 @@ class ActionLeaf(StatefulActionNode):
         """Return one port per field of goal, result and feedback."""
         groups = (cls.goal_ports, cls.result_ports, cls.feedback_ports)
         return {entry.port: entry.info for group in groups for entry in group.ports}
+
+    def ros_needs(self) -> list[Need]:
+        """Return the need of the server."""
+        return self.hub.needs(self.model, self.interface)
 
     def on_start(self) -> NodeStatus:
         """Read the goal, and send it as soon as that can be done."""
@@ -144,6 +150,7 @@ def action_leaf(hub: LeafHub, model: NodeModel) -> type[ActionLeaf]:
             "__doc__": f"Runs a goal of action {model.name} ({model.type}).",
             "hub": hub,
             "model": model,
+            "interface": action_type,
             "action": hub.action(action_type, model.name),
             "goal_ports": goal_ports,
             "result_ports": result_ports,

@@ -10,6 +10,8 @@ from typing import Any
 from rclpy.node import Node
 
 from behavior_ros.message_cache import MessageCache
+from behavior_ros.needs import Need, action_need, service_need, topic_need
+from behavior_ros.node_models import NodeModel
 from behavior_ros.node_parts import node_parts
 from behavior_ros.qos import QOS_COMMAND, QOS_LATCHED, QOS_REQUESTS, QOS_SENSOR
 from behavior_ros.remote_action import RemoteAction, remote_actions
@@ -72,6 +74,23 @@ class LeafHub:
             lambda: MessageCache(self.node, message_type, topic, qos=qos),
         )
         return cache
+
+    def needs(self, model: NodeModel, interface: Any) -> list[Need]:
+        """Return what a leaf of a model needs of other nodes.
+
+        Args:
+            model: of an action, a service, or a topic to listen to
+            interface: its class
+        """
+        who = model.offered_by
+        if model.optional:
+            return []
+        if model.kind == "action":
+            return [action_need(self.action(interface, model.name), offered_by=who)]
+        if model.kind == "service":
+            client = self.service_client(interface, model.name)
+            return [service_need(self.node, client, offered_by=who)]
+        return [topic_need(self.node, interface, model.name, offered_by=who)]
 
     def _shared(self, kind: str, name: str, interface: Any, make: Callable[[], Any]) -> Any:
         key = (kind, name, interface)

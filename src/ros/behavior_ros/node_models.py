@@ -61,6 +61,10 @@ class NodeModel:
     resend: bool = False
     """Action: inputs that change while its goal runs are sent as another goal, which the server
     takes in its place, as /reach does."""
+    offered_by: str = ""
+    """Name of the node that offers the action or service, or publishes: who misses it is told."""
+    optional: bool = False
+    """Trees cope where nobody offers it or publishes: no mission waits for that."""
     condition: Mapping[str, Any] = field(default_factory=dict)
     """Values that fields of a subscriber's message must have, by name, nested with dots."""
 

@@ -97,7 +97,7 @@ class RemoteAction:
     """An action of another node; from :meth:`RemoteActions.action`."""
 
     def __init__(self, actions: RemoteActions, action_type: Any, name: str) -> None:
-        self.name = name
+        self.node, self.type, self.name = actions.node, action_type, name
         self.wall = actions.wall
         self._actions = actions
         self.client = burst_action_client(actions.node, action_type, name)

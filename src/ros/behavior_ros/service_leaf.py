@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
+from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_ros.result_cause import reported, result_code
 from behavior_ros.server_watch import server_lost
@@ -28,6 +29,7 @@ class ServiceLeaf(StatefulActionNode):
 
     hub: ClassVar[LeafHub]
     model: ClassVar[NodeModel]
+    interface: ClassVar[Any]
     client: ClassVar[Any]
     request_ports: ClassVar[InputPorts]
     response_ports: ClassVar[OutputPorts]
@@ -37,6 +39,10 @@ class ServiceLeaf(StatefulActionNode):
         """Return one port per field of request and response."""
         groups = (cls.request_ports, cls.response_ports)
         return {entry.port: entry.info for group in groups for entry in group.ports}
+
+    def ros_needs(self) -> list[Need]:
+        """Return the need of the server."""
+        return self.hub.needs(self.model, self.interface)
 
     def on_start(self) -> NodeStatus:
         """Read the request, and send it if the server is there."""
@@ -111,6 +117,7 @@ def service_leaf(hub: LeafHub, model: NodeModel) -> type[ServiceLeaf]:
             "__doc__": f"Calls service {model.name} ({model.type}).",
             "hub": hub,
             "model": model,
+            "interface": service_type,
             "client": hub.service_client(service_type, model.name),
             "request_ports": request_ports,
             "response_ports": OutputPorts(response, "response", request_ports.names()),

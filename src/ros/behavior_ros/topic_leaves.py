@@ -11,6 +11,7 @@ from behavior_ros.field_values import plain
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
+from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_tree import (
     ConditionNode,
@@ -66,12 +67,16 @@ class Subscription:
         message_type, sections = load_interface(model.type, "msg")
         (section,) = inlined(sections, model.inline)
         self.ports = OutputPorts(section, "message", set())
-        self._model = model
+        self._hub, self._type, self._model = hub, message_type, model
         self._answers: WeakKeyDictionary[TreeNode, bool] = WeakKeyDictionary()
         """Whether a message was as asked for when these leaves looked last."""
         self._cache = hub.message_cache(message_type, model.name, latched=model.latched)
         if self._cache is not None:  # there is none where classes are made for their ports only
             self._cache.add_callback(self._receive)
+
+    def needs(self) -> list[Need]:
+        """Return the need of somebody who publishes."""
+        return self._hub.needs(self._model, self._type)
 
     def _receive(self, message: Any) -> None:
         if self._answers:
@@ -118,6 +123,10 @@ class NewestMessageLeaf(ConditionNode):
         """Return one port per field."""
         return {entry.port: entry.info for entry in cls.subscription.ports.ports}
 
+    def ros_needs(self) -> list[Need]:
+        """Return the need of somebody who publishes."""
+        return self.subscription.needs()
+
     def tick(self) -> NodeStatus:
         """Look."""
         problem = self.subscription.problem(self)
@@ -140,6 +149,10 @@ class WaitForMessageLeaf(StatefulActionNode):
     def provided_ports(cls) -> dict[str, PortInfo]:
         """Return one port per field."""
         return {entry.port: entry.info for entry in cls.subscription.ports.ports}
+
+    def ros_needs(self) -> list[Need]:
+        """Return the need of somebody who publishes."""
+        return self.subscription.needs()
 
     def on_start(self) -> NodeStatus:
         """Begin to wait."""

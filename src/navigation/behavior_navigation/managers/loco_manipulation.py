@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import MissionAction
@@ -17,7 +17,14 @@ from behavior_navigation.rules.behavior_call import (
     register_behavior_nodes,
 )
 from behavior_navigation.rules.calls import CallResult
-from behavior_ros import ParameterSpec, RemoteAction, code_text, remote_actions
+from behavior_ros import (
+    Need,
+    ParameterSpec,
+    RemoteAction,
+    action_need,
+    code_text,
+    remote_actions,
+)
 from behavior_tree import BehaviorTreeFactory
 
 PARAMETERS = (
@@ -57,6 +64,10 @@ class LocoManipulationManager(NavigationManager):
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the node runBehavior."""
         register_behavior_nodes(factory, self.run, lambda: self.state.now)
+
+    def needs(self) -> Mapping[str, Sequence[Need]]:
+        """The other executor, for whoever runs a behavior."""
+        return {"runBehavior": [action_need(self._action)]}
 
     def run(self, name: str, parameters: Mapping[str, str]) -> RemoteBehavior:
         """Start a behavior."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from behavior_msgs.action import LoadTile
@@ -25,8 +26,10 @@ from behavior_ros import (
     AgeSince,
     End,
     GoalOutcome,
+    Need,
     ParameterSpec,
     RemoteGoal,
+    action_need,
     code_text,
     declare,
     remote_actions,
@@ -112,6 +115,10 @@ class MapManager(NavigationManager):
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the nodes of :mod:`behavior_navigation.rules.map_nodes`."""
         register_map_nodes(factory, self.change)
+
+    def needs(self) -> Mapping[str, Sequence[Need]]:
+        """The map loader, for whoever loads tiles."""
+        return {"loadTile": [action_need(self._loader)]} if self.change.enabled else {}
 
     def pre_tick(self, now: float) -> None:
         """Take in the map loader's answer."""

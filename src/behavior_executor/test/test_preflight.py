@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mission waits for what its trees need, or says before anything starts what is missing."""
+
+from pathlib import Path
+
+import pytest
+from core_bench import Bench
+
+from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, State
+from behavior_executor.preflight import Requirement, failure_of, missing_of, place_of
+from behavior_executor.tree_run import TreeRun
+from behavior_tree import CauseKind, TreeNode
+
+PATIENCE = 5.0
+
+
+class Servers:
+    """A core whose nodes `Server` and `Wait` need servers that come and go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.there: set[str] = set()
+        self.bench = Bench(folder, preflight_patience=PATIENCE)
+        self.core = self.bench.core
+        self.core._load = self._load
+
+    def _load(self, entry, values) -> TreeRun:
+        made = self.bench._load(entry, values)
+        needing = [n for n in made.tree.nodes() if n.registration_id() in ("Server", "Wait")]
+        return TreeRun(
+            made.tree, tree_id="", xml="", requirements=[self.requirement(n) for n in needing]
+        )
+
+    def requirement(self, node: TreeNode) -> Requirement:
+        name = f"/{node.registration_id().lower()}"
+        return Requirement(
+            f"action {name} (a/action/B)",
+            lambda: name in self.there,
+            node.full_path(),
+            place_of(node),
+            offered_by="kitchen",
+        )
+
+    @property
+    def told(self) -> list[tuple]:
+        return self.bench.managers[0].told
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Servers:
+    return Servers(tmp_path)
+
+
+def test_a_mission_waits_for_its_servers_and_then_runs(servers: Servers) -> None:
+    mission = servers.bench.submit("server")
+    servers.bench.tick()
+    assert mission.state is State.INITIALIZING
+    assert (
+        mission.text
+        == "waits with its start for what is not there yet: action /server (a/action/B)"
+    )
+    assert servers.told == [], "no manager hears of it yet"
+    servers.bench.tick(PATIENCE - 1.0)
+    assert mission.state is State.INITIALIZING
+    servers.there.add("/server")
+    servers.bench.tick()
+    assert mission.code is Code.SUCCESS
+    assert servers.told == [("started", "a"), ("ended", Code.SUCCESS)]
+    assert [state for _, state in servers.bench.events] == [
+        State.WAITING,
+        State.INITIALIZING,
+        State.INITIALIZING,
+        State.RUNNING,
+        State.FINISHED,
+    ]
+    assert mission.text == "done"
+
+
+def test_a_mission_says_before_anything_starts_what_is_missing(servers: Servers) -> None:
+    mission = servers.bench.submit("server")
+    servers.bench.tick()
+    servers.bench.tick(PATIENCE)
+    assert (mission.state, mission.code) == (State.FAILED, Code.SERVER_LOST)
+    assert servers.told == []
+    why = mission.failure
+    assert why is not None
+    assert why.cause is not None
+    assert why.cause.kind is CauseKind.SERVER_LOST
+    assert why.path.startswith("Server")
+    assert why.cause.evidence == "action /server"
+    assert "start the node 'kitchen'" in why.cause.remedy
+    file = servers.bench.folder / "server.xml"
+    for words in (
+        "not started",
+        "waited 5 s",
+        "action /server (a/action/B)",
+        why.path,
+        f"{file}:3",
+    ):
+        assert words in mission.text
+    servers.there.add("/server")
+    assert servers.bench.run("server").code is Code.SUCCESS
+
+
+def test_a_mission_that_waits_for_servers_can_be_cancelled(servers: Servers) -> None:
+    mission = servers.bench.submit("forever")
+    servers.bench.tick()
+    servers.core.cancel("")
+    assert (mission.state, mission.code) == (State.CANCELED, Code.CANCELED_BY_CLIENT)
+    assert servers.told == []
+    servers.bench.tick()
+    assert servers.bench.run("good").code is Code.SUCCESS
+
+
+def sequence(*names: str) -> MissionRequest:
+    steps = tuple(MissionRequest(f"a#{i}", name=name) for i, name in enumerate(names, 1))
+    return MissionRequest("a", kind=Kind.SEQUENCE, steps=steps)
+
+
+def test_the_servers_of_all_steps_are_there_before_the_first_step(servers: Servers) -> None:
+    mission = servers.core.submit(sequence("good", "server", "server"))
+    servers.bench.tick()
+    servers.bench.tick(PATIENCE)
+    assert mission.code is Code.SERVER_LOST
+    assert mission.steps_done == 0
+    assert "action /server" in mission.text
+    assert servers.told == []
+
+
+def test_a_server_that_went_away_between_two_steps_is_waited_for(servers: Servers) -> None:
+    servers.there.add("/server")
+    mission = servers.core.submit(sequence("good", "server"))
+    servers.bench.tick()
+    servers.there.clear()
+    while mission.steps_done == 0:
+        servers.bench.tick()
+    servers.bench.tick()
+    assert mission.state is State.RUNNING
+    assert "waits with its start" in mission.text
+    paused = MissionRequest("", kind=Kind.PAUSE)
+    servers.core.submit(paused)
+    servers.there.add("/server")
+    servers.bench.tick()
+    assert mission.state is State.PAUSED
+    servers.core.submit(MissionRequest("", kind=Kind.RESUME))
+    servers.bench.tick()
+    assert mission.code is Code.SUCCESS
+
+
+def test_the_question_is_answered_without_running(servers: Servers) -> None:
+    assert servers.core.preflight(MissionRequest("q", name="good")) is None
+    why = servers.core.preflight(sequence("good", "server"))
+    assert why is not None
+    assert "action /server" in why.text
+    assert "waited" not in why.text
+    assert servers.bench.events == []
+    with pytest.raises(MissionError) as unknown:
+        servers.core.preflight(MissionRequest("q", name="goood"))
+    assert unknown.value.code is Code.UNKNOWN_MISSION
+    with pytest.raises(MissionError) as broken:
+        servers.core.preflight(MissionRequest("q", name="unknown_node"))
+    assert broken.value.code is Code.INVALID_TREE
+    servers.bench.submit("good")
+    servers.bench.tick()
+    with pytest.raises(MissionError) as busy:
+        servers.core.preflight(MissionRequest("q", name="good"))
+    assert busy.value.code is Code.BUSY
+
+
+def needing(what: str, there: bool = False, **more: object) -> Requirement:
+    return Requirement(what, lambda: there, "main/Pick::4", "job.xml:12", **more)
+
+
+def test_each_thing_is_told_once_with_all_who_need_it() -> None:
+    missing = missing_of(
+        [needing("action /pick (p/action/Pick)")] * 3 + [needing("topic /t", True)]
+    )
+    why = failure_of(missing)
+    assert why.text == (
+        "not started, as not everything is there that it needs: action /pick (p/action/Pick) for "
+        "main/Pick::4 (job.xml:12) and 2 more nodes: start the nodes that offer it"
+    )
+
+
+def test_a_name_of_another_type_is_told() -> None:
+    why = failure_of([needing("topic /t (a/msg/B)", other_types=lambda: ["a/msg/C"])])
+    assert "topic /t (a/msg/B), which is there with another type, a/msg/C, for" in why.text
+
+
+def test_many_things_are_told_shortly() -> None:
+    why = failure_of([needing(f"service /{i} (a/srv/B)", offered_by="x") for i in range(40)])
+    assert "and 30 more" in why.text
+    assert len(why.text) < 2000
