@@ -28,7 +28,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml", "behavior.yaml"]),
         *(
             (f"share/{PACKAGE}/{dirname(file)}", [file])
-            for pattern in ("config/**/*.yaml", "trees/**/*.xml")
+            for pattern in ("config/**/*.*", "trees/**/*.xml")
             for file in glob(pattern, root_dir=SOURCE, recursive=True)
         ),
     ],

@@ -37,11 +37,20 @@ def interface_prefix(layout: Layout) -> Path:
         or file.name in {"CMakeLists.txt", "package.xml"}
     ]
     value = digest(
-        (*definitions, layout.root / "requirements-ros.txt", layout.constraints),
+        (*definitions, layout.root / "requirements-ros.txt"),
         base=layout.root,
-        salt=(BUILD_RECIPE, sys.implementation.cache_tag, platform.machine()),
+        salt=(
+            *(BUILD_RECIPE, sys.implementation.cache_tag, platform.machine()),
+            *_build_versions(layout.constraints),
+        ),
     )
     return layout.cache / value
+
+
+def _build_versions(constraints: Path) -> list[str]:
+    """Of what the build generates code with and compiles against; other wheels do not matter."""
+    lines = constraints.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.startswith("ros-")]
 
 
 def ensure_interfaces(layout: Layout) -> bool:

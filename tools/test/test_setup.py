@@ -166,6 +166,10 @@ def test_interfaces_are_cached_by_their_definitions(layout, monkeypatch):
     (second.root / "src/msgs/some_msgs/msg/A.msg").write_text("int64 a\n")
     assert interfaces.ensure_interfaces(second)
     assert len(set(built)) == 2
+    (second.root / "constraints.txt").write_text("pytest==9.2.0\n")
+    assert not interfaces.ensure_interfaces(second)
+    (second.root / "constraints.txt").write_text("ros-rosidl-pycommon==4.6.6\n")
+    assert interfaces.ensure_interfaces(second)
 
 
 def test_interrupted_interface_build_is_repeated(layout, monkeypatch):

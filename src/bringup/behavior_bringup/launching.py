@@ -22,6 +22,8 @@ from launch_ros.actions import Node
 from behavior_packages.interpreter import interpreter
 
 LAUNCH_FILE = "bringup.launch.py"
+RESPAWN_DELAY = 1.0
+"""[s] from the end of a process to its next start."""
 PLAN = ("behavior_packages.programs", "behavior_bringup.launch_plan.main")
 
 
@@ -32,6 +34,7 @@ def launch_arguments() -> list[Any]:
     arguments it has, is known when it is brought up.
     """
     arguments = {"world": {"default": "", "help": "which one is brought up; empty: the default"}}
+    respawn = {"default": "0", "help": "how often a process of ours that ends is started again"}
     if any(word.endswith(LAUNCH_FILE) for word in sys.argv):
         chosen = [word.removeprefix("world:=") for word in sys.argv if word.startswith("world:=")]
         # Where something is wrong, bringing it up says so: launch would blame this file's syntax.
@@ -39,19 +42,31 @@ def launch_arguments() -> list[Any]:
             arguments = _answer(world=chosen[-1] if chosen else None)
     return [
         DeclareLaunchArgument(name, default_value=argument["default"], description=argument["help"])
-        for name, argument in arguments.items()
+        for name, argument in {**arguments, "respawn": respawn}.items()
     ]
 
 
 def launch_processes(context: Any) -> list[Any]:
     """The processes of the world that was chosen; the launch file calls it."""
     given = dict(context.launch_configurations)
+    respawn = _count(given.get("respawn", "0"))
     folder = tempfile.mkdtemp(prefix="behavior-", dir=launch_config.log_dir)
     plan = _answer(world=given.get("world") or None, given=given, folder=folder)
     for name in plan["unset"]:
         os.environ.pop(name, None)
     os.environ.update(plan["set"])  # the processes inherit this one's environment
-    return [_action(process) for process in plan["processes"]]
+    return [_action(process, respawn) for process in plan["processes"]]
+
+
+def _count(text: str) -> int:
+    """The argument `respawn`.
+
+    Raises:
+        RuntimeError: it is no number of times.
+    """
+    if not text.isdecimal():
+        raise RuntimeError(f"respawn:={text}: write how often, like respawn:=3")
+    return int(text)
 
 
 def _answer(**request: Any) -> dict[str, Any]:
@@ -73,8 +88,10 @@ def _answer(**request: Any) -> dict[str, Any]:
     return answer
 
 
-def _action(process: dict[str, Any]) -> Any:
-    """One process; the launch ends with a process of ours, not with a window that is closed."""
+def _action(process: dict[str, Any], respawn: int) -> Any:
+    """One process; the launch ends with a process of ours that ends once more than it is started
+    again, not with a window that is closed.
+    """
     name = process["name"]
     if program := process.get("program"):
         return Node(
@@ -90,5 +107,21 @@ def _action(process: dict[str, Any]) -> Any:
         cmd=process["command"],
         name=name,
         output="screen",
-        on_exit=[Shutdown(reason=f"the process '{name}' ended")],
+        respawn=respawn > 0,
+        respawn_delay=RESPAWN_DELAY,
+        respawn_max_retries=respawn,
+        on_exit=_Ended(name, respawn),
     )
+
+
+class _Ended:
+    """What the end of a process brings about: nothing while launch starts it again."""
+
+    def __init__(self, name: str, respawn: int) -> None:
+        self._name, self._left = name, respawn
+
+    def __call__(self, event: Any, context: Any) -> list[Any]:
+        if self._left > 0:
+            self._left -= 1
+            return []
+        return [Shutdown(reason=f"the process '{self._name}' ended")]

@@ -288,7 +288,7 @@ def host_command(process: Process, parameters: Path) -> list[str]:
     """The command line of a process that hosts nodes of ours."""
     targets = [f"{node.target}:=__node={node.name}" for node in process.nodes]
     return [
-        *(sys.executable, "-m", "behavior_ros.host"),
+        *(sys.executable, "-m", "behavior_packages.node_program", "behavior_ros.host.script"),
         *(word for target in targets for word in ("--node", target)),
         *("--ros-args", *enclave_arguments(process.name), "--params-file", str(parameters)),
     ]

@@ -47,6 +47,14 @@ def test_the_shipped_stacks_are_valid() -> None:
         assert "rviz" not in names
 
 
+@pytest.mark.parametrize("world", ["block_stacking", "bin_stacking", "navigation"])
+def test_on_a_distribution_rviz_opens_a_layout_that_is_installed(world: str) -> None:
+    processes = resolve(load_stack(stack_file(world)), environment="distribution")
+    (rviz,) = (process.program for process in processes if process.name == "rviz")
+    assert rviz is not None
+    assert Path(rviz.arguments[1]).is_file()
+
+
 @pytest.mark.parametrize("cameras", [False, True])
 def test_cameras_and_true_poses_exclude_each_other(cameras: bool) -> None:
     stack = load_stack(stack_file("block_stacking"))

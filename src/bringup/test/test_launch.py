@@ -111,7 +111,7 @@ def test_every_argument_of_the_world_is_a_launch_argument(
     words = ["ros2", "launch", "behavior_bringup", "bringup.launch.py", f"world:={world}"]
     monkeypatch.setattr(sys, "argv", words)
     arguments = declared(launch_file)
-    assert list(arguments) == list(load_stack(stack_file(world)).arguments)
+    assert list(arguments) == [*load_stack(stack_file(world)).arguments, "respawn"]
     assert arguments["world"]["default_value"] == world
     assert all(isinstance(each["default_value"], str) for each in arguments.values())
 
@@ -120,12 +120,12 @@ def test_included_in_another_launch_file_it_leaves_the_stacks_defaults_to_the_st
     launch_file: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["ros2", "launch", "mine.launch.py", "world:=of_mine"])
-    assert list(declared(launch_file)) == ["world"]
+    assert list(declared(launch_file)) == ["world", "respawn"]
 
 
 def test_a_wrong_request_is_one_sentence(launch_file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["ros2", "launch", "x", "bringup.launch.py", "world:=dor"])
-    assert list(declared(launch_file)) == ["world"]
+    assert list(declared(launch_file)) == ["world", "respawn"]
     with pytest.raises(RuntimeError, match=r"^There is no world 'dor': did you mean 'door'"):
         actions_of(launch_file, world="dor")
 
@@ -162,6 +162,24 @@ def test_the_distributions_programs_replace_ours(launch_file: Any) -> None:
     assert "robot_state_publisher" not in " ".join(actions["skills"].keywords["cmd"])
     (description,) = actions["robot_state_publisher"].keywords["parameters"]
     assert 'link name="tool"' in description["robot_description"]
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("respawn", [0, 2])
+def test_a_process_is_started_again_as_often_as_asked(launch_file: Any, respawn: int) -> None:
+    """launch itself starts it again; what ends all of them is told at every end."""
+    skills = actions_of(launch_file, world="", respawn=str(respawn))["skills"].keywords
+    assert skills["respawn"] is (respawn > 0)
+    assert skills["respawn_max_retries"] == respawn
+    ends = [skills["on_exit"](None, None) for _ in range(respawn + 1)]
+    assert ends[:-1] == [[]] * respawn
+    (shutdown,) = ends[-1]
+    assert shutdown.keywords["reason"] == "the process 'skills' ended"
+
+
+def test_a_wrong_number_of_starts_is_one_sentence(launch_file: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"^respawn:=often: write how often, like respawn:=3$"):
+        actions_of(launch_file, world="", respawn="often")
 
 
 ONLY_THE_DISTRIBUTIONS = """

@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import AutonomyLevel, LocalizationResult, MissionAction
 from behavior_msgs.srv import DisturbNavigation
@@ -17,6 +19,8 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from behavior_bringup.client import new_context
 from behavior_bringup.session import temporary_stack
@@ -27,6 +31,9 @@ from behavior_ros import QOS_LATCHED, QOS_SENSOR
 from behavior_ros.closing import destroy_node
 
 pytestmark = pytest.mark.timeout(600)
+RVIZ = Path(__file__).parents[3] / "config" / "navigation" / "navigation.rviz"
+RVIZ_TYPES = {"Map": "OccupancyGrid"}
+"""Message types of the displays whose name is another."""
 Corners = list[tuple[float, float]]
 
 
@@ -77,6 +84,11 @@ class Operator:
         self.wait(answer.done, "disturbance")
         assert answer.result().code == 0, answer.result().message
 
+    def publishers(self, topic: str) -> list[TopicEndpointInfo]:
+        """Who publishes on a topic, as soon as anybody does."""
+        self.wait(lambda: self._node.count_publishers(topic), f"a publisher on {topic}")
+        return self._node.get_publishers_info_by_topic(topic)
+
     def close(self) -> None:
         self._executor.shutdown(timeout_sec=1.0)
         destroy_node(self._node)
@@ -115,11 +127,30 @@ def test_missions_end_when_and_as_they_should() -> None:
     with temporary_stack(stack, world="navigation", arguments={"speed": 8.0, "headless": True}):
         operator = Operator()
         try:
+            rviz_shows_what_is_there(operator)
             routes_are_driven(operator)
             bad_requests_change_nothing(operator)
             ends_have_their_codes(operator)
         finally:
             operator.close()
+
+
+def rviz_shows_what_is_there(operator: Operator) -> None:
+    """Every topic of the layout is published, with the display's type and a fitting quality."""
+    layout = yaml.safe_load(RVIZ.read_text(encoding="utf-8"))
+    for display in layout["Visualization Manager"]["Displays"]:
+        if not (topic := display.get("Topic")):
+            continue
+        kind = display["Class"].rpartition("/")[2]
+        publishers = operator.publishers(topic["Value"])
+        assert publishers, topic["Value"]
+        for publisher in publishers:
+            assert publisher.topic_type.rpartition("/")[2] == RVIZ_TYPES.get(kind, kind)
+            offered, asked = publisher.qos_profile, topic["Durability Policy"]
+            latched = offered.durability is DurabilityPolicy.TRANSIENT_LOCAL
+            assert latched or asked == "Volatile", topic["Value"]
+            reliable = offered.reliability is ReliabilityPolicy.RELIABLE
+            assert reliable or topic["Reliability Policy"] == "Best Effort", topic["Value"]
 
 
 def routes_are_driven(operator: Operator) -> None:

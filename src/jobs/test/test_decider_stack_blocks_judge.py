@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from test_stack_blocks_judge import block, stacked
 
-from behavior_jobs.judges.decider_stack_blocks import MISSION, FourDisturbances
+from behavior_jobs.judges.decider_stack_blocks import LATEST, MISSION, FourDisturbances
 from behavior_jobs.judges.stack_blocks import ORDER
 from behavior_sim.judging import Disturbance, Situation
 
@@ -48,6 +48,14 @@ def test_an_episode_has_one_disturbance_of_each_kind_and_the_same_again(seed: in
     assert [(time, what.cause) for time, _, what in again] == [
         (time, what.cause) for time, _, what in done
     ]
+
+
+def test_the_whole_tower_is_left_alone_when_the_job_is_about_to_end() -> None:
+    """Else an episode may end between a knock and the first look at what it did."""
+    stands = 4 * 6.5 - 2.5
+    touched = [time for seed in range(60) for time, _, _ in played(seed)[0] if time > stands]
+    assert touched
+    assert max(touched) < stands + LATEST + 0.25
 
 
 def test_seeds_differ() -> None:

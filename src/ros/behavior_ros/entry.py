@@ -56,13 +56,13 @@ def run(factories: Sequence[Callable[[], Node]], args: Sequence[str] | None = No
         print(f"wrong ROS arguments: {error}", file=sys.stderr)
         return 2
     nodes: list[Node] = []
-    try:
-        with _StopSignals() as stop:
+    with _StopSignals() as stop:
+        try:
             return _run(factories, nodes, stop)
-    finally:
-        for node in with_companions(nodes):
-            _destroy(node)
-        rclpy.try_shutdown()
+        finally:
+            for node in with_companions(nodes):
+                _destroy(node)
+            rclpy.try_shutdown()
 
 
 def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _StopSignals) -> int:

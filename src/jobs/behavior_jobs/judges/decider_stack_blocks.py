@@ -17,6 +17,11 @@ from behavior_sim.moments import Moment, put
 
 KNOCK = (0.015, 0.04)
 """[N s] of the impulse that knocks the tower's top: 0.2 to 0.6 m/s."""
+HEIGHT = 4
+"""Blocks of the whole tower."""
+LATEST = 1.5
+"""[s] after which nobody touches the whole tower any more: the hand retreats, the job looks on for
+1 s, and is over some 2 s after the last block stands."""
 
 
 class FourDisturbances:
@@ -32,12 +37,16 @@ class FourDisturbances:
         self._random = np.random.default_rng([seed, 4])
         self._move = self._moment(1, 4, 0.2, 1.5)
         self._steal = self._moment(1, 4, 0.1, 1.2)
-        self._knock = self._moment(2, 4, 0.0, 2.0)
-        self._take = self._moment(1, 4, 0.0, 2.0)
+        self._knock = self._moment(2, HEIGHT, 0.0, 2.0, of_tower=True)
+        self._take = self._moment(1, HEIGHT, 0.0, 2.0, of_tower=True)
 
-    def _moment(self, first: int, last: int, earliest: float, latest: float) -> Moment:
+    def _moment(
+        self, first: int, last: int, earliest: float, latest: float, *, of_tower: bool = False
+    ) -> Moment:
         nth = int(self._random.integers(first, last + 1))
-        return Moment(nth=nth, delay=float(self._random.uniform(earliest, latest)))
+        delay = float(self._random.uniform(earliest, latest))
+        whole = of_tower and nth == HEIGHT
+        return Moment(nth=nth, delay=min(delay, LATEST) if whole else delay)
 
     def due(self, situation: Situation) -> Disturbance | None:
         """See `DisturbancePlan`."""
