@@ -15,6 +15,7 @@ import sys
 import tempfile
 from typing import Any
 
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, Shutdown
 from launch.logging import launch_config
 from launch_ros.actions import Node
@@ -52,10 +53,30 @@ def launch_processes(context: Any) -> list[Any]:
     respawn = _count(given.get("respawn", "0"))
     folder = tempfile.mkdtemp(prefix="behavior-", dir=launch_config.log_dir)
     plan = _answer(world=given.get("world") or None, given=given, folder=folder)
+    _check_programs(plan["processes"])
     for name in plan["unset"]:
         os.environ.pop(name, None)
     os.environ.update(plan["set"])  # the processes inherit this one's environment
     return [_action(process, respawn) for process in plan["processes"]]
+
+
+def _check_programs(processes: list[dict[str, Any]]) -> None:
+    """Before the first process: launch would leave those behind that it had started.
+
+    Raises:
+        RuntimeError: a program's package is not installed.
+    """
+    for process in processes:
+        package = process.get("program", {}).get("package")
+        try:
+            _ = package and get_package_prefix(package)
+        except PackageNotFoundError:
+            apt = f"ros-{os.environ.get('ROS_DISTRO', 'jazzy')}-{package.replace('_', '-')}"
+            raise RuntimeError(
+                f"the process '{process['name']}' needs the package '{package}':"
+                f" 'sudo apt install {apt}' brings it"
+                + (", headless:=true does without" if process["name"] == "rviz" else "")
+            ) from None
 
 
 def _count(text: str) -> int:

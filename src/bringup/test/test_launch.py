@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import types
@@ -54,7 +55,19 @@ class LaunchDescription(Action):
 
 
 @pytest.fixture
-def launch_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The marks of the installed packages whose programs a distribution brings."""
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    for package in ("robot_state_publisher", "rviz2"):
+        (index / package).touch()
+    prefixes = [str(tmp_path), *filter(None, [os.environ.get("AMENT_PREFIX_PATH")])]
+    monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join(prefixes))
+    return index
+
+
+@pytest.fixture
+def launch_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, programs: Path) -> Any:
     stand_ins = {
         "launch": {"LaunchDescription": LaunchDescription},
         "launch.actions": {
@@ -182,13 +195,21 @@ def test_a_wrong_number_of_starts_is_one_sentence(launch_file: Any) -> None:
         actions_of(launch_file, world="", respawn="often")
 
 
+@pytest.mark.usefixtures("at_once")
+def test_nothing_starts_where_a_program_is_missing(launch_file: Any, programs: Path) -> None:
+    (programs / "rviz2").unlink()
+    with pytest.raises(RuntimeError, match=r"'sudo apt install ros-\w+-rviz2' brings it, headless"):
+        actions_of(launch_file, world="")
+    assert "skills" in actions_of(launch_file, world="", headless="true")
+
+
 ONLY_THE_DISTRIBUTIONS = """
 import sys, types
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
         root = name.partition(".")[0]
-        ours = ("behavior_packages", "behavior_bringup", "yaml", "_yaml")
+        ours = ("behavior_packages", "behavior_bringup", "yaml", "_yaml", "ament_index_python")
         if root not in sys.stdlib_module_names and root not in ours:
             raise ImportError(f"{name} is not the distribution's")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fakes import FakeWorld, context_of
 
-from behavior_motion import JointLimits
+from behavior_motion import JointLimits, MotionError
 from behavior_motion.servo.controller import difference
 from behavior_skills.arm.planning import PlanningWorld
 from behavior_skills.arm.reach import PERIOD, ReachSkill
@@ -228,6 +228,24 @@ def test_obstacles_are_switched_while_it_moves(rig):
     assert caught.value.failure is FailureCode.BLOCKED
     assert "wall" in str(caught.value)
     assert rig[1].planner.distance(world.q).distance > 0.005
+
+
+def test_what_is_lost_may_be_touched_and_switched_off_and_come_back(rig):
+    """Held blocks are lost from sight now and then: that is no reason to refuse a goal."""
+    world = rig[0]
+    world.add("block", 0.7, 0.3, 0.03, size=(0.05, 0.05, 0.05))
+    world.add("wall", 0.55, 0.0, 0.2, size=(0.5, 0.04, 0.4))
+    world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
+    world.target = down(0.5, -0.25, 0.2)
+    world.hidden |= {"block", "wall"}
+    world.seen_at = dict.fromkeys(world.seen_at, -10.0)
+    world.at.append((0.3, world.hidden.clear))
+    skill = skill_of(rig, may_touch=("block",), obstacles_off=("wall",))
+    skill.run()
+    assert not world.at
+    assert skill.plans == 0
+    with pytest.raises(MotionError, match="no such name 'blok'; did you mean 'block'"):
+        skill_of(rig, may_touch=("blok",)).run()
 
 
 def test_a_target_in_an_obstacle_or_out_of_reach_ends_with_its_code(rig):

@@ -145,8 +145,8 @@ class ReachSkill(Skill):
     _recent: deque[tuple[float, Array, Array, float]] = field(default_factory=deque)
     """Time, joints, target and distance of the last steps."""
     _seen: Mapping[str, ObjectView] | None = None
-    _off: list[str] | None = None
-    """Names of the objects that are switched off; None: nothing has been looked at yet."""
+    _pairs: list[tuple[str, str]] | None = None
+    """What may touch what; None: nothing has been looked at yet."""
     _behind_since: float | None = None
     _restarts: int = 0
     _there_since: float | None = None
@@ -302,19 +302,19 @@ class ReachSkill(Skill):
             return
         self._seen = objects
         self.world.sync(objects, self.hand.held)
-        off = self.request.switched_off(objects)
-        if off != self._off:
-            self._off = off
+        pairs = self._allowed(objects)
+        if pairs != self._pairs:
+            self._pairs = pairs
             self._switches.close()
-            self._allow_touch()
-            pairs = [(glob.escape(name), "*") for name in off]
             self._switches.enter_context(self.world.planner.scene.allowing(pairs))
 
-    def _allow_touch(self) -> None:
-        wanted = self.request.may_touch
-        names = [ANYTHING] if ANYTHING in wanted else [glob.escape(name) for name in wanted]
-        scene = self.world.planner.scene
-        self._switches.enter_context(scene.allowing([("*", name) for name in names]))
+    def _allowed(self, objects: Mapping[str, ObjectView]) -> list[tuple[str, str]]:
+        """Pairs that may touch: with what is not known where it is at present, nothing touches."""
+        lost = objects.keys() - set(self.world.planner.scene.object_names())
+        off = [name for name in self.request.switched_off(objects) if name not in lost]
+        touched = [name for name in self.request.may_touch if name not in lost]
+        names = [ANYTHING] if ANYTHING in touched else [glob.escape(name) for name in touched]
+        return [*(("*", name) for name in names), *((glob.escape(name), "*") for name in off)]
 
     def _follow_target(self) -> None:
         """A target that has moved on is reason to look anew."""
