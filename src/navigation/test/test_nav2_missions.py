@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -128,3 +129,82 @@ def test_services_pause_and_resume_a_tree_of_nav2s(spinner: Spinner, tmp_path: P
     assert [each.success for each in answers] == [False, True, False, True, False]
     assert "is not paused" in answers[0].message
     assert "is paused already" in answers[2].message
+
+
+NODES = """
+  {node: ComputePathToPose, action: /compute_path_to_pose,
+   type: nav2_msgs/action/ComputePathToPose},
+  {node: FollowPath, action: /follow_path, type: nav2_msgs/action/FollowPath, resend: true},
+  {node: NavigateToPose, action: /navigate_to_pose, type: nav2_msgs/action/NavigateToPose},
+  {node: ClearLocalCostmap, service: /local_costmap/clear_entirely_local_costmap,
+   type: nav2_msgs/srv/ClearEntireCostmap}
+"""
+NAVIGATE = """
+  <RecoveryNode number_of_retries="1" name="navigate">
+    <PipelineSequence>
+      <RateController hz="5.0">
+        <ComputePathToPose name="plan" goal='{goal}' path="{path}" error_code="{plan_error}"/>
+      </RateController>
+      <FollowPath name="follow" path="{path}" error_code="{follow_error}"/>
+    </PipelineSequence>
+    <Sequence>
+      <WouldAControllerRecoveryHelp error_code="{follow_error}"/>
+      <ClearLocalCostmap name="clear"/>
+    </Sequence>
+  </RecoveryNode>
+"""
+
+
+def pose_text(x: float, frame: str = "map") -> str:
+    """A pose as a port's text."""
+    pose = {"header": {"frame_id": frame}, "pose": {"position": {"x": x}}}
+    return "json:" + json.dumps(pose)
+
+
+@pytest.fixture
+def nav2(spinner: Spinner) -> Any:
+    from nav2_servers import Nav2Servers
+
+    node = spinner.node("nav2")
+    return Nav2Servers(node, speed=2.0)
+
+
+@NAV2
+def test_a_mission_drives_by_nav2s_planner_controller_and_costmap(
+    spinner: Spinner, tmp_path: Path, nav2: Any
+) -> None:
+    nav2.wall = 1.0
+    executor(spinner, tmp_path, NAVIGATE.replace("{goal}", pose_text(2.0)), NODES)
+    with MissionClient() as client:
+        assert client.run("drive").succeeded
+    assert nav2.at == pytest.approx((2.0, 0.0), abs=1e-6)
+    assert nav2.goals.count("clear") == 1
+    before = nav2.goals[: nav2.goals.index("clear")]
+    assert before.count("plan") >= 2  # the path is renewed while it is followed
+    assert before.count("follow") >= 2
+
+
+@NAV2
+def test_what_nav2s_planner_says_is_why_a_drive_fails(
+    spinner: Spinner, tmp_path: Path, nav2: Any
+) -> None:
+    executor(spinner, tmp_path, NAVIGATE.replace("{goal}", pose_text(2.0, "moon")), NODES)
+    with MissionClient() as client:
+        result = client.run("drive")
+    assert nav2.at == (0.0, 0.0)
+    failure = result.failure
+    assert (failure.node, failure.evidence) == ("plan", "TF_ERROR")
+    assert failure.sentence == "the goal is in no known frame"
+
+
+@NAV2
+def test_navigate_to_pose_ends_with_the_mission(
+    spinner: Spinner, tmp_path: Path, nav2: Any
+) -> None:
+    tree = f"<Timeout msec='300'><NavigateToPose name='go' pose='{pose_text(100.0)}'/></Timeout>"
+    executor(spinner, tmp_path, tree, NODES)
+    with MissionClient() as client:
+        result = client.run("drive")
+    assert "timeout of 300 ms" in result.message
+    until(lambda: not nav2.driving)
+    assert 0.0 < nav2.at[0] < 100.0
