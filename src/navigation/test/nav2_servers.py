@@ -17,7 +17,7 @@ from nav2_msgs.srv import ClearEntireCostmap
 from nav_msgs.msg import Path
 from rclpy.node import Node
 
-from behavior_ros import GoalContext, WorkerActionServer
+from behavior_ros import Cancelled, GoalContext, WorkerActionServer
 
 STEP = 0.01
 """[s] of wall time between two positions."""
@@ -41,6 +41,7 @@ class Nav2Servers:
         """Servers that got a goal, one after the other."""
         self.driving = 0
         """Goals that move the point just now."""
+        self._newest: GoalContext | None = None
         self._step, self._lock, self._node = speed * STEP, threading.Lock(), node
         for kind, name, work in (
             (ComputePathToPose, "compute_path_to_pose", self._plan),
@@ -73,6 +74,7 @@ class Nav2Servers:
 
     def _follow(self, context: GoalContext) -> Any:
         self.goals.append("follow")
+        self._newest = context
         result = FollowPath.Result()
         for pose in context.goal.path.poses:
             if not self._drive(context, pose):
@@ -83,6 +85,7 @@ class Nav2Servers:
 
     def _navigate(self, context: GoalContext) -> Any:
         self.goals.append("navigate")
+        self._newest = context
         result = NavigateToPose.Result()
         if not self._drive(context, context.goal.pose):
             result.error_code, result.error_msg = result.UNKNOWN, "No recovery helped"
@@ -100,6 +103,8 @@ class Nav2Servers:
         while (left := math.dist(self.at, goal)) > 1e-6:
             context.sleep(STEP)
             with self._lock:
+                if context is not self._newest:
+                    raise Cancelled("a newer goal took its place")
                 share = min(self._step / left, 1.0)
                 x, y = (a + share * (b - a) for a, b in zip(self.at, goal, strict=True))
                 if self.wall is not None and x > self.wall:
