@@ -19,6 +19,8 @@ import numpy as np
 from behavior_motion.planning.embedded import EmbeddedPlanner
 from behavior_motion.planning.options import IkOptions
 from behavior_motion.robot.model import RobotModel, load_robot, robot_file_fault
+from behavior_motion.robot.robot_file import RobotFile
+from behavior_packages import PackageError, packages
 
 SAMPLES = 300
 """Number of random configurations looked at."""
@@ -64,6 +66,7 @@ def _described(robot: RobotModel) -> Iterator[str]:
 
 
 def _faults(robot: RobotModel) -> Iterator[str]:
+    yield from _unknown_drivers(robot.config)
     planner = EmbeddedPlanner(robot)
     rng = np.random.default_rng(0)
     states = [robot.random_configuration(rng) for _ in range(SAMPLES)]
@@ -83,6 +86,22 @@ def _faults(robot: RobotModel) -> Iterator[str]:
             f"inverse kinematics places the tool at {solved} of {SAMPLES} reachable poses: the arm "
             "may have too few joints, or very narrow limits"
         )
+
+
+def _unknown_drivers(config: RobotFile) -> Iterator[str]:
+    """Drivers that no package offers; whether their options are right is told by who makes them."""
+    if not packages().offers("drivers"):
+        return  # planning alone
+    controllers, hand = config.controllers, config.gripper
+    named = {f"controllers.{k}": d for k, d in controllers.drivers.items()} if controllers else {}
+    if hand is not None and hand.suction is not None:
+        named["gripper.suction.pump"] = hand.suction.pump
+        named["gripper.suction.vacuum"] = hand.suction.vacuum
+    for key, section in named.items():
+        try:
+            packages().find("drivers", section.driver)
+        except PackageError as error:
+            yield f"{key}: {error}"
 
 
 if __name__ == "__main__":

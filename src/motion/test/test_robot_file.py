@@ -12,10 +12,12 @@ import yaml
 from conftest import ROBOT_FILE
 
 from behavior_motion import load_robot
+from behavior_motion.__main__ import main
 from behavior_motion.robot.robot_file import (
     load_robot_file,
     parse_robot_file,
     read_robot_file,
+    stream_of,
 )
 from behavior_motion.robot.urdf import link_names, robot_urdf
 
@@ -131,18 +133,14 @@ def test_all_shipped_robots_have_the_frames_that_trees_name() -> None:
         ElementTree.tostring(robot_urdf(config))
 
 
-@pytest.mark.parametrize(
-    ("stream", "fault"),
-    [
-        ({"interface": "joint_trajectory"}, "give topic"),
-        ({"topic": "/arm"}, "give topic"),
-        ({"interface": "velocities", "topic": "/arm"}, "interface"),
-    ],
-)
-def test_a_stream_that_cannot_be_is_named(stream, fault):
+def test_a_stream_is_a_driver_as_older_files_write_it_too():
     data = read_robot_file(ROBOT_FILE)
-    data["controllers"] = {"arm": "/arm", "stream": stream}
-    with pytest.raises(ValueError, match=fault):
+    for written in ("driver", "interface"):
+        data["controllers"] = {"arm": "/arm", "stream": {written: "positions", "topic": "/arm/q"}}
+        stream = stream_of(parse_robot_file(data, "panda").controllers)
+        assert (stream.driver, stream.options) == ("positions", {"topic": "/arm/q"})
+    data["controllers"] = {"arm": "/arm", "stream": {"topic": "/arm/q"}}
+    with pytest.raises(ValueError, match=r"controllers\.stream\.driver: Field required"):
         parse_robot_file(data, "panda")
 
 
@@ -150,4 +148,19 @@ def test_without_a_stream_goals_replace_each_other():
     data = read_robot_file(ROBOT_FILE)
     data["controllers"] = {"arm": "/arm"}
     robot = parse_robot_file(data, "panda")
-    assert robot.controllers.stream.interface == "follow_joint_trajectory"
+    stream = stream_of(robot.controllers)
+    assert (stream.driver, stream.options) == ("replaced_goals", {"action": "/arm"})
+    data["controllers"] = {"arm": {"driver": "mine"}}
+    with pytest.raises(ValueError, match=r"controllers\.stream is missing"):
+        stream_of(parse_robot_file(data, "panda").controllers)
+
+
+def test_an_unknown_driver_is_a_fault_of_the_file(tmp_path, capsys):
+    text = ROBOT_FILE.read_text(encoding="utf-8")
+    wrong = text.replace("driver: joint_trajectory", "driver: joint_trajektory")
+    assert wrong != text
+    file = tmp_path / "robot.yaml"
+    file.write_text(wrong, encoding="utf-8")
+    assert main([str(file)]) == 1
+    told = capsys.readouterr().out
+    assert "fault: controllers.stream: no driver 'joint_trajektory': choose one of" in told

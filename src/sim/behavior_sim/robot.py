@@ -6,17 +6,20 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from behavior_motion.robot.robot_file import (
+    ControllersSection,
     DriverSection,
     GripperSection,
     RobotFile,
     SuctionSection,
     parse_robot_file,
     spread,
+    stream_of,
 )
 from behavior_sim.reading import Vector, WorldError, build
 
 ARM_DRIVER = "follow_joint_trajectory", "action"
 """What the simulated robot speaks, of the drivers that a robot's file may name ..."""
+STREAM_DRIVER, GOALS_DRIVER = ("joint_trajectory", "topic"), "replaced_goals"
 GRIPPER_DRIVER = "gripper_command", "action"
 PUMP_DRIVER = "set_bool", "service"
 VACUUM_DRIVER = "vacuum_topic", "topic"
@@ -173,11 +176,6 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
     missing = [key for key, value in wanted.items() if not value]
     if missing or hand is None or hand.link is None or actions is None or section is None:
         raise WorldError(f"{where}: {', '.join(missing)} missing; a simulated robot needs it")
-    if actions.stream.interface == "positions":
-        raise WorldError(
-            f"{where}.controllers.stream: the simulated arm takes joint_trajectory or "
-            "follow_joint_trajectory, no positions"
-        )
     here, drive = f"{where}.simulation", "gripper" if cup is None else "suction"
     if unknown := sorted(set(section) - {"arm", drive}):
         raise WorldError(f"{here}: unknown {', '.join(unknown)}; known are arm, {drive}")
@@ -197,7 +195,7 @@ def parse_robot(data: Any, where: str) -> SimulatedRobot:
     return SimulatedRobot(
         description=robot,
         arm_action=_spoken(actions.arm, f"{where}.controllers.arm", ARM_DRIVER),
-        arm_topic=actions.stream.topic,
+        arm_topic=_arm_topic(actions, where),
         gripper_action=_spoken(actions.gripper, f"{where}.controllers.gripper", GRIPPER_DRIVER),
         hand_link=hand.link,
         arm=config,
@@ -233,6 +231,14 @@ def _suction(
         vacuum=_spoken(cup.vacuum, f"{where}.suction.vacuum", VACUUM_DRIVER),
         **_members(drive),
     )
+
+
+def _arm_topic(actions: ControllersSection, where: str) -> str | None:
+    """Of trajectories for the arm; None: goals of its action replace each other."""
+    stream = stream_of(actions)
+    if stream.driver == GOALS_DRIVER:
+        return None
+    return _spoken(stream, f"{where}.controllers.stream", STREAM_DRIVER)
 
 
 def _spoken(section: DriverSection | None, where: str, spoken: tuple[str, str]) -> str:

@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("control_msgs.action")
 
-from behavior_motion.robot.robot_file import ControllersSection
+from behavior_motion.robot.robot_file import ControllersSection, stream_of
 from behavior_ros import End, GoalOutcome, seconds
 from behavior_skills.interfaces import FailureCode, SkillFailure, StreamedMotion
-from behavior_skills.node import arm_stream as module
-from behavior_skills.node.arm_stream import arm_stream
+from behavior_skills.node.drivers import streams as module
+from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 
 ROBOT = SimpleNamespace(joint_names=("a", "b"))
 MOTION = StreamedMotion(
@@ -49,13 +49,14 @@ class Actions:
         return self.goals[-1]
 
 
-def stream_of(node, **stream):
-    return arm_stream(node, ROBOT, ControllersSection(arm="/arm", stream=stream))
+def made(node, **stream):
+    section = stream_of(ControllersSection(arm="/arm", stream=stream or None))
+    return make_driver(Role.STREAM, section, DriverParts(node=node, robot=ROBOT))
 
 
 def test_a_trajectory_on_a_topic_says_when_it_began():
     node = Node()
-    stream = stream_of(node, interface="joint_trajectory", topic="/arm/joint_trajectory")
+    stream = made(node, driver="joint_trajectory", topic="/arm/joint_trajectory")
     stream.send(MOTION, 10.05)
     (message,) = node.published
     assert message.joint_names == ["a", "b"]
@@ -68,14 +69,14 @@ def test_a_trajectory_on_a_topic_says_when_it_began():
 
 def test_positions_are_those_of_now():
     node = Node()
-    stream_of(node, interface="positions", topic="/arm/commands").send(MOTION, 10.05)
+    made(node, driver="positions", topic="/arm/commands").send(MOTION, 10.05)
     assert list(node.published[0].data) == pytest.approx([0.05, 1.0])
 
 
-@pytest.mark.parametrize("interface", ["joint_trajectory", "positions"])
-def test_a_topic_that_nobody_listens_to_is_named(interface):
+@pytest.mark.parametrize("driver", ["joint_trajectory", "positions"])
+def test_a_topic_that_nobody_listens_to_is_named(driver):
     node = Node()
-    stream = stream_of(node, interface=interface, topic="/arm/somewhere")
+    stream = made(node, driver=driver, topic="/arm/somewhere")
     stream.check()
     node.listeners = 0
     with pytest.raises(SkillFailure, match="/arm/somewhere") as caught:
@@ -86,7 +87,7 @@ def test_a_topic_that_nobody_listens_to_is_named(interface):
 def test_goals_replace_each_other_at_their_pace(monkeypatch):
     actions = Actions()
     monkeypatch.setattr(module, "remote_actions", lambda node: actions)
-    stream = stream_of(Node())
+    stream = made(Node())
     for now in (10.0, 10.01, 10.04, 10.06):
         stream.send(MOTION, now)
         stream.check()

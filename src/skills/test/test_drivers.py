@@ -220,7 +220,7 @@ def sections(page):
     for block in re.findall(r"^( *)```yaml\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL):
         data = yaml.safe_load(textwrap.dedent(block[1]))
         controllers = ControllersSection.model_validate(data.get("controllers", {}))
-        for role in (Role.ARM, Role.GRIPPER, Role.BASE):
+        for role in (Role.ARM, Role.STREAM, Role.GRIPPER, Role.BASE):
             if section := getattr(controllers, role.name.lower()):
                 yield role, section
         yield from ((Role.STATE, each) for each in controllers.states)
@@ -231,7 +231,7 @@ def sections(page):
 
 @pytest.mark.parametrize(
     ("page", "count"),
-    [("drivers.md", 4), ("franka.md", 4), ("universal_robots.md", 5), ("nav2_base.md", 2)],
+    [("drivers.md", 4), ("franka.md", 5), ("universal_robots.md", 6), ("nav2_base.md", 2)],
 )
 def test_the_pages_examples_are_drivers(rig, page, count):
     found = list(sections(page))

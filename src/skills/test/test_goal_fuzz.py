@@ -36,7 +36,7 @@ from behavior_ros.closing import destroy_node  # noqa: E402
 from behavior_skills.base.base_node import BaseNode  # noqa: E402
 from behavior_skills.interfaces import Done, JointState, ObjectView  # noqa: E402
 from behavior_skills.node import conversion  # noqa: E402
-from behavior_skills.node.arm_stream import trajectory_message  # noqa: E402
+from behavior_skills.node.drivers.streams import trajectory_message  # noqa: E402
 from behavior_skills.node.skills_node import SkillsNode  # noqa: E402
 
 PYTHON = re.compile(

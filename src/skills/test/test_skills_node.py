@@ -17,20 +17,29 @@ from behavior_msgs.action import MoveArm, MoveGripper, Pick, Place, Screw  # noq
 from behavior_msgs.msg import SceneObject, SceneObjectArray  # noqa: E402
 from fakes import ROBOT_FILE  # noqa: E402
 from ros_rig import RosRig  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Bool  # noqa: E402
 
-from behavior_ros import QOS_LATCHED  # noqa: E402
+from behavior_ros import QOS_LATCHED, QOS_SENSOR  # noqa: E402
 
 EDGE = 0.0515
 LIBRARY = Path(__file__).parents[3] / "config" / "scenes" / "block_stacking.yaml"
-PROCESSES = {
-    "simulation": ["behavior_sim.node:SimulationNode:=world=block_stacking:=speed=4.0:=seed=1"],
-    "skills": [
-        f"behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true:=robot={ROBOT_FILE}",
-        "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true"
-        f":=robot={ROBOT_FILE}",
-        f"behavior_scene.node.scene_node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
-    ],
-}
+STOP = "  states: [{driver: stop_topic, topic: /emergency_stop, latched: true}]\n"
+
+
+def processes(robot):
+    """Node descriptions by process name, of a robot's file."""
+    return {
+        "simulation": ["behavior_sim.node:SimulationNode:=world=block_stacking:=speed=4.0:=seed=1"],
+        "skills": [
+            f"behavior_skills.node.skills_node:SkillsNode:=use_sim_time=true:=robot={robot}",
+            "behavior_skills.node.robot_state_publisher:RobotStatePublisher:=use_sim_time=true"
+            f":=robot={robot}",
+            f"behavior_scene.node.scene_node:SceneNode:=use_sim_time=true:=library={LIBRARY}",
+        ],
+    }
+
+
 ACTIONS = {
     "/pick": Pick,
     "/place": Place,
@@ -43,14 +52,24 @@ ACTIONS = {
 class Rig(RosRig):
     """The stack's processes, a client, and the scene as it is published."""
 
-    def __init__(self):
-        super().__init__(PROCESSES, ACTIONS)
-        self.scene = {}
+    def __init__(self, robot):
+        super().__init__(processes(robot), ACTIONS)
+        self.scene, self.joints = {}, None
+        self._stop = self.node.create_publisher(Bool, "/emergency_stop", QOS_LATCHED)
+        self.press(False)
+        self.node.create_subscription(JointState, "/joint_states", self._keep_joints, QOS_SENSOR)
         self.node.create_subscription(SceneObjectArray, "/scene/objects", self._keep, QOS_LATCHED)
 
     def await_stack(self):
         self.await_servers()
         self.until(lambda: len(self.scene) == 4, 60.0)
+
+    def press(self, stopped):
+        """Have the robot's driver tell that it is stopped, or that it is not."""
+        self._stop.publish(Bool(data=stopped))
+
+    def _keep_joints(self, message):
+        self.joints = message
 
     def _keep(self, message):
         self.scene = {thing.name: thing for thing in message.objects}
@@ -61,8 +80,12 @@ class Rig(RosRig):
 
 
 @pytest.fixture(scope="module")
-def rig():
-    made = Rig()
+def rig(tmp_path_factory):
+    robot = tmp_path_factory.mktemp("robot") / "stoppable.yaml"
+    text = ROBOT_FILE.read_text(encoding="utf-8")
+    assert "controllers:\n" in text
+    robot.write_text(text.replace("controllers:\n", f"controllers:\n{STOP}"), encoding="utf-8")
+    made = Rig(robot)
     try:  # whatever fails, no process is left behind
         made.await_stack()
         yield made
@@ -155,6 +178,25 @@ def test_second_goal_is_refused_and_cancel_stops_the_arm(rig):
     home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
     assert rig.run("/move_arm", home).code == 0
     assert rig.run("/gripper", MoveGripper.Goal(mode=MoveGripper.Goal.OPEN)).code == 0
+
+
+@pytest.mark.timeout(120)
+def test_a_stop_ends_the_motion_refuses_the_next_and_is_over(rig):
+    home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
+    slow = MoveArm.Goal(
+        mode=MoveArm.Goal.NAMED, named_target="ready", velocity_scaling=0.05, avoid_collisions=True
+    )
+    handle = rig.start("/move_arm", slow)
+    rig.until(lambda: "move" in rig.phases and max(map(abs, rig.joints.velocity[:7])) > 0.02)
+    rig.press(True)
+    stopped = rig.result(handle)
+    assert stopped.code == MoveArm.Result.EXECUTION_FAILED
+    assert "The emergency stop is pressed. Release it" in stopped.message
+    assert max(map(abs, rig.joints.velocity[:7])) < 0.03
+    refused = rig.run("/move_arm", home)
+    assert (refused.code, refused.message) == (stopped.code, stopped.message)
+    rig.press(False)
+    rig.until(lambda: rig.run("/move_arm", home).code == 0)
 
 
 def screw(**changes):

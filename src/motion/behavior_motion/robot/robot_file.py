@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import yaml
 from pydantic import (
@@ -142,23 +142,12 @@ class MountedPart(_Strict):
     rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-class StreamSection(_Strict):
-    """How the arm is told a motion that changes many times a second."""
-
-    interface: Literal["follow_joint_trajectory", "joint_trajectory", "positions"] = (
-        "follow_joint_trajectory"
-    )
-    """Goals of the arm's action that replace each other, or messages on ``topic``: JointTrajectory,
-    or Float64MultiArray with the positions in the order of the arm's joints."""
-    topic: str | None = None
-
-    @model_validator(mode="after")
-    def _topic_where_one_is_used(self) -> Self:
-        if (self.interface == "follow_joint_trajectory") != (self.topic is None):
-            raise ValueError(
-                "give topic with interface joint_trajectory or positions, and only there"
-            )
-        return self
+def _stream(value: Any) -> Any:
+    """A driver, by the key `interface` that files had for it before."""
+    if isinstance(value, dict) and "interface" in value:
+        value = {"driver" if key == "interface" else key: v for key, v in value.items()}
+        return None if value == {"driver": "follow_joint_trajectory"} else value
+    return value
 
 
 class ControllersSection(_Strict):
@@ -167,10 +156,28 @@ class ControllersSection(_Strict):
     arm: Annotated[DriverSection, _driver("follow_joint_trajectory", "action")] | None = None
     gripper: Annotated[DriverSection, _driver("gripper_command", "action")] | None = None
     base: Annotated[DriverSection, _driver("cmd_vel", "topic")] | None = None
-    stream: StreamSection = StreamSection()
-    """For motions of the arm that react."""
+    stream: Annotated[DriverSection | None, BeforeValidator(_stream)] = None
+    """For motions of the arm that react; None: goals of the arm's action replace each other."""
     states: tuple[DriverSection, ...] = ()
     """Who tells whether the robot can be moved: stops, errors, controllers that are not active."""
+
+    @property
+    def drivers(self) -> dict[str, DriverSection]:
+        """All that are named, by their keys."""
+        keys = ("arm", "gripper", "base", "stream")
+        found = {key: section for key in keys if (section := getattr(self, key)) is not None}
+        return found | {f"states.{i}": section for i, section in enumerate(self.states)}
+
+
+def stream_of(controllers: ControllersSection) -> DriverSection:
+    """The driver that tells the arm its motion many times a second; raises `ValueError`."""
+    if controllers.stream is not None:
+        return controllers.stream
+    arm = controllers.arm
+    if arm is None or "action" not in arm.options:
+        raise ValueError("controllers.stream is missing, and controllers.arm has no action for it")
+    goals = {"driver": "replaced_goals", "action": arm.options["action"]}
+    return DriverSection.model_validate(goals)
 
 
 class WorkspaceSection(_Strict):

@@ -26,7 +26,7 @@ from visualization_msgs.msg import MarkerArray
 
 from behavior_motion import MotionError, Trajectory, create_planner, interruptible
 from behavior_motion.planning.planners import AUTO
-from behavior_motion.robot.robot_file import ControllersSection, SuctionSection
+from behavior_motion.robot.robot_file import ControllersSection, SuctionSection, stream_of
 from behavior_ros import (
     OK,
     QOS_LATCHED,
@@ -49,9 +49,8 @@ from behavior_skills.arm.planning import PlanningWorld, Speeds
 from behavior_skills.goal_checks import check_goal
 from behavior_skills.interfaces import REPLACED, Array, FailureCode, Hand, SkillFailure
 from behavior_skills.node import conversion
-from behavior_skills.node.arm_stream import arm_stream
 from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState, WatchedStream
-from behavior_skills.node.drivers.driver import DriverError, DriverParts, Role, make_driver
+from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 from behavior_skills.node.listener import GoalListener
 from behavior_skills.node.robot_file import ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
@@ -120,7 +119,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._state = RobotState(self, self._robot)
         try:
             self._make_drivers(controllers, suction)
-        except DriverError as error:
+        except ValueError as error:
             raise ParameterError(f"parameter robot: {values['robot']}: {error}") from error
         self._scene = SceneTopic(self, lambda frame: self._base_T_frame(frame, 0.0))
         self._speeds = Speeds(
@@ -142,14 +141,15 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
     def _make_drivers(
         self, controllers: ControllersSection, suction: SuctionSection | None
     ) -> None:
-        """The robot's drivers as its file names them; raises `DriverError`."""
+        """The robot's drivers as its file names them; raises `ValueError`, mostly `DriverError`."""
         parts = DriverParts(node=self, robot=self._robot, state=self._state.get)
         states = [make_driver(Role.STATE, each, parts) for each in controllers.states]
         self._states = DriverStates(states, lambda: seconds(self.get_clock().now()))
         assert controllers.arm is not None
         arm = make_driver(Role.ARM, controllers.arm, parts)
         self._arm = ArmClient(self._state, arm, self._states, self._show, self._hide)
-        self._stream = WatchedStream(arm_stream(self, self._robot, controllers), self._states)
+        stream = make_driver(Role.STREAM, stream_of(controllers), parts)
+        self._stream = WatchedStream(stream, self._states)
         self._cup = SuctionCup(parts, suction, self._on_vacuum_lost) if suction else None
         self._gripper = (
             make_driver(Role.GRIPPER, controllers.gripper, parts)

@@ -35,6 +35,8 @@ class Role(enum.Enum):
 
     ARM = "controllers.arm"
     """Makes a `behavior_skills.interfaces.Trajectories`."""
+    STREAM = "controllers.stream"
+    """Makes a `behavior_skills.interfaces.ArmStream`."""
     GRIPPER = "controllers.gripper"
     """Makes a `behavior_skills.interfaces.Gripper`."""
     PUMP = "gripper.suction.pump"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The skills' `ArmStream` in ROS, in the way that the robot's file names.
-
-Three ways, all of which real robots have: messages on the topic of a joint trajectory controller,
-goals of its action that replace each other, and positions for a forward command controller.
+"""Drivers that tell an arm its motion anew many times a second: `joint_trajectory`, messages on the
+topic of a joint trajectory controller; `replaced_goals`, goals of its action; and `positions`, for
+a forward command controller.
 """
 
 from __future__ import annotations
@@ -12,17 +11,14 @@ from typing import Any
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from behavior_motion import RobotModel
-from behavior_motion.robot.robot_file import ControllersSection
 from behavior_ros import End, RemoteGoal, remote_actions, to_duration, to_time
 from behavior_skills.arm.streaming import instant_of
-from behavior_skills.interfaces import ArmStream, FailureCode, SkillFailure, StreamedMotion
+from behavior_skills.interfaces import FailureCode, SkillFailure, StreamedMotion
 from behavior_skills.node.drivers.controller_goal import REFUSED, controller_lost
-from behavior_skills.node.drivers.driver import DriverError
+from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 from behavior_skills.node.drivers.follow_joint_trajectory import trajectory_outcome
 
 LEAD = 0.03
@@ -33,16 +29,29 @@ QUEUED = 1
 """Only the newest message counts."""
 
 
+class TopicOptions(Options):
+    """The topic."""
+
+    topic: str
+
+
+class ActionOptions(Options):
+    """The action."""
+
+    action: str
+
+
 class TrajectoryTopic:
     """Messages for a joint trajectory controller."""
 
     lead = LEAD
 
-    def __init__(self, node: Node, topic: str, robot: RobotModel) -> None:
-        self.name = topic
+    def __init__(self, parts: DriverParts, options: TopicOptions) -> None:
+        assert parts.robot is not None
+        self.name = options.topic
         self.last: StreamedMotion | None = None
-        self._joints = robot.joint_names
-        self._publisher = node.create_publisher(JointTrajectory, topic, QUEUED)
+        self._joints = parts.robot.joint_names
+        self._publisher = parts.node.create_publisher(JointTrajectory, options.topic, QUEUED)
 
     def send(self, motion: StreamedMotion, now: float) -> None:
         """Publish it; its stamp says when it began."""
@@ -61,10 +70,10 @@ class PositionsTopic:
 
     lead = LEAD
 
-    def __init__(self, node: Node, topic: str) -> None:
-        self.name = topic
+    def __init__(self, parts: DriverParts, options: TopicOptions) -> None:
+        self.name = options.topic
         self.last: StreamedMotion | None = None
-        self._publisher = node.create_publisher(Float64MultiArray, topic, QUEUED)
+        self._publisher = parts.node.create_publisher(Float64MultiArray, options.topic, QUEUED)
 
     def send(self, motion: StreamedMotion, now: float) -> None:
         """Publish where the joints are to be by now."""
@@ -81,11 +90,12 @@ class ReplacedGoals:
 
     lead = LEAD + GOAL_PERIOD
 
-    def __init__(self, node: Node, action: str, robot: RobotModel) -> None:
-        self.name = action
+    def __init__(self, parts: DriverParts, options: ActionOptions) -> None:
+        assert parts.robot is not None
+        self.name = options.action
         self.last: StreamedMotion | None = None
-        self._joints = robot.joint_names
-        self._action = remote_actions(node).action(FollowJointTrajectory, action)
+        self._joints = parts.robot.joint_names
+        self._action = remote_actions(parts.node).action(FollowJointTrajectory, options.action)
         self._goal: RemoteGoal | None = None
         self._sent = -float("inf")
 
@@ -121,22 +131,6 @@ class ReplacedGoals:
         )
 
 
-def arm_stream(node: Node, robot: RobotModel, controllers: ControllersSection) -> ArmStream:
-    """The way that the robot's file names; raises `DriverError`: there is none."""
-    stream = controllers.stream
-    if stream.topic is None:
-        arm = controllers.arm
-        if arm is None or arm.driver != "follow_joint_trajectory":
-            raise DriverError(
-                "controllers.stream: goals that replace each other are for the arm's driver "
-                "'follow_joint_trajectory'; give interface and topic of another way"
-            )
-        return ReplacedGoals(node, arm.options["action"], robot)
-    if stream.interface == "positions":
-        return PositionsTopic(node, stream.topic)
-    return TrajectoryTopic(node, stream.topic, robot)
-
-
 def trajectory_message(motion: StreamedMotion, joints: tuple[str, ...]) -> JointTrajectory:
     """Positions and velocities over the time since the motion's first point."""
     # array("d") passes the message's setters unchecked, which lists of floats do not.
@@ -163,3 +157,8 @@ def _check_listened_to(publisher: Any, topic: str) -> None:
             f"No controller of the arm listens on {topic}. Start the robot's driver or the "
             "simulation, or correct controllers.stream in the robot's file.",
         )
+
+
+JOINT_TRAJECTORY = Driver(role=Role.STREAM, options=TopicOptions, make=TrajectoryTopic)
+POSITIONS = Driver(role=Role.STREAM, options=TopicOptions, make=PositionsTopic)
+REPLACED_GOALS = Driver(role=Role.STREAM, options=ActionOptions, make=ReplacedGoals)
