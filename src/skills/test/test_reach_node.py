@@ -13,7 +13,7 @@ from fakes import ROBOT_FILE  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from ros_rig import RosRig  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from test_skills_node import PROCESSES  # noqa: E402
+from test_skills_node import processes  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from behavior_motion import load_robot  # noqa: E402
@@ -31,9 +31,8 @@ class Rig(RosRig):
             "behavior_sim.node:SimulationNode:=world=block_stacking:=seed=1:=speed=0.5"
             ":=clock_rate=100.0:=joint_state_rate=100.0"
         )
-        skills = [node.replace(str(ROBOT_FILE), str(robot)) for node in PROCESSES["skills"]]
-        processes = {"simulation": [simulation], "skills": skills}
-        super().__init__(processes, {"/reach": Reach, "/move_arm": MoveArm})
+        running = processes(robot) | {"simulation": [simulation]}
+        super().__init__(running, {"/reach": Reach, "/move_arm": MoveArm})
         self.robot = load_robot(ROBOT_FILE)
         self.targets = self.node.create_publisher(PoseStamped, TARGETS, 1)
         self.told, self.joints = [], None
