@@ -156,6 +156,7 @@ class RemoteAction:
         *,
         timeout: float = float("inf"),
         on_feedback: Callable[[Any], None] | None = None,
+        lost: Callable[[], str | None] = lambda: None,
     ) -> GoalOutcome:
         """Run a goal to its end, in a worker thread.
 
@@ -164,6 +165,7 @@ class RemoteAction:
             goal: message
             timeout: [s] of the node's clock, after which the goal is cancelled
             on_feedback: gets feedback messages, in the executor's thread
+            lost: looked at every now and then, in wall time; returns why the goal is pointless
 
         Returns:
             The end: succeeded, aborted, cancelled by others, or rejected.
@@ -171,7 +173,8 @@ class RemoteAction:
         Raises:
             Cancelled, WaitTimeout: after this goal was cancelled and, if it does so in time,
                 ended
-            ServerLost: the server is not there, or went away
+            ServerLost: the server is not there, or went away; or `lost` returned a reason, and
+                this goal was cancelled as above
         """
         ended = threading.Event()
 
@@ -181,8 +184,8 @@ class RemoteAction:
 
         sent = self.send(goal, from_worker=True, on_feedback=on_feedback, on_end=end)
         try:
-            context.wait_until(ended.is_set, timeout)
-        except (Cancelled, WaitTimeout) as error:
+            context.wait_until(ended.is_set, timeout, lost=lost)
+        except (Cancelled, WaitTimeout, ServerLost) as error:
             sent.cancel_soon()
             ended.wait(_CANCEL_GRACE)
             if isinstance(error, WaitTimeout):

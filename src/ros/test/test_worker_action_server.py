@@ -373,6 +373,27 @@ class TestRemoteAction:
         assert outcome.result.message == "took a"
         server.destroy()
 
+    def test_a_goal_that_became_pointless_is_cancelled(self, remote, serve):
+        begun, ended = threading.Event(), threading.Event()
+
+        def execute(context):
+            begun.set()
+            try:
+                context.sleep(60.0)
+            finally:
+                ended.set()
+
+        server = serve(execute)
+        until(remote.ready)
+        with pytest.raises(ServerLost, match="the stop is pressed"):
+            remote.run(
+                remote.context,
+                Pick.Goal(),
+                lost=lambda: "the stop is pressed" if begun.is_set() else None,
+            )
+        assert ended.wait(TIMEOUT)
+        server.destroy()
+
     def test_timeout_cancels(self, remote, serve):
         ended = threading.Event()
 

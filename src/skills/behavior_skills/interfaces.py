@@ -239,6 +239,26 @@ class Wheels(Protocol):
         """Drive with a speed along x [m/s] and about z [rad/s]."""
 
 
+class Navigation(Protocol):
+    """What drives a base to poses and along paths, around obstacles."""
+
+    def serves(self, mode: int) -> bool:
+        """Whether it is there for goals of this mode of behavior_msgs/MoveBase."""
+
+    def run(self, context: Any, trouble: Callable[[], str | None]) -> None:
+        """Drive, in a worker's thread; whatever ends it, the base is stopped.
+
+        Args:
+            context: `behavior_ros.GoalContext` of a goal of behavior_msgs/MoveBase.
+            trouble: looked at every now and then: why the base must stand.
+
+        Raises:
+            SkillFailure: it did not get there.
+            Cancelled, WaitTimeout: of the goal.
+            ServerLost: it is gone, or there was `trouble`.
+        """
+
+
 class Cup(Protocol):
     """A suction cup."""
 

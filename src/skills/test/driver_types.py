@@ -21,6 +21,30 @@ DEFINITIONS = {
         ---
         sensor_msgs/JointState state
     """,
+    "nav2_msgs/action/NavigateToPose": """
+        geometry_msgs/PoseStamped pose
+        string behavior_tree
+        ---
+        uint16 NONE=0
+        uint16 error_code
+        string error_msg
+        ---
+        float32 distance_remaining
+    """,
+    "nav2_msgs/action/FollowPath": """
+        nav_msgs/Path path
+        string controller_id
+        string goal_checker_id
+        string progress_checker_id
+        ---
+        uint16 NONE=0
+        uint16 FAILED_TO_MAKE_PROGRESS=105
+        uint16 error_code
+        string error_msg
+        ---
+        float32 distance_to_goal
+        float32 speed
+    """,
     "franka_msgs/msg/GraspEpsilon": "float64 inner\nfloat64 outer",
     "franka_msgs/action/Grasp": """
         float64 width
@@ -117,7 +141,7 @@ DEFINITIONS = {
 }
 PARTS = {"action": ("Goal", "Result", "Feedback"), "srv": ("Request", "Response"), "msg": ("",)}
 PLAIN = {"bool": bool, "string": str, "float32": float, "float64": float}
-PLAIN |= dict.fromkeys(("int8", "uint8", "int32"), int)
+PLAIN |= dict.fromkeys(("int8", "uint8", "uint16", "int32"), int)
 LINE = re.compile(r"([\w/]+)(\[\])?\s+(\w+)(?:=(-?\d+))?")
 
 

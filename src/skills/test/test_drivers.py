@@ -220,7 +220,7 @@ def sections(page):
     for block in re.findall(r"^( *)```yaml\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL):
         data = yaml.safe_load(textwrap.dedent(block[1]))
         controllers = ControllersSection.model_validate(data.get("controllers", {}))
-        for role in (Role.ARM, Role.STREAM, Role.GRIPPER, Role.BASE):
+        for role in (Role.ARM, Role.STREAM, Role.GRIPPER, Role.BASE, Role.NAVIGATION):
             if section := getattr(controllers, role.name.lower()):
                 yield role, section
         yield from ((Role.STATE, each) for each in controllers.states)

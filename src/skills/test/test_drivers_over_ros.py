@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("rclpy")
 pytest.importorskip("control_msgs.action")
 
+from behavior_msgs.action import MoveBase
 from control_msgs.action import GripperCommand
 from driver_servers import FakeGripper, FakeTrajectoryController
 from fakes import ROBOT_FILE
@@ -21,7 +22,7 @@ from std_msgs.msg import Bool, Float64
 
 from behavior_motion import Trajectory, load_robot
 from behavior_motion.robot.robot_file import DriverSection
-from behavior_ros import QOS_LATCHED, QOS_SENSOR
+from behavior_ros import QOS_LATCHED, QOS_SENSOR, GoalContext
 from behavior_ros.interfaces import load_interface
 from behavior_ros.testing import ros, spinner, until  # noqa: F401
 from behavior_skills.interfaces import FailureCode, SkillFailure
@@ -248,3 +249,16 @@ def test_controllers_that_are_not_active(rig):
     assert "'arm_controller' is inactive" in state.trouble()
     tell(controllers=[each(name="arm_controller", state=State(label="active"))])
     until(lambda: state.trouble() is None)
+
+
+def test_nav2(rig):
+    kind = typed("nav2_msgs/action/NavigateToPose")
+    server = rig.do(FakeGripper, rig.theirs, kind, "/navigate_to_pose")
+    nav2 = rig.make(Role.NAVIGATION, "nav2")
+    until(lambda: nav2.serves(MoveBase.Goal.POSE))
+    context = rig.do(GoalContext, rig.ours, MoveBase.Goal())
+    context.publish_feedback = lambda message: None
+    nav2.run(context, lambda: None)
+    server.how, server.result = "abort", {"error_code": 208}
+    with pytest.raises(SkillFailure, match="error 208 NO_VALID_PATH"):
+        nav2.run(context, lambda: None)

@@ -156,6 +156,9 @@ class ControllersSection(_Strict):
     arm: Annotated[DriverSection, _driver("follow_joint_trajectory", "action")] | None = None
     gripper: Annotated[DriverSection, _driver("gripper_command", "action")] | None = None
     base: Annotated[DriverSection, _driver("cmd_vel", "topic")] | None = None
+    """Takes velocities."""
+    navigation: Annotated[DriverSection, _driver("nav2", "navigate_to_pose")] | None = None
+    """Drives the base to poses."""
     stream: Annotated[DriverSection | None, BeforeValidator(_stream)] = None
     """For motions of the arm that react; None: goals of the arm's action replace each other."""
     states: tuple[DriverSection, ...] = ()
@@ -164,7 +167,7 @@ class ControllersSection(_Strict):
     @property
     def drivers(self) -> dict[str, DriverSection]:
         """All that are named, by their keys."""
-        keys = ("arm", "gripper", "base", "stream")
+        keys = ("arm", "stream", "gripper", "base", "navigation")
         found = {key: section for key in keys if (section := getattr(self, key)) is not None}
         return found | {f"states.{i}": section for i, section in enumerate(self.states)}
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ROS node of the base: action /move_base.
 
-Where Nav2 runs (parameter `backend`: nav2, or auto and its action is there) poses go to
-NavigateToPose and paths to FollowPath. Elsewhere the base is driven by velocities with its pose
-from TF, straight towards the goal: on /cmd_vel, or as `controllers.base` of a robot's file says.
+Where Nav2, or what `controllers.navigation` of a robot's file names, is there (parameter `backend`:
+nav2 or auto) it gets poses and paths. Elsewhere the base is driven by velocities with its pose
+from TF, straight towards the goal: on /cmd_vel, or as `controllers.base` of the file says.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ from behavior_ros import (
 )
 from behavior_skills.base.drive import BaseMode, DriveRequest, DriveSkill
 from behavior_skills.base.motion import BaseLimits
-from behavior_skills.base.nav2 import Nav2Base
 from behavior_skills.goal_checks import check_goal
-from behavior_skills.interfaces import Array, FailureCode, SkillFailure, Wheels
+from behavior_skills.interfaces import Array, FailureCode, Navigation, SkillFailure, Wheels
 from behavior_skills.node import conversion
 from behavior_skills.node.controllers import DriverStates
 from behavior_skills.node.drivers.driver import DriverError, DriverParts, Role, make_driver
@@ -78,7 +77,6 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         )
         self._transforms = create_transform_buffer(self)
         self._make_drivers(values["robot"])
-        self._nav2 = self._make_nav2()
         self._lock = threading.Lock()
         self._server = WorkerActionServer(
             self, MoveBase, "/move_base", self._move, accept=self._accept
@@ -90,32 +88,35 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         parts = DriverParts(node=self)
         try:
             section = load_controllers(robot) if robot else ControllersSection()
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"parameter robot: {error}") from error
+        try:
             states = [make_driver(Role.STATE, each, parts) for each in section.states]
             wheels = section.base or DriverSection(driver="cmd_vel")
             self._wheels: Wheels = make_driver(Role.BASE, wheels, parts)
+            self._navigation = self._make_navigation(section, parts)
         except DriverError as error:
             raise ParameterError(f"parameter robot: {robot}: {error}") from error
-        except (OSError, ValueError) as error:
-            raise ParameterError(f"parameter robot: {error}") from error
         self._states = DriverStates(states, lambda: seconds(self.get_clock().now()))
 
-    def destroy_node(self) -> None:
-        """Cancel what runs, wait up to 2 s for it, and destroy the node."""
-        self._server.destroy()
-        super().destroy_node()
-
-    def _make_nav2(self) -> Nav2Base | None:
-        if self._values["backend"] == "direct":
+    def _make_navigation(
+        self, section: ControllersSection, parts: DriverParts
+    ) -> Navigation | None:
+        """Who drives to poses, where anybody does; raises `DriverError`."""
+        backend = self._values["backend"]
+        if backend == "direct":
             return None
-        if importlib.util.find_spec("nav2_msgs") is None:
-            if self._values["backend"] == "nav2":
-                raise ValueError(
-                    "Parameter backend is 'nav2', but nav2_msgs cannot be imported: install Nav2 "
+        if section.navigation is None and importlib.util.find_spec("nav2_msgs") is None:
+            if backend == "nav2":
+                raise ParameterError(
+                    "parameter backend is 'nav2', but nav2_msgs cannot be imported: install Nav2 "
                     "(rosdep install --from-paths src), or set backend to 'direct'."
                 )
             self.get_logger().info("Nav2 is not installed: the base is driven directly.")
             return None
-        return Nav2Base(self)
+        wanted = section.navigation or DriverSection(driver="nav2")
+        made: Navigation = make_driver(Role.NAVIGATION, wanted, parts)
+        return made
 
     def _accept(self, goal: Any) -> str | None:
         busy = self._server.busy
@@ -130,8 +131,8 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
                 await_start(context, self._has_begun)
                 self._states.check()
                 request = self._request(context.goal)
-                if self._nav2 is not None and self._nav2.serves(context.goal.mode):
-                    self._nav2.run(context)
+                if self._navigation and self._navigation.serves(context.goal.mode):
+                    self._navigate(context, self._navigation)
                 else:
                     self._drive(context, request)
                 result = MoveBase.Result(message="The base is there.")
@@ -156,6 +157,13 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         except SkillFailure:
             return False
         return self._states.heard()
+
+    def _navigate(self, context: GoalContext, navigation: Navigation) -> None:
+        try:
+            navigation.run(context, self._states.trouble)
+        except ServerLost:
+            self._states.check()  # which tells more than that something is gone
+            raise
 
     def _drive(self, context: GoalContext, request: DriveRequest) -> None:
         DriveSkill(context, _Base(self), self._limits, request).run()

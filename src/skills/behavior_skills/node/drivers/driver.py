@@ -47,6 +47,8 @@ class Role(enum.Enum):
     """Makes a `behavior_skills.interfaces.DriverState`."""
     BASE = "controllers.base"
     """Makes a `behavior_skills.interfaces.Wheels`."""
+    NAVIGATION = "controllers.navigation"
+    """Makes a `behavior_skills.interfaces.Navigation`."""
 
 
 class Options(BaseModel):

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives of Nav2: NavigateToPose for poses, FollowPath for paths (Jazzy). Needs nav2_msgs."""
+"""Driver `nav2`: NavigateToPose for poses, FollowPath for paths (Jazzy)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from behavior_msgs.action import MoveBase
-from rclpy.node import Node
 
 from behavior_ros import GoalContext, remote_actions
-from behavior_skills.base.drive import BaseMode
+from behavior_ros.interfaces import load_interface
 from behavior_skills.interfaces import FailureCode, SkillFailure
+from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 
 LOCALIZE = "See that the base is localized: map, odometry and their transforms"
 ANOTHER_GOAL = "Choose a goal that is free and within the map"
@@ -35,29 +36,38 @@ ERRORS = {
 """Error codes of nav2_msgs, which name them for each action by itself, and what to do."""
 
 
-class Nav2Base:
-    """Nav2 behind the base's action."""
+class Nav2Options(Options):
+    """The actions."""
 
-    def __init__(self, node: Node) -> None:
-        from nav2_msgs.action import FollowPath, NavigateToPose
+    navigate_to_pose: str = "/navigate_to_pose"
+    follow_path: str = "/follow_path"
 
-        self._types = {BaseMode.POSE: NavigateToPose, BaseMode.PATH: FollowPath}
-        actions = remote_actions(node)
+
+class Nav2:
+    """Nav2's drives."""
+
+    def __init__(self, parts: DriverParts, options: Nav2Options) -> None:
+        goals = MoveBase.Goal
+        self._types = {
+            goals.POSE: load_interface("nav2_msgs/action/NavigateToPose", "action")[0],
+            goals.PATH: load_interface("nav2_msgs/action/FollowPath", "action")[0],
+        }
+        names = {goals.POSE: options.navigate_to_pose, goals.PATH: options.follow_path}
+        actions = remote_actions(parts.node)
         self._actions = {
-            BaseMode.POSE: actions.action(NavigateToPose, "/navigate_to_pose"),
-            BaseMode.PATH: actions.action(FollowPath, "/follow_path"),
+            mode: actions.action(kind, names[mode]) for mode, kind in self._types.items()
         }
 
     def serves(self, mode: int) -> bool:
         """Whether Nav2 is there for goals of this mode."""
-        action = self._actions.get(BaseMode(mode)) if mode in list(BaseMode) else None
+        action = self._actions.get(mode)
         return action is not None and action.ready()
 
-    def run(self, context: GoalContext) -> None:
-        """Drive; raises `SkillFailure`, `Cancelled` or `ServerLost`."""
-        goal, mode = context.goal, BaseMode(context.goal.mode)
+    def run(self, context: GoalContext, trouble: Callable[[], str | None]) -> None:
+        """Drive; raises `SkillFailure`, `Cancelled`, `WaitTimeout` or `ServerLost`."""
+        goal, mode = context.goal, context.goal.mode
         wanted = self._types[mode].Goal()
-        if mode is BaseMode.POSE:
+        if mode == goal.POSE:
             wanted.pose = goal.target
         else:
             wanted.path = goal.path
@@ -71,7 +81,11 @@ class Nav2Base:
             )
 
         outcome = self._actions[mode].run(
-            context, wanted, timeout=goal.timeout or float("inf"), on_feedback=feedback
+            context,
+            wanted,
+            timeout=goal.timeout or float("inf"),
+            on_feedback=feedback,
+            lost=trouble,
         )
         if outcome.succeeded:
             return
@@ -85,3 +99,6 @@ class Nav2Base:
             f"Nav2 ended with {outcome.end.name}, error {code}{name and f' {name}'}: "
             f"{text or 'no reason given'}. {remedy}.",
         )
+
+
+NAV2 = Driver(role=Role.NAVIGATION, options=Nav2Options, make=Nav2)
