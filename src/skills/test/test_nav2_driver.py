@@ -17,6 +17,8 @@ from behavior_ros.interfaces import load_interface
 from behavior_skills.interfaces import FailureCode, SkillFailure
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 
+LYRICAL = {"tracking_feedback": SimpleNamespace(distance_to_goal=1.5)}
+
 
 class Action:
     """An action of Nav2's: it tells once how far it is, then it ends."""
@@ -32,7 +34,7 @@ class Action:
         assert isinstance(goal, self.kind.Goal)
         self.goals.append((goal, timeout))
         self.lost = lost
-        on_feedback(self.kind.Feedback(**self.feedback))
+        on_feedback(SimpleNamespace(**self.feedback))
         return GoalOutcome(self.outcome.end, self.kind.Result(**self.outcome.result))
 
 
@@ -71,8 +73,9 @@ def ended(end, **result):
 @pytest.mark.parametrize(
     ("mode", "feedback", "asked", "name"),
     [
-        (MoveBase.Goal.POSE, "distance_remaining", "pose", "/cart/navigate_to_pose"),
-        (MoveBase.Goal.PATH, "distance_to_goal", "path", "/follow_path"),
+        (MoveBase.Goal.POSE, {"distance_remaining": 1.5}, "pose", "/cart/navigate_to_pose"),
+        (MoveBase.Goal.PATH, {"distance_to_goal": 1.5}, "path", "/follow_path"),
+        (MoveBase.Goal.PATH, LYRICAL, "path", "/follow_path"),
     ],
 )
 def test_a_drive_of_nav2_tells_how_far_it_is(drive, mode, feedback, asked, name):
@@ -80,7 +83,7 @@ def test_a_drive_of_nav2_tells_how_far_it_is(drive, mode, feedback, asked, name)
     goal.target.pose.position.x = 2.0
     goal.path.header.frame_id = "map"
     told, actions = drive(
-        goal, {feedback: 1.5}, ended(End.SUCCEEDED), navigate_to_pose="/cart/navigate_to_pose"
+        goal, feedback, ended(End.SUCCEEDED), navigate_to_pose="/cart/navigate_to_pose"
     )
     assert [message.distance_remaining for message in told] == [1.5]
     ((sent, timeout),) = actions[name].goals

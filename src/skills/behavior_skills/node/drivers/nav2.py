@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -73,12 +74,8 @@ class Nav2:
             wanted.path = goal.path
 
         def feedback(message: Any) -> None:
-            left = getattr(message, "distance_remaining", None)
-            if left is None:
-                left = message.distance_to_goal
-            context.publish_feedback(
-                MoveBase.Feedback(phase="move", distance_remaining=float(left))
-            )
+            left = distance_left(message)
+            context.publish_feedback(MoveBase.Feedback(phase="move", distance_remaining=left))
 
         outcome = self._actions[mode].run(
             context,
@@ -99,6 +96,12 @@ class Nav2:
             f"Nav2 ended with {outcome.end.name}, error {code}{name and f' {name}'}: "
             f"{text or 'no reason given'}. {remedy}.",
         )
+
+
+def distance_left(feedback: Any) -> float:
+    """[m] to the goal, by the feedback of either action; Lyrical's paths tell it one level down."""
+    told = getattr(feedback, "tracking_feedback", feedback)
+    return float(getattr(told, "distance_remaining", getattr(told, "distance_to_goal", math.nan)))
 
 
 NAV2 = Driver(role=Role.NAVIGATION, options=Nav2Options, make=Nav2)
