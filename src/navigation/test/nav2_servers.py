@@ -11,13 +11,13 @@ import math
 import threading
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
-from nav2_msgs.action import ComputePathToPose, FollowPath, NavigateToPose
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from nav2_msgs.action import BackUp, ComputePathToPose, FollowPath, NavigateToPose, Spin, Wait
 from nav2_msgs.srv import ClearEntireCostmap
 from nav_msgs.msg import Path
 from rclpy.node import Node
 
-from behavior_ros import Cancelled, GoalContext, WorkerActionServer
+from behavior_ros import Cancelled, GoalContext, WorkerActionServer, create_transform_broadcaster
 
 STEP = 0.01
 """[s] of wall time between two positions."""
@@ -39,21 +39,39 @@ class Nav2Servers:
         """How far it can go along x [m] until the costmap is cleared."""
         self.goals: list[str] = []
         """Servers that got a goal, one after the other."""
+        self.chosen: set[tuple[str, str]] = set()
+        """Planners and controllers that were asked for."""
         self.driving = 0
         """Goals that move the point just now."""
+        self._planner = ""
         self._newest: GoalContext | None = None
         self._step, self._lock, self._node = speed * STEP, threading.Lock(), node
         for kind, name, work in (
             (ComputePathToPose, "compute_path_to_pose", self._plan),
             (FollowPath, "follow_path", self._follow),
             (NavigateToPose, "navigate_to_pose", self._navigate),
+            (BackUp, "backup", self._back_up),
+            (Spin, "spin", lambda context: Spin.Result()),
+            (Wait, "wait", lambda context: Wait.Result()),
         ):
             WorkerActionServer(node, kind, f"/{name}", work)
-        service = "/local_costmap/clear_entirely_local_costmap"
-        node.create_service(ClearEntireCostmap, service, self._clear)
+        for costmap in ("local", "global"):
+            service = f"/{costmap}_costmap/clear_entirely_{costmap}_costmap"
+            node.create_service(ClearEntireCostmap, service, self._clear)
+        self._transforms = create_transform_broadcaster(node)
+        node.create_timer(0.05, self._tell)
+
+    def _tell(self) -> None:
+        """Publish where it is."""
+        found = TransformStamped(child_frame_id="base_link")
+        found.header.frame_id = "map"
+        found.header.stamp = self._node.get_clock().now().to_msg()
+        found.transform.translation.x, found.transform.translation.y = self.at
+        self._transforms.send([found])
 
     def _plan(self, context: GoalContext) -> Any:
         self.goals.append("plan")
+        self._planner = context.goal.planner_id
         result, goal = ComputePathToPose.Result(), context.goal.goal
         if goal.header.frame_id != "map":
             result.error_code, result.error_msg = result.TF_ERROR, "the goal is in no known frame"
@@ -74,6 +92,7 @@ class Nav2Servers:
 
     def _follow(self, context: GoalContext) -> Any:
         self.goals.append("follow")
+        self.chosen.add((self._planner, context.goal.controller_id))
         self._newest = context
         result = FollowPath.Result()
         for pose in context.goal.path.poses:
@@ -90,6 +109,15 @@ class Nav2Servers:
         if not self._drive(context, context.goal.pose):
             result.error_code, result.error_msg = result.UNKNOWN, "No recovery helped"
         return result
+
+    def _back_up(self, context: GoalContext) -> Any:
+        self.goals.append("back up")
+        self._newest = context
+        goal, to = context.goal, PoseStamped()
+        assert (goal.target.x, goal.time_allowance.sec) == (0.3, 10)
+        to.pose.position.x = self.at[0] - goal.target.x
+        self._drive(context, to)
+        return BackUp.Result()
 
     def _drive(self, context: GoalContext, to: PoseStamped) -> bool:
         """Go straight to a pose; False: something stands in the way."""

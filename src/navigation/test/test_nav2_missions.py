@@ -14,12 +14,14 @@ import pytest
 
 pytest.importorskip("rclpy")
 
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from behavior_msgs.msg import FailureCause
 from rclpy.parameter import Parameter
 from std_srvs.srv import Trigger
 
 from behavior_executor.client import MissionClient
 from behavior_executor.node import BehaviorExecutor
+from behavior_navigation.nav2.tree_nodes.robot import robot_of
 from behavior_ros import WorkerActionServer
 from behavior_ros.interfaces import load_interface
 from behavior_ros.testing import Spinner, until
@@ -28,12 +30,15 @@ NAV2 = pytest.mark.skipif(find_spec("nav2_msgs") is None, reason="nav2_msgs is n
 TREE = """<root BTCPP_format="4"><BehaviorTree ID="drive">{}</BehaviorTree></root>"""
 
 
-def executor(spinner: Spinner, folder: Path, tree: str, nodes: str = "") -> BehaviorExecutor:
+def executor(spinner: Spinner, folder: Path, tree: str, nodes: str | Path = "") -> BehaviorExecutor:
+    """An executor with one mission; nodes: entries of a nodes file, or the file."""
     (folder / "drive.xml").write_text(TREE.format(tree))
-    (folder / "nodes.yaml").write_text(f"nodes: [{nodes}]")
+    file = nodes if isinstance(nodes, Path) else folder / "nodes.yaml"
+    if isinstance(nodes, str):
+        file.write_text(f"nodes: [{nodes}]")
     values = {
         "tree_directories": [str(folder)],
-        "nodes_file": str(folder / "nodes.yaml"),
+        "nodes_file": str(file),
         "managers": [""],
         "tick_rate": 50.0,
     }
@@ -139,6 +144,8 @@ NODES = """
   {node: ClearLocalCostmap, service: /local_costmap/clear_entirely_local_costmap,
    type: nav2_msgs/srv/ClearEntireCostmap}
 """
+OWN_NODES = Path(__file__).parents[1] / "config" / "nav2_nodes.yaml"
+"""Nav2's servers by the names and ports that Nav2's own trees use."""
 NAVIGATE = """
   <RecoveryNode number_of_retries="1" name="navigate">
     <PipelineSequence>
@@ -208,3 +215,76 @@ def test_navigate_to_pose_ends_with_the_mission(
     assert "timeout of 300 ms" in result.message
     until(lambda: not nav2.driving)
     assert 0.0 < nav2.at[0] < 100.0
+
+
+AS_NAV2_WRITES = """
+  <RecoveryNode number_of_retries="2" name="NavigateRecovery">
+    <PipelineSequence>
+      <ControllerSelector selected_controller="{controller}" default_controller="FollowPath"
+                          topic_name="controller_selector"/>
+      <PlannerSelector selected_planner="{planner}" default_planner="GridBased"/>
+      <RateController hz="5.0">
+        <ComputePathToPose goal="{goal}" path="{path}" planner_id="{planner}"
+                           error_code_id="{plan_error}" error_msg="{plan_message}"/>
+      </RateController>
+      <FollowPath path="{path}" controller_id="{controller}" error_code_id="{follow_error}"/>
+    </PipelineSequence>
+    <Sequence>
+      <Fallback>
+        <WouldAControllerRecoveryHelp error_code="{follow_error}"/>
+        <WouldAPlannerRecoveryHelp error_code="{plan_error}"/>
+      </Fallback>
+      <ReactiveFallback>
+        <GoalUpdated/>
+        <RoundRobin>
+          <BackUp backup_dist="0.30" backup_speed="0.15" error_code_id="{backup_error}"/>
+          <ClearEntireCostmap service_name="local_costmap/clear_entirely_local_costmap"/>
+        </RoundRobin>
+      </ReactiveFallback>
+    </Sequence>
+  </RecoveryNode>
+"""
+
+
+@NAV2
+def test_a_tree_as_nav2_writes_it_drives_to_the_missions_goal(
+    spinner: Spinner, tmp_path: Path, nav2: Any
+) -> None:
+    nav2.wall = 1.0
+    executor(spinner, tmp_path, AS_NAV2_WRITES, OWN_NODES)
+    with MissionClient() as client:
+        assert client.run("drive", parameters={"goal": "map;2.0;0;0"}).succeeded
+    assert nav2.at == pytest.approx((2.0, 0.0), abs=1e-6)
+    recoveries = [goal for goal in nav2.goals if goal in ("back up", "clear")]
+    assert recoveries == ["back up", "clear"]
+    assert nav2.chosen == {("GridBased", "FollowPath")}
+
+
+@NAV2
+@pytest.mark.parametrize(
+    "name",
+    [
+        "navigate_to_pose_w_replanning_and_recovery",
+        *(f"navigate_w_replanning_{by}" for by in ("time", "speed", "distance")),
+        "navigate_w_replanning_only_if_goal_is_updated",
+    ],
+)
+def test_nav2s_own_trees_are_missions(
+    spinner: Spinner, tmp_path: Path, nav2: Any, name: str
+) -> None:
+    try:
+        folder = Path(get_package_share_directory("nav2_bt_navigator")) / "behavior_trees"
+    except PackageNotFoundError:
+        pytest.skip("nav2_bt_navigator is not installed")
+    tree = (folder / f"{name}.xml").read_text(encoding="utf-8")
+    if "<IsGoalNearby" in tree:
+        pytest.skip("a tree of Lyrical's, which asks IsGoalNearby, TruncatePathLocal, ValidatePath")
+    made = executor(spinner, tmp_path, "<AlwaysSuccess/>", OWN_NODES)
+    (tmp_path / f"{name}.xml").write_text(tree)
+    if name.endswith("distance"):  # it needs to know where the robot is
+        spinner.do(lambda: robot_of(made).position("map", "base_link"))
+        until(lambda: spinner.do(lambda: robot_of(made).position("map", "base_link")))
+    with MissionClient() as client:
+        result = client.run(name, parameters={"goal": "map;2.0;0;0"})
+    assert result.succeeded, result.message
+    assert nav2.at == pytest.approx((2.0, 0.0), abs=1e-6)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import PoseStamped
+from std_msgs.msg import String
 
 from behavior_navigation.nav2.tree_nodes import register_for
 from behavior_tree import (
@@ -63,7 +64,7 @@ class Bench:
     def speed(self) -> float:
         return self.fast
 
-    def newest(self, kind: Any, topic: str) -> Any:
+    def newest(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
         return self.sent.get(topic)
 
     def tree(self, body: str) -> Tree:
@@ -411,3 +412,17 @@ def pose_of(frame: str, second: int) -> PoseStamped:
     made = PoseStamped()
     made.header.frame_id, made.header.stamp.sec = frame, second
     return made
+
+
+def test_selectors_write_what_was_chosen_last() -> None:
+    bench = Bench()
+    tick, root, blackboard = condition(
+        bench, "<PlannerSelector default_planner='Grid' selected_planner='{chosen}'/>"
+    )
+    assert (tick(), blackboard.get("chosen")) == ("S", "Grid")
+    bench.sent["planner_selector"] = String(data="Lattice")
+    assert (tick(), blackboard.get("chosen")) == ("S", "Lattice")
+    body = "<GoalCheckerSelector topic_name='choice' selected_goal_checker='{c}'/>"
+    tick, root, blackboard = condition(bench, body)
+    assert tick() == "F"
+    assert root.failure_reason() == "nobody has chosen a goal checker"

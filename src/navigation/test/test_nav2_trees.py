@@ -143,7 +143,7 @@ class Robot:
     def speed(self) -> float:
         return 0.0
 
-    def newest(self, kind: Any, topic: str) -> None:
+    def newest(self, kind: Any, topic: str, *, latched: bool = False) -> None:
         return None
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import inlined, load_interface
+from behavior_ros.interfaces import inlined, load_interface, with_ports
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_ros.remote_action import RemoteAction
 from behavior_ros.remote_goal import GoalOutcome, RemoteGoal
 from behavior_ros.result_cause import reported, result_code
+from behavior_ros.server_name import is_named_in_xml, name_port, named
 from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
 
 
@@ -29,9 +30,9 @@ class ActionLeaf(StatefulActionNode):
     """
 
     hub: ClassVar[LeafHub]
-    model: ClassVar[NodeModel]
+    model: NodeModel
     interface: ClassVar[Any]
-    action: ClassVar[RemoteAction]
+    action: RemoteAction
     goal_ports: ClassVar[InputPorts]
     result_ports: ClassVar[OutputPorts]
     feedback_ports: ClassVar[OutputPorts]
@@ -40,11 +41,14 @@ class ActionLeaf(StatefulActionNode):
     def provided_ports(cls) -> dict[str, PortInfo]:
         """Return one port per field of goal, result and feedback."""
         groups = (cls.goal_ports, cls.result_ports, cls.feedback_ports)
-        return {entry.port: entry.info for group in groups for entry in group.ports}
+        fields = {entry.port: entry.info for group in groups for entry in group.ports}
+        return fields | name_port(cls.model)
 
     def ros_needs(self) -> list[Need]:
-        """Return the need of the server."""
-        return self.hub.needs(self.model, self.interface)
+        """Return the need of the server, if its name is known."""
+        if not is_named_in_xml(self, self.model):
+            return []
+        return self.hub.needs(named(self, self.model), self.interface)
 
     def on_start(self) -> NodeStatus:
         """Read the goal, and send it as soon as that can be done."""
@@ -60,6 +64,9 @@ class ActionLeaf(StatefulActionNode):
         """Send the goal that the ports describe, unless it is the one that was sent last."""
         try:
             wanted = self.goal_ports.read(self)
+            if self.model.name_port and self._goal is None:
+                self.model = named(self, type(self).model)
+                self.action = self.hub.action(self.interface, self.model.name)
         except (ValueError, RuntimeError) as error:
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
         if wanted == self._wanted:
@@ -139,7 +146,7 @@ class ActionLeaf(StatefulActionNode):
 def action_leaf(hub: LeafHub, model: NodeModel) -> type[ActionLeaf]:
     """Return the leaf class of an action."""
     action_type, sections = load_interface(model.type, "action")
-    goal, result, feedback = inlined(sections, model.inline)
+    goal, result, feedback = with_ports(inlined(sections, model.inline), model.ports)
     goal_ports = InputPorts(goal, "goal", model.defaults, model.required)
     result_ports = OutputPorts(result, "result", goal_ports.names())
     taken = goal_ports.names() | result_ports.names()

@@ -53,7 +53,9 @@ class InputPorts:
     ) -> None:
         self._message = section.message
         self.ports = [
-            _input(field, _free_name(field.name, role, ()), section, defaults, required)
+            _input(
+                field, _free_name(field.port or field.name, role, ()), section, defaults, required
+            )
             for field in section.fields
         ]
         known = [entry.port for entry in self.ports]
@@ -98,7 +100,7 @@ class OutputPorts:
     def __init__(self, section: Section, role: str, taken: set[str]) -> None:
         self.ports: list[FieldPort] = []
         for field in section.fields:
-            name = _free_name(field.name, role, taken)
+            name = _free_name(field.port or field.name, role, taken)
             info = OutputPort(name, _port_type(field), description=field.description)
             self.ports.append(FieldPort(name, field, info))
 

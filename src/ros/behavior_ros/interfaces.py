@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from pathlib import Path
@@ -44,6 +44,8 @@ class Field:
     """Integers that have a name, if the field is an enumeration."""
     within: tuple[str, ...] = ()
     """Fields of the message that lead to the one which holds this field; empty: itself."""
+    port: str = ""
+    """Name of its port; empty: its own."""
 
     def holder(self, message: Any) -> Any:
         """Return the message that holds this field: the given one, or one within it."""
@@ -136,6 +138,31 @@ def inlined(sections: Sequence[Section], names: Sequence[str]) -> tuple[Section,
         if twice:
             raise InterfaceError(f"inline: field {', '.join(twice)} comes twice; leave one nested")
     return done
+
+
+def with_ports(sections: Sequence[Section], ports: Mapping[str, str]) -> tuple[Section, ...]:
+    """Name the ports of fields otherwise than the fields.
+
+    Args:
+        sections: of an interface
+        ports: by the name of a field, in any section
+
+    Raises:
+        InterfaceError: a name that no section has
+    """
+    known = sorted({entry.name for section in sections for entry in section.fields})
+    missing = sorted(set(ports) - set(known))
+    if missing:
+        raise InterfaceError(
+            f"ports: no field {', '.join(missing)}; the fields are {', '.join(known)}"
+        )
+    return tuple(
+        replace(
+            section,
+            fields=tuple(replace(each, port=ports.get(each.name, "")) for each in section.fields),
+        )
+        for section in sections
+    )
 
 
 def _inline(fields: Sequence[Field], names: Sequence[str], missing: set[str]) -> list[Field]:

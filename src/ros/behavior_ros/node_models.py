@@ -46,6 +46,11 @@ class NodeModel:
     """Input ports that every use of the node must give."""
     inline: tuple[str, ...] = ()
     """Fields that hold a message, whose own fields become ports in their place."""
+    ports: Mapping[str, str] = field(default_factory=dict)
+    """Names of ports that are not called like their fields, by the name of the field."""
+    name_port: str = ""
+    """Action or service: input port that gives another name of it, for trees that choose who is
+    asked. Empty: it is always `name`."""
     timeout: float | None = None
     """[s] node time after which the leaf fails; None: never. A subscriber waits for its message so
     long, and with None it answers at once."""

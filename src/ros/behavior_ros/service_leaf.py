@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import inlined, load_interface
+from behavior_ros.interfaces import inlined, load_interface, with_ports
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_ros.result_cause import reported, result_code
+from behavior_ros.server_name import is_named_in_xml, name_port, named
 from behavior_ros.server_watch import server_lost
 from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
 
@@ -28,9 +29,9 @@ class ServiceLeaf(StatefulActionNode):
     """
 
     hub: ClassVar[LeafHub]
-    model: ClassVar[NodeModel]
+    model: NodeModel
     interface: ClassVar[Any]
-    client: ClassVar[Any]
+    client: Any
     request_ports: ClassVar[InputPorts]
     response_ports: ClassVar[OutputPorts]
 
@@ -38,11 +39,14 @@ class ServiceLeaf(StatefulActionNode):
     def provided_ports(cls) -> dict[str, PortInfo]:
         """Return one port per field of request and response."""
         groups = (cls.request_ports, cls.response_ports)
-        return {entry.port: entry.info for group in groups for entry in group.ports}
+        fields = {entry.port: entry.info for group in groups for entry in group.ports}
+        return fields | name_port(cls.model)
 
     def ros_needs(self) -> list[Need]:
-        """Return the need of the server."""
-        return self.hub.needs(self.model, self.interface)
+        """Return the need of the server, if its name is known."""
+        if not is_named_in_xml(self, self.model):
+            return []
+        return self.hub.needs(named(self, self.model), self.interface)
 
     def on_start(self) -> NodeStatus:
         """Read the request, and send it if the server is there."""
@@ -51,6 +55,9 @@ class ServiceLeaf(StatefulActionNode):
         self._seen = self._looked = self.hub.wall()
         try:
             self._request = self.request_ports.read(self)
+            if self.model.name_port:
+                self.model = named(self, type(self).model)
+                self.client = self.hub.service_client(self.interface, self.model.name)
         except (ValueError, RuntimeError) as error:
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
         if self.client.service_is_ready():
@@ -108,7 +115,7 @@ class ServiceLeaf(StatefulActionNode):
 def service_leaf(hub: LeafHub, model: NodeModel) -> type[ServiceLeaf]:
     """Return the leaf class of a service."""
     service_type, sections = load_interface(model.type, "srv")
-    request, response = inlined(sections, model.inline)
+    request, response = with_ports(inlined(sections, model.inline), model.ports)
     request_ports = InputPorts(request, "request", model.defaults, model.required)
     return type(
         model.node,

@@ -73,3 +73,22 @@ def test_names_that_hold_no_message_or_come_twice_are_refused():
     models = load_node_models({"nodes": [{**entry, "inline": ["questoin"]}]})
     with pytest.raises(NodeModelError, match="questoin"):
         ros_node_manifests(models)
+
+
+def test_ports_of_fields_that_no_section_has_are_refused():
+    models = load_node_models(
+        {
+            "nodes": [
+                {
+                    "node": "Check",
+                    "action": "/check",
+                    "type": "behavior_msgs/action/CheckScene",
+                    "ports": {"questoin": "what"},
+                }
+            ]
+        }
+    )
+    with pytest.raises(
+        NodeModelError, match=r"ports: no field questoin; the fields are .*question"
+    ):
+        ros_node_manifests(models)

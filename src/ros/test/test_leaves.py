@@ -67,6 +67,22 @@ MODELS = [
         "server_timeout": 0.3,
     },
     {
+        "node": "AnySwitch",
+        "service": "/switch",
+        "type": "std_srvs/srv/SetBool",
+        "ports": {"data": "on"},
+        "name_port": "who",
+        "server_timeout": 0.3,
+    },
+    {
+        "node": "AnyPick",
+        "action": "/pick",
+        "type": "behavior_msgs/action/Pick",
+        "ports": {"object_name": "what", "message": "told"},
+        "name_port": "server",
+        "server_timeout": 0.6,
+    },
+    {
         "node": "Follow",
         "action": "/follow",
         "type": "behavior_msgs/action/Pick",
@@ -601,6 +617,29 @@ class TestServiceLeaf:
         tree.halt(leaf)
         tree.halt(leaf)
         assert leaf.status is NodeStatus.IDLE
+
+    def test_a_port_names_the_server_and_others_are_called_otherwise(self, tree, switch):
+        leaf = tree.make("AnySwitch", on="true")
+        assert tree.run(leaf) == (SUCCESS, "")
+        assert [need.what for need in leaf.ros_needs()] == [
+            "service /switch (std_srvs/srv/SetBool)"
+        ]
+        leaf = tree.make("AnySwitch", on="true", who="/lamp")
+        assert [need.what for need in leaf.ros_needs()] == ["service /lamp (std_srvs/srv/SetBool)"]
+        assert tree.run(leaf) == (FAILURE, "no server of service /lamp: start it")
+        leaf = tree.make("AnySwitch", on="true", who="{lamp}")
+        assert leaf.ros_needs() == []  # nobody knows yet
+        leaf.config().blackboard.set("lamp", "/switch")
+        assert tree.run(leaf) == (SUCCESS, "")
+
+    def test_an_actions_name_too(self, tree):
+        leaf = tree.make("AnyPick", what="cup", server="/left/pick", told="{told}")
+        status, reason = tree.run(leaf)
+        assert status is FAILURE
+        assert "/left/pick" in reason
+        assert [need.what for need in leaf.ros_needs()] == [
+            "action /left/pick (behavior_msgs/action/Pick)"
+        ]
 
     def test_no_server(self, tree):
         assert tree.run(tree.make("Switch")) == (

@@ -11,7 +11,7 @@ from behavior_executor.tree_nodes import NodeContext
 from behavior_navigation.nav2.tree_nodes import controls, goals, rates
 from behavior_navigation.nav2.tree_nodes.conditions import CONDITIONS
 from behavior_navigation.nav2.tree_nodes.pause_resume import PauseResumeController
-from behavior_navigation.nav2.tree_nodes.robot import GoalUpdater, Robot, robot_of
+from behavior_navigation.nav2.tree_nodes.robot import SELECTORS, GoalUpdater, Robot, robot_of
 from behavior_tree import BehaviorTreeFactory, TreeNode
 
 PLAIN: dict[str, type[TreeNode]] = {
@@ -33,6 +33,7 @@ ASKING: dict[str, type[TreeNode]] = {
     "GoalUpdater": GoalUpdater,
     "SpeedController": rates.SpeedController,
     "DistanceController": rates.DistanceController,
+    **{each.__name__: each for each in SELECTORS},
 }
 """Those that ask the robot."""
 

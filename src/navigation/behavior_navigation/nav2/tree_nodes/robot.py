@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Nav2's nodes ask of the robot: where it is, how fast it drives, which goals it is sent."""
+"""What Nav2's nodes ask of the robot: where it is, how fast it drives, what it is sent."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from behavior_ros import TransformBuffer, TransformError, create_transform_buffer, seconds
 from behavior_ros.leaf_hub import leaf_hub
@@ -20,6 +21,7 @@ from behavior_tree import (
     NodeStatus,
     OutputPort,
     PortInfo,
+    SyncActionNode,
     ports_list,
 )
 
@@ -49,9 +51,9 @@ class Robot:
         velocity = odometry.twist.twist.linear
         return math.hypot(velocity.x, velocity.y)
 
-    def newest(self, kind: Any, topic: str) -> Any:
+    def newest(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
         """The newest message of a topic; None before the first."""
-        return leaf_hub(self._node).message_cache(kind, topic, latched=False).newest()
+        return leaf_hub(self._node).message_cache(kind, topic, latched=latched).newest()
 
 
 def robot_of(node: Node) -> Robot:
@@ -114,3 +116,59 @@ def _goals_type() -> Any:
 
 _GOALS = _goals_type()
 """nav_msgs/Goals; None on a Jazzy older than it."""
+
+
+class Selector(SyncActionNode):
+    """Writes what somebody has chosen on a topic, and before that the default; FAILURE without one.
+    A kind of its own says what is chosen: `selector`.
+    """
+
+    chosen: ClassVar[str]
+    """Such as ``planner``."""
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return the ports."""
+        what = cls.chosen.replace("_", " ")
+        topic = f"{cls.chosen}_selector"
+        return ports_list(
+            InputPort(f"default_{cls.chosen}", str, "", f"{what} while nobody has chosen one"),
+            InputPort("topic_name", str, topic, "topic on which one is chosen, std_msgs/String"),
+            OutputPort(f"selected_{cls.chosen}", str, description=f"the chosen {what}"),
+        )
+
+    def __init__(self, name: str, config: NodeConfig, robot: Robot | None) -> None:
+        """Take where choices arrive."""
+        super().__init__(name, config)
+        self._robot = robot
+        if robot is not None and self.is_literal("topic_name"):
+            self._newest()
+
+    def tick(self) -> NodeStatus:
+        """Write it."""
+        told = self._newest()
+        found = told.data if told is not None else self.get_input(f"default_{self.chosen}")
+        if not found:
+            self.set_failure_reason(f"nobody has chosen a {self.chosen.replace('_', ' ')}")
+            return NodeStatus.FAILURE
+        self.set_output(f"selected_{self.chosen}", found)
+        return NodeStatus.SUCCESS
+
+    def _newest(self) -> Any:
+        assert self._robot is not None
+        return self._robot.newest(String, self.get_input("topic_name"), latched=True)
+
+
+def selector(what: str) -> type[Selector]:
+    """The class of Nav2's selector of a plugin."""
+    name = "".join(part.capitalize() for part in what.split("_"))
+    return type(f"{name}Selector", (Selector,), {"chosen": what})
+
+
+SELECTORS = [
+    selector(what)
+    for what in (
+        *("planner", "controller", "smoother"),
+        *("goal_checker", "progress_checker", "path_handler"),
+    )
+]
