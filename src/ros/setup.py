@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installation of behavior_ros."""
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 PACKAGE = "behavior_ros"
 
 setup(
     name=PACKAGE,
     version="0.1.0",
-    packages=[PACKAGE],
+    packages=find_packages(exclude=["test"]),
     package_data={PACKAGE: ["py.typed", "fastdds_loopback.xml"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
