@@ -279,9 +279,10 @@ class MissionClient(Closing):
                 f"{outcome.message}; what became of the mission say its log and /mission/history"
             )
         result = outcome.result
-        return MissionOutcome(
-            int(result.code), str(result.message), result.duration, result.failure
-        )
+        code = int(result.code)
+        if code == Code.SUCCESS and not outcome.succeeded:  # the goal's end is what counts
+            code = Code.TREE_FAILED
+        return MissionOutcome(code, str(result.message), result.duration, result.failure)
 
     def _spin_until_end(self, sent: RemoteGoal, timeout: float | None) -> GoalOutcome | None:
         """Spin until the goal has ended; None: the timeout was over before."""
