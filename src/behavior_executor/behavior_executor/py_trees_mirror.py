@@ -111,14 +111,15 @@ class BlackboardMirror:
 
     def update(self, tree: Tree) -> None:
         """Copy what has changed; what others have put there stays."""
-        storage, activity = PyTreesBlackboard.storage, PyTreesBlackboard.activity_stream
+        storage, metadata = PyTreesBlackboard.storage, PyTreesBlackboard.metadata
+        activity = PyTreesBlackboard.activity_stream
         now = dict(_entries(tree))
         for name in self._shown.keys() - now.keys():
             self._take_off(name)
         for name, value in now.items():
             known = name in self._shown
-            if known or name not in storage:  # whom py_trees knows has such a record
-                PyTreesBlackboard.metadata.setdefault(name, py_trees_blackboard.KeyMetaData())
+            if name not in metadata and (known or name not in storage):
+                metadata[name] = py_trees_blackboard.KeyMetaData()  # whom py_trees knows has one
             if known and self._shown[name] is value and isinstance(value, _UNCHANGING):
                 continue
             if not known and name in storage:

@@ -67,9 +67,9 @@ class PyTreesMonitor:
 
     def _tell(self, run: TreeRun) -> None:
         tree = self._tree
-        self._entries.update(run.tree)
         if not self._watched():
             return
+        self._entries.update(run.tree)
         if self._mirror is None:
             self._mirror = TreeMirror(run.tree)
             tree.root = self._mirror.root
@@ -90,8 +90,11 @@ class PyTreesMonitor:
         return bool(self._tree.snapshot_streams or self._tree.blackboard_exchange.views)
 
     def _look(self) -> None:
-        """Show what there is to whoever came while nothing is ticked."""
-        if not self._ticked and self._tree is not None:
+        """Keep the entries that may be asked for, and show the last tree to who came after it."""
+        run = self._run
+        if run is not None:
+            self._guard(lambda: self._entries.update(run.tree))
+        if not self._ticked:
             self._guard(self._show_last)
         self._ticked = False
 

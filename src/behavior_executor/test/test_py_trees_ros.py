@@ -136,9 +136,8 @@ def test_a_watcher_of_the_blackboard_sees_entries(
     executor: BehaviorExecutor, watcher: Watcher, client: MissionClient
 ) -> None:
     assert client.run("good").succeeded
-    request = GetBlackboardVariables.Request()
-    answer = watcher.call(GetBlackboardVariables, "blackboard_streams/get_variables", request)
-    assert "/done" in answer.variables
+    request, name = GetBlackboardVariables.Request(), "blackboard_streams/get_variables"
+    until(lambda: "/done" in watcher.call(GetBlackboardVariables, name, request).variables)
     watcher.open_blackboard()
     until(lambda: watcher.boards)  # what is there, between missions
     assert "/done" in watcher.boards[0]
