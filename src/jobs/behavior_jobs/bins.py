@@ -33,6 +33,8 @@ HELD_WITHIN = 0.1
 """[m] of the tool from the grasp, up to which a bin that sticks to it counts as attached."""
 SAME_COLUMN = 0.05
 """[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
+HALF_TURN = np.diag([-1.0, -1.0, 1.0, 1.0])
+"""About the sucking axis."""
 SIDES = np.array([0.6, 0.37])
 """x, y: the vertical plane through the base and this point has the conveyor on one side and the
 pallet on the other."""
@@ -132,11 +134,28 @@ def levelled(pose: Matrix) -> Matrix:
     return level
 
 
+TURNS_BACK = 0.4
+"""[rad] by which the tool turns against the base's sense on its way to the pallet, at most."""
+
+
+def with_the_base(grasp: Matrix) -> Matrix:
+    """A grasp from above, or the same turned by half a turn about its sucking axis: that from which
+    the tool, on its way to the pallet, turns in the sense in which the base does.
+
+    Turned the other way the tool drags the arm along: it folds over itself, or the wrist winds up
+    and swings a bin against the forearm when it turns it over.
+    """
+    angle = math.atan2(grasp[1, 0], grasp[0, 0])
+    if -TURNS_BACK <= angle < math.pi - TURNS_BACK:
+        return grasp
+    return np.asarray(grasp @ HALF_TURN)
+
+
 def turned(target: Matrix, tool: Matrix) -> Matrix:
     """The target, or the same turned by half a turn about its sucking axis where that is nearer."""
     if float(target[:3, 0] @ tool[:3, 0]) >= 0.0:
         return target
-    return np.asarray(target @ np.diag([-1.0, -1.0, 1.0, 1.0]))
+    return np.asarray(target @ HALF_TURN)
 
 
 # ------------------------------------------------------------------------------- the funnel
@@ -231,8 +250,8 @@ class PlaceAim:
         return not self.crossed
 
     def pose(self) -> Matrix:
-        """Pose of the tool (4x4), sucking down; the arm reaches all places in this one only."""
-        return tool_pose(self.position, -UP, np.array([1.0, 0.0, 0.0]))
+        """Pose of the tool (4x4), sucking down; see `with_the_base`."""
+        return tool_pose(self.position, -UP, np.array([-1.0, 0.0, 0.0]))
 
 
 # ------------------------------------------------------------------------------- obstacles
@@ -365,7 +384,6 @@ class BinWatch:
     """Bins that were set down on the pallet, in this order, with the numbers of their places."""
     losses: int = 0
     """Bins in a row that left the tool unasked."""
-    _begun: bool = False
     _active: str = ""
     _flip: bool | None = None
     _attached: bool = False
@@ -392,12 +410,11 @@ class BinWatch:
             now: time [s].
             stamp: of the snapshot [s].
             stale: bins that have not been seen of late.
-            tool_then: where the tool was when the bins were where they are said to be: one that is
-                carried moves with it; None: where it is now.
+            tool_then: where the tool was at that stamp; None: where it is now. A bin that is
+                carried was near it then or is near it now: nobody knows how old the pose is that
+                it is said to have.
         """
-        if not self._begun:
-            self._begun = True
-            self._adopt({name: body for name, body in bins.items() if name not in stale})
+        self._adopt({name: body for name, body in bins.items() if name not in stale})
         for name in [name for name in self.stacked if name in bins and name not in stale]:
             if self._left_its_place(name, bins[name].pose):
                 del self.stacked[name]
@@ -438,18 +455,35 @@ class BinWatch:
         """The active bin stands on the pallet."""
         number = self.next_place()
         if self._active and number is not None:
-            self.stacked[self._active] = number
+            self._count(self._active, number)
             self.losses = 0
         self._forget()
 
     def _adopt(self, bins: Mapping[str, SceneBody]) -> None:
-        """What stands on the pallet at the start counts as stacked."""
+        """What stands on the pallet counts as stacked, whoever put it there and whatever it is
+        called by now.
+        """
+        for name, body in bins.items():
+            if name in self.stacked or name == self._active or body.attached_link:
+                continue
+            number = self._stands_at(body.pose)
+            if number is not None:
+                self._count(name, number)
+
+    def _stands_at(self, pose: Matrix) -> int | None:
+        """Number of the place where a bin with this pose stands as it shall; None: nowhere."""
+        if opening_up(pose) is not False:
+            return None
+        tool = self.floor.grasp(pose, opening_up=False)[:3, 3]
         for number, place in enumerate(self.places):
-            for name, body in bins.items():
-                tool = self.floor.grasp(body.pose, opening_up=False)[:3, 3]
-                stands = opening_up(body.pose) is False and not body.attached_link
-                if stands and abs(tool[2] - place[2]) < 0.03 and _beside(tool, place) < SAME_COLUMN:
-                    self.stacked[name] = number
+            if abs(tool[2] - place[2]) < 0.03 and _beside(tool, place) < SAME_COLUMN:
+                return number
+        return None
+
+    def _count(self, name: str, number: int) -> None:
+        """A bin is stacked at a place, where there can be no other."""
+        self.stacked = {other: n for other, n in self.stacked.items() if n != number}
+        self.stacked[name] = number
 
     def _left_its_place(self, name: str, pose: Matrix) -> bool:
         place = self.places[self.stacked[name]]
@@ -489,7 +523,7 @@ class BinWatch:
         self._flip = is_up
         pose = body.pose if self._attached else levelled(body.pose)
         grasp = self.floor.grasp(pose, opening_up=is_up)
-        if suction and is_near(grasp, then, HELD_WITHIN):
+        if suction and _from_way(grasp, then, tool) < HELD_WITHIN:
             self._attached = True
         else:
             self._detach()
@@ -515,12 +549,20 @@ class BinWatch:
 def bin_below(
     place: Matrix, stacked: Iterable[str], bins: Mapping[str, SceneBody]
 ) -> SceneBody | None:
-    """The bin that was stacked last where a bin is to stand, by where it really is; None: none."""
-    for name in reversed(list(stacked)):
-        body = bins.get(name)
-        if body is not None and _beside(body.pose[:3, 3], place) <= SAME_COLUMN:
-            return body
-    return None
+    """The highest stacked bin where one is to stand, by where it really is; None: none."""
+    there = [
+        bins[name]
+        for name in stacked
+        if name in bins and _beside(bins[name].pose[:3, 3], place) <= SAME_COLUMN
+    ]
+    return max(there, key=lambda body: float(body.pose[2, 3]), default=None)
+
+
+def _from_way(pose: Matrix, start: Matrix, end: Matrix) -> float:
+    """Distance [m] of a pose (4x4) from the straight way between two others."""
+    offset, way = pose[:3, 3] - start[:3, 3], end[:3, 3] - start[:3, 3]
+    along = float(offset @ way) / max(float(way @ way), 1e-12)
+    return float(np.linalg.norm(offset - min(max(along, 0.0), 1.0) * way))
 
 
 def _beside(first: Matrix, second: Matrix) -> float:

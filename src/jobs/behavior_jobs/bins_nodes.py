@@ -25,6 +25,7 @@ from behavior_jobs.bins import (
     on_opposite_sides,
     pallet_places,
     turned,
+    with_the_base,
 )
 from behavior_jobs.poses import is_near, stamped
 from behavior_ros import pose_to_matrix
@@ -41,6 +42,8 @@ from behavior_tree import (
 
 STEADY = (0.004, 0.03)
 """[m] and `rotation_gap` by which a grasp seems to move though its bin rests."""
+DRIFTS = 0.1
+"""[m] at most, by which a bin that moves has moved since it was seen last."""
 FINE = 0.001
 """[m] in which the aim at a place moves."""
 TOO_FAR = 10
@@ -297,7 +300,10 @@ class AimAtBin(SyncActionNode):
         if active is None:
             self.set_failure_reason("there is no bin to grip")
             return NodeStatus.FAILURE
-        wanted = turned(active.grasp, tool)
+        if is_near(active.grasp, self._target, DRIFTS):
+            wanted = turned(active.grasp, self._target)
+        else:
+            wanted = with_the_base(active.grasp)
         if not is_near(wanted, self._target, *STEADY):
             self._target = wanted
         target = self._target

@@ -22,6 +22,7 @@ from behavior_jobs.bins import (
     opening_up,
     pallet_places,
     turned,
+    with_the_base,
 )
 from behavior_jobs.poses import rotation_gap
 from behavior_motion import ApproachParams
@@ -123,6 +124,22 @@ def test_of_two_grasps_the_nearer_one() -> None:
     half = target @ np.diag([-1.0, -1.0, 1.0, 1.0])
     assert turned(target, target) == pytest.approx(target)
     assert turned(target, half) == pytest.approx(half)
+
+
+@pytest.mark.parametrize("degrees", range(-180, 180, 20))
+def test_from_the_grasp_to_the_pallet_the_tool_turns_as_the_base_does(degrees: int) -> None:
+    lies = pose(0.0, 0.45, -0.3765, Rotation.from_euler("z", degrees, degrees=True).as_matrix())
+    for up, way in ((True, lies), (False, lies @ pose(0, 0, 0, DOWN))):
+        grasp = FLOOR.grasp(way, opening_up=up)
+        ahead = with_the_base(grasp)
+        assert (
+            min(rotation_gap(ahead[:3, :3], g[:3, :3]) for g in (grasp, turned(grasp, -grasp)))
+            < 1e-6
+        )
+        place = PlaceAim(pallet_places()[0]).pose()
+        turn = Rotation.from_matrix(place[:3, :3] @ ahead[:3, :3].T).as_rotvec()
+        assert turn[:2] == pytest.approx([0.0, 0.0], abs=1e-6)
+        assert -math.radians(158) < turn[2] < math.radians(24)
 
 
 def test_rotation_gap_is_that_of_the_reference() -> None:
@@ -291,6 +308,10 @@ def test_reached_attached_and_flip() -> None:
     # The snapshot of what is carried fast is older than the tool's newest pose.
     assert look(0.09, suction=True, since=0.3).is_attached
     assert watching.watch.losses == 0
+    # What is said to be carried may be as new as the tool's newest pose, or in between.
+    assert look(-0.3, suction=True, since=0.3).is_attached
+    assert look(-0.15, suction=True, since=0.3).is_attached
+    assert watching.watch.losses == 0
     assert not look(0.11, suction=True).is_attached
     assert watching.watch.losses == 1
 
@@ -365,6 +386,20 @@ def test_a_stacked_bin_that_has_left_its_place_is_not_stacked() -> None:
     watching.look(body("bin_0", pose(x + 0.3, y, -1.1, DOWN)))
     assert watch.stacked == {"bin_1": 1}
     assert watch.next_place() == 0
+
+
+def test_what_comes_to_stand_on_the_pallet_is_stacked_by_whatever_name() -> None:
+    watching = Watching()
+    watch = watching.watch
+    where = pose(*(watch.places[0] + [0.01, 0.0, -0.0735]), DOWN)
+    watching.look(body("bin_3", where @ pose(0.0, 0.0, -0.2)))
+    assert watch.stacked == {}
+    watching.look(body("bin_3", where))
+    assert watch.stacked == {"bin_3": 0}
+    assert watch.next_place() == 1
+    # The tracker calls it otherwise from now on; the old name was not seen for long.
+    watching.look(body("bin_7", where))
+    assert watch.stacked == {"bin_7": 0}
 
 
 def test_what_was_on_the_pallet_and_is_not_seen_any_more_is_not_taken_over() -> None:

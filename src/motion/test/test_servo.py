@@ -76,6 +76,22 @@ def verify(
     return min(planner.distance(row).distance for row in q)
 
 
+@pytest.mark.parametrize(("std_dev", "stand_off"), [(0.02, 0.3), (0.005, 0.35)])
+def test_a_folding_arm_comes_to_rest_in_a_funnel(std_dev: float, stand_off: float) -> None:
+    """From far out to close by: folded, its joints turn far for the last bit of the way."""
+    planner = EmbeddedPlanner(load_robot(ROBOT_FILE.parent / "ur10.yaml"))
+    start = np.array([-3.541, -2.678, -0.775, -1.240, 1.572, -1.971])
+    target = down(0.0, 0.44, -0.37, yaw=0.83)
+    options = ServoOptions(max_velocity_scaling_factor=0.8, max_linear_speed=0.6)
+    servo = Servo(planner.robot, planner.scene, start, options)
+    way_in = ApproachParams(np.array([0.0, 0.0, -stand_off]), std_dev)
+    steps = run(servo, MotionCommand(target, approach=way_in), 8.0)
+    assert steps[-1].arrived
+    heights = [planner.robot.forward_kinematics(step.q)[2, 3] for step in steps]
+    lowest = next(k for k, height in enumerate(heights) if height < target[2, 3] + 0.05)
+    assert max(heights[lowest:]) < target[2, 3] + 0.06, "it goes down once"
+
+
 def test_it_arrives_and_keeps_its_limits(arm: EmbeddedPlanner) -> None:
     start = start_of(arm, down(0.5, 0.3, 0.3))
     servo = Servo(arm.robot, arm.scene, start)

@@ -50,6 +50,10 @@ SMALLEST_SINGULAR_VALUE = 0.06
 BRAKING_SHARE = 0.25
 """Braking of tool and close pairs per acceleration of the weakest joint [m/s^2 per rad/s^2]: half a
 metre of arm, and half of what it can do, for it has other things to do as well."""
+TOOL_SHARE = 0.5
+"""Part of the joints' accelerations that the tool's braking counts on."""
+INVERSION_DAMPING = 1e-4
+"""Of the Jacobian's inverse that tells how the joints brake the tool."""
 HARDEST_BRAKING = 1.0
 """Harder braking is never counted on [m/s^2]."""
 RETREAT = 0.05
@@ -242,7 +246,7 @@ class Servo:
         if command.approach is not None:
             aim = command.approach.shifted(tool if felt is None else felt, target)
         jacobian, joint_jacobians = self._jacobians()
-        twist = self._wanted_twist(tool, aim)
+        twist = self._wanted_twist(tool, aim, jacobian)
         close = self._close_pairs()
         qd = self._velocities(command, jacobian, joint_jacobians, twist, close)
         if close and not self._can_stop(qd):
@@ -334,13 +338,32 @@ class Servo:
         turn = self.robot.base_T_root[:3, :3]
         return np.concatenate([turn @ tool[:3], turn @ tool[3:]]), joints
 
-    def _wanted_twist(self, tool: Matrix, aim: Matrix) -> Vector:
+    def _wanted_twist(self, tool: Matrix, aim: Matrix, jacobian: Matrix) -> Vector:
         """Velocity of the tool towards ``aim``, (6,): linear [m/s] over angular [rad/s]."""
         options = self.options
         shift, turn = difference(tool, aim)
-        linear = self._pace(shift, options.max_linear_speed, self._braking)
-        angular = self._pace(turn, options.max_angular_speed, self._braking / ROTATION_WEIGHT)
+        still = np.zeros(3)
+        braking = min(self._braking, self._can_brake(np.concatenate([shift, still]), jacobian))
+        linear = self._pace(shift, options.max_linear_speed, braking)
+        braking = min(
+            self._braking / ROTATION_WEIGHT,
+            self._can_brake(np.concatenate([still, turn]), jacobian),
+        )
+        angular = self._pace(turn, options.max_angular_speed, braking)
         return np.concatenate([linear, angular])
+
+    def _can_brake(self, way: Vector, jacobian: Matrix) -> float:
+        """How hard the joints can brake the tool on its ``way``, (6,) [m/s^2 or rad/s^2].
+
+        A folded arm's joints turn far for a short way. Sent there faster than they can brake it,
+        the tool swings aside, which sends it up again where it comes in through a funnel.
+        """
+        length = float(np.linalg.norm(way))
+        if length < 1e-9:
+            return math.inf
+        squared = jacobian @ jacobian.T + INVERSION_DAMPING * np.eye(6)
+        rates = np.abs(jacobian.T @ np.linalg.solve(squared, way / length))
+        return TOOL_SHARE * float((self._acceleration / np.maximum(rates, 1e-9)).min())
 
     def _pace(self, way: Vector, fastest: float, braking: float) -> Vector:
         """Velocity along ``way``, slow enough to brake in time."""
