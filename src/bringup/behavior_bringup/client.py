@@ -177,8 +177,9 @@ class StackClient(Closing):
 
     def call_later(self, kind: Any, name: str, request: Any) -> Any:
         """Call a service; returns the future of its response."""
-        client = self._clients.setdefault(name, self._node.create_client(kind, name))
-        return client.call_async(request)
+        if name not in self._clients:
+            self._clients[name] = self._node.create_client(kind, name)
+        return self._clients[name].call_async(request)
 
     def listen(
         self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile
@@ -258,7 +259,14 @@ class StackClient(Closing):
             raise BringupError(f"The world cannot be reset: {answer.message}")
 
     def disturb_later(self, disturbance: Disturbance) -> Any:
-        """Ask the simulation to disturb the world; returns the future of its response."""
+        """Ask the simulation to disturb the world; returns the future of its response.
+
+        What shall `fail` must have been met by `meet_faults` before: a request to whom nobody has
+        met yet gets lost.
+        """
+        if disturbance.kind in ("fail", "mend"):
+            request = SetBool.Request(data=disturbance.kind == "fail")
+            return self.call_later(SetBool, f"{_FAULTS}{disturbance.object}", request)
         return self.call_later(DisturbWorld, "/simulation/disturb", disturb_request(disturbance))
 
     def displace(self, name: str, position: Sequence[float] | None) -> None:
@@ -296,6 +304,19 @@ class StackClient(Closing):
         if not answer.success:
             raise BringupError(f"'{part}' stays as it is: {answer.message}")
         return str(answer.message)
+
+    def meet_faults(self) -> None:
+        """Get ready to let parts of the cell fail without waiting.
+
+        Raises:
+            BringupError: the simulation does not answer.
+        """
+        for part in self._parts():
+            name = f"{_FAULTS}{part}"
+            if name not in self._clients:
+                self._clients[name] = self._node.create_client(SetBool, name)
+            if not self.wait(self._clients[name].service_is_ready, SERVICE_TIMEOUT):
+                raise BringupError(f"Nobody offers {name} any more: is the stack up?")
 
     def _parts(self) -> list[str]:
         """What can fail, as far as it is known yet."""

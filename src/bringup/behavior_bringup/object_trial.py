@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from std_srvs.srv import SetBool
 
 from behavior_sim.judging import (
     DisturbancePlan,
@@ -113,6 +114,7 @@ class ObjectTrial:
         client.reset(seed=seed, layout=self._mission.layout)
         client.wait_simulated(lambda: client.truth_time > before + AFTER_RESET)
         self._arrange(seed)
+        client.meet_faults()
         if not client.wait_simulated(lambda: not self._disagreements(), limit=_PATIENCE):
             raise TrialError(
                 "The scene does not agree with the world after a reset: "
@@ -279,7 +281,8 @@ def _refusal(future: Any) -> str:
     if not future.done():
         return "the simulation did not answer"
     answer = future.result()
-    return "" if answer.code == 0 else str(answer.message)
+    done = answer.success if isinstance(answer, SetBool.Response) else answer.code == 0
+    return "" if done else str(answer.message)
 
 
 def disagreements(truth: Mapping[str, WorldObject], scene: Mapping[str, WorldObject]) -> list[str]:

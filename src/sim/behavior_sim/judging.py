@@ -47,10 +47,11 @@ class Verdict:
 class Disturbance:
     """One intervention, as a person or an accident would do it."""
 
-    kind: Literal["move", "release", "take_away", "push"]
+    kind: Literal["move", "release", "take_away", "push", "fail", "mend"]
     """`move` and `release`, out of the gripper, put the object to `position`; `take_away` out of
-    reach and sight."""
+    reach and sight. `fail` and `mend`: a part of the cell, such as `pump`, fails or works again."""
     object: str
+    """Its name, or that of the part."""
     position: Vector = field(default_factory=lambda: np.zeros(3))
     """[m] of the centre in the world frame, shape (3,)."""
     yaw: float = 0.0

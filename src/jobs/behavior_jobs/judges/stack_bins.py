@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from behavior_jobs.bins import PITCH, BinFloor, pallet_places
+from behavior_jobs.judges.bin_accidents import BinAccidents
 from behavior_sim.judging import (
     Disturbance,
     JobOption,
@@ -23,7 +24,6 @@ from behavior_sim.judging import (
     Part,
     Setting,
     Situation,
-    Undisturbed,
     Vector,
     Verdict,
     WorldObject,
@@ -259,7 +259,7 @@ MISSION = Mission(
     time_limit=_SECONDS + 6 * _SECONDS_PER_BIN,
     judge=Judge(6),
     summary=summary,
-    disturbances=Undisturbed,
+    disturbances=BinAccidents,
     parameters={"bins": "6"},
     is_around=is_around,
     recorder=BinRecorder,
