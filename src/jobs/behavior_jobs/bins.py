@@ -31,6 +31,9 @@ NEAR_POSITION, NEAR_ROTATION = 0.01, 0.01
 """[m], and as `rotation_gap`: nearer to its grasp, the tool has reached a bin."""
 HELD_WITHIN = 0.1
 """[m] of the tool from the grasp, up to which a bin that sticks to it counts as attached."""
+DOUBT = 0.5
+"""[s] for which the vacuum is believed rather than the sight of a bin elsewhere: what is carried
+fast is seen late."""
 SAME_COLUMN = 0.05
 """[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
 HALF_TURN = np.diag([-1.0, -1.0, 1.0, 1.0])
@@ -387,6 +390,8 @@ class BinWatch:
     _active: str = ""
     _flip: bool | None = None
     _attached: bool = False
+    _off_since: float = math.inf
+    """[s] since when the bin that sticks to the tool is seen elsewhere."""
     _letting_go: bool = False
     _seen: float = -math.inf
 
@@ -429,7 +434,9 @@ class BinWatch:
             candidates = [name for name in free if name not in sideways and name not in stale]
             self._take_up(bins, candidates, now)
         then = tool if tool_then is None else tool_then
-        active = self._grip(bins[self._active], tool, then, suction) if self._active else None
+        active = None
+        if self._active:
+            active = self._grip(bins[self._active], tool, then, suction=suction, now=now)
         if active is None:
             self._forget()
         return BinSight(
@@ -512,7 +519,9 @@ class BinWatch:
         if names:
             self._active, self._seen = names[0], now
 
-    def _grip(self, body: SceneBody, tool: Matrix, then: Matrix, suction: bool) -> ActiveBin | None:
+    def _grip(
+        self, body: SceneBody, tool: Matrix, then: Matrix, *, suction: bool, now: float
+    ) -> ActiveBin | None:
         """B3 and B4; None where it cannot be gripped: it lies on its side."""
         if not suction:
             self._detach()
@@ -524,9 +533,11 @@ class BinWatch:
         pose = body.pose if self._attached else levelled(body.pose)
         grasp = self.floor.grasp(pose, opening_up=is_up)
         if suction and _from_way(grasp, then, tool) < HELD_WITHIN:
-            self._attached = True
-        else:
-            self._detach()
+            self._attached, self._off_since = True, math.inf
+        elif self._attached:
+            self._off_since = min(self._off_since, now)
+            if now - self._off_since >= DOUBT:
+                self._detach()
         return ActiveBin(
             name=body.name,
             grasp=grasp,
@@ -540,6 +551,7 @@ class BinWatch:
             self.losses += not self._letting_go
             self._flip = None
         self._attached = self._letting_go = False
+        self._off_since = math.inf
 
     def _forget(self) -> None:
         self._detach()

@@ -312,7 +312,10 @@ def test_reached_attached_and_flip() -> None:
     assert look(-0.3, suction=True, since=0.3).is_attached
     assert look(-0.15, suction=True, since=0.3).is_attached
     assert watching.watch.losses == 0
-    assert not look(0.11, suction=True).is_attached
+    # Elsewhere for a moment it is seen late; for longer, it has come off.
+    assert look(0.11, suction=True).is_attached
+    assert look(0.0, suction=True).is_attached
+    assert [look(0.11, suction=True).is_attached for _ in range(11)][-2:] == [True, False]
     assert watching.watch.losses == 1
 
 
