@@ -121,7 +121,7 @@ class RobotState:
             return (
                 f"The joint states on {self._topic} are {self._age:.1f} s old by their stamps. See "
                 "whether the robot's driver still hears the robot, and that the clocks of all "
-                "machines agree (chrony)."
+                "machines agree (chrony; in a simulation use_sim_time)."
             )
         if self._joints.heard and (missing or len(silent) < len(self._silences)):
             lacks = missing or [joint for part in silent for joint in self._joints.parts[part]]
