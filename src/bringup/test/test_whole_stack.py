@@ -17,6 +17,10 @@ from typing import Any
 
 import psutil
 import pytest
+import rclpy
+from rcl_interfaces.srv import ListParameters
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 
 from behavior_bringup.cli import main
 from behavior_ros.testing import own_domain
@@ -105,6 +109,7 @@ def test_one_stack_through_a_killed_process_and_a_restart(runtime: Path) -> None
         up = behavior("up", "--respawn", "--speed", "4")
         assert up.returncode == 0, up.stdout + up.stderr
         assert "already up" in behavior("up").stderr
+        every_node_is_found_and_tells_its_parameters()
         names_are_known_or_answered()
         missions_fail_when_the_skills_die_and_succeed_when_they_are_back()
         a_decider_network_goes_on_with_the_tower()
@@ -114,6 +119,29 @@ def test_one_stack_through_a_killed_process_and_a_restart(runtime: Path) -> None
     assert down.returncode == 0
     assert stack_processes(runtime) == []
     assert "Nothing was up" in behavior("down").stdout
+
+
+def every_node_is_found_and_tells_its_parameters() -> None:
+    """What `ros2 node list` and `ros2 param list` ask."""
+    domain = json.loads(behavior("status", "--json").stdout)["default"]["domain"]
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    looker = Node("looker", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(looker)
+    wanted = {"simulation", "skills", "robot_state_publisher", "behavior_executor", "scene"}
+    eventually(lambda: wanted <= set(looker.get_node_names()), "every node is in the graph")
+    own = ("looker", "behavior_command", "_")
+    for name in looker.get_node_names():
+        if not name.startswith(own):
+            asked = looker.create_client(ListParameters, f"/{name}/list_parameters")
+            assert asked.wait_for_service(60.0), name
+            told = asked.call_async(ListParameters.Request())
+            executor.spin_until_future_complete(told, timeout_sec=60.0)
+            assert "use_sim_time" in told.result().result.names, name
+    executor.shutdown()
+    looker.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 def names_are_known_or_answered() -> None:
