@@ -132,13 +132,14 @@ def every_node_is_found_and_tells_its_parameters() -> None:
     wanted = {"simulation", "skills", "robot_state_publisher", "behavior_executor", "scene"}
     eventually(lambda: wanted <= set(looker.get_node_names()), "every node is in the graph")
     own = ("looker", "behavior_command", "_")
-    for name in looker.get_node_names():
-        if not name.startswith(own):
-            asked = looker.create_client(ListParameters, f"/{name}/list_parameters")
-            assert asked.wait_for_service(60.0), name
-            told = asked.call_async(ListParameters.Request())
-            executor.spin_until_future_complete(told, timeout_sec=60.0)
-            assert "use_sim_time" in told.result().result.names, name
+    names = [name for name in looker.get_node_names() if not name.startswith(own)]
+    asked = [looker.create_client(ListParameters, f"/{name}/list_parameters") for name in names]
+    eventually(lambda: all(each.service_is_ready() for each in asked), "parameter services")
+    told = [each.call_async(ListParameters.Request()) for each in asked]
+    for name, answer in zip(names, told, strict=True):
+        executor.spin_until_future_complete(answer, timeout_sec=60.0)
+        assert answer.done(), name
+        assert "use_sim_time" in answer.result().result.names, name
     executor.shutdown()
     looker.destroy_node()
     rclpy.shutdown(context=context)
