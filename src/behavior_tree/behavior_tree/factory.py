@@ -536,7 +536,7 @@ class BehaviorTreeFactory:
         self._models = models
         self._node_models = node_models
         kept = [each for each in self._load_warnings if each.file not in documents.files]
-        self._load_warnings = dict.fromkeys([*kept, *documents.warnings])
+        self._load_warnings = dict.fromkeys([*kept, *documents.warnings, *validator.warnings])
         if self._main_tree is None:
             self._main_tree = documents.main_tree
 

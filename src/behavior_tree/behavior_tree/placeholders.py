@@ -39,6 +39,7 @@ _BASIC_TYPES = (
 )
 _SPELLINGS: dict[str, Any] = {
     **dict.fromkeys(("string", "text"), str),
+    "BT::Any": Any,
     **dict.fromkeys(("uint8", "uint16", "uint32", "uint64", "unsigned int"), Unsigned),
     **dict.fromkeys(("int8", "int16", "int32", "int64"), int),
     **dict.fromkeys(("float", "float32", "float64"), float),

@@ -107,7 +107,7 @@ class Quirks:
     any_btcpp_format: bool = False
     """The value of BTCPP_format is never looked at. Mended: anything but 4 is reported."""
     explicit_category_unchecked: bool = False
-    """``<Action ID="Sequence">`` is accepted. Mended: reported."""
+    """``<Action ID="Sequence">`` is accepted. Mended: with a warning."""
     reactive_rejects_explicit: bool = False
     """D. An explicit-syntax child of ReactiveSequence is rejected. Mended: accepted."""
     callback_errors_fail: bool = False

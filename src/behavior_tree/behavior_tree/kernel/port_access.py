@@ -67,6 +67,8 @@ class PortAccess(NodeState):
                     f"port [{name}] of '{self._config.path}' is an input, it cannot be written"
                 )
             return False
+        if not text:
+            return False  # as editors write what is not connected
         key = pointer_key(text, name)
         if key is None:
             raise PortError(

@@ -11,7 +11,7 @@ from behavior_tree.errors import ScriptError
 __all__ = ["Token", "tokenize"]
 
 _PATTERN = re.compile(
-    r"""(?P<space>[ \t\r\n]+)
+    r"""(?P<space>(?:[ \t\r\n]|\\\r?\n)+)
       | (?P<real>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)
       | (?P<hex>0[xX][0-9a-fA-F]+)
       | (?P<int>[0-9]+)

@@ -358,6 +358,10 @@ class Loader:
         if element.tag not in ("input_port", "output_port", "inout_port"):
             return None
         name = element.get("name")
+        if self._check_names and name is not None and name.startswith("_"):
+            message = f"[{shorten(name)}] is no port: what begins with '_' is not for the SubTree"
+            self._warn(element, message, "remove it from the model", "name")
+            return None
         mistake = (
             "Missing attribute [name] in port (SubTree model)"
             if name is None

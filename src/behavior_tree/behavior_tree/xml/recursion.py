@@ -87,7 +87,7 @@ def duplicate_paths(definition: TreeDefinition) -> list[XmlProblem]:
         subtree_uses(definition.element, definition.label), key=lambda use: use[0].offset
     ):
         name = element.get("name")
-        if name is None:
+        if not name:
             continue  # its path ends with its uid
         if name in seen:
             problems.append(

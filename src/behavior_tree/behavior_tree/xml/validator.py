@@ -39,6 +39,7 @@ from behavior_tree.xml.recursion import duplicate_paths
 __all__ = ["Validator"]
 
 _KNOWN_UNDERSCORE = {name.lower(): name for name in (*CONDITION_ATTRIBUTES, "_autoremap")}
+_KINDS = {tag: f"an {tag}" if tag == "Action" else f"a {tag}" for tag in EXPLICIT_TAGS}
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _MAX_SUGGESTIONS = 200
 """Names for which similar ones are looked up in one check: the search is slow."""
@@ -62,12 +63,14 @@ class Validator:
     """Leave out ports and scripts."""
     node_models: Mapping[str, Element] = field(default_factory=dict)
     """What documents say about node types that are code."""
+    warnings: list[XmlProblem] = field(default_factory=list)
+    """What BehaviorTree.CPP takes, though hardly as meant; errors if ``strict``."""
     faulty: set[Element] = field(default_factory=set)
     """Elements with problems, of all trees so far."""
     _suggested: int = 0
 
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
-        """All problems of one tree."""
+        """All errors of one tree; what is only odd comes to `warnings`."""
         self._problems: list[XmlProblem] = []
         element, tree_id = definition.element, definition.id
         self._tree = label = definition.label
@@ -124,10 +127,10 @@ class Validator:
             return
         if element.tag in EXPLICIT_TAGS:
             if element.tag != manifest.type.tag and not self.quirks.explicit_category_unchecked:
-                self._add(
+                self._warn(
                     element,
                     place,
-                    f"{type_id} is a {manifest.type.tag}, not a {element.tag}",
+                    f"{type_id} is {_KINDS[manifest.type.tag]}, not {_KINDS[element.tag]}",
                     f'write <{manifest.type.tag} ID="{type_id}"> or <{type_id}>',
                 )
         elif "ID" in element.attributes and not self.structure_only:
@@ -211,12 +214,14 @@ class Validator:
         self, element: Element, manifest: TreeNodeManifest, name: str, place: Place
     ) -> None:
         known = ", ".join(manifest.ports) or "none"
+        described = not manifest.builtin and manifest.registration_id in self.node_models
+        source = ", as its <TreeNodesModel> says" if described else ""
         self._add(
             element,
             place,
             f"a port with name [{shorten(name)}] is found in the XML but not in the "
             f"providedPorts() of {manifest.registration_id}",
-            self._nearest(name, manifest.ports) or f"its ports: {known}",
+            self._nearest(name, manifest.ports) or f"its ports: {known}{source}",
             name,
         )
 
@@ -229,13 +234,16 @@ class Validator:
         elif pointer_key(text, port.name) is not None:
             return
         if port.direction is PortDirection.OUTPUT and not self.quirks.missing_ports_at_tick:
-            self._add(
-                element,
-                place,
-                f'output port [{port.name}] has the literal value "{shorten(text)}"',
-                f'name a blackboard entry: {port.name}="{{key}}"',
-                port.name,
-            )
+            if text or manifest.builtin:  # editors write the empty one for what is not connected
+                tell = self._add if manifest.builtin else self._warn
+                tell(
+                    element,
+                    place,
+                    f'output port [{port.name}] has the literal value "{shorten(text)}", the node '
+                    "cannot write it",
+                    f'name a blackboard entry: {port.name}="{{key}}"',
+                    port.name,
+                )
             return
         if self._is_checked(port):
             try:
@@ -365,6 +373,22 @@ class Validator:
             return ""
         close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
         return "did you mean " + " or ".join(close) + "?" if close else ""
+
+    def _warn(
+        self,
+        element: Element,
+        place: Place,
+        message: str,
+        remedy: str,
+        attribute: str | None = None,
+    ) -> None:
+        if self.strict:
+            self._add(element, place, message, remedy, attribute)
+            return
+        path = path_of(place, self._tree)
+        self.warnings.append(
+            element.problem(message, remedy, path=path, attribute=attribute, severity="warning")
+        )
 
     def _add(
         self,

@@ -8,6 +8,7 @@ their places in the user's file; `behavior_tree.xml.migrate` applies it to the t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from behavior_tree.blackboard.ports import is_pointer
@@ -75,11 +76,14 @@ def is_version_3(root: Element) -> bool:
 def conversions(root: Element) -> list[Conversion]:
     """Plan for a whole document, in document order."""
     plan = [_root(root)]
+    models = [
+        each for child in root.children if child.tag == "TreeNodesModel" for each in child.children
+    ]
+    plan.extend(map(_model, models))
+    outputs = {each.get("ID"): _outputs(each) for each in models}
     for child in root.children:
-        if child.tag == "TreeNodesModel":
-            plan.extend(_model(model) for model in child.children)
-        elif child.tag == "BehaviorTree":
-            plan.extend(_node(element) for element in below(child))
+        if child.tag == "BehaviorTree":
+            plan.extend(_node(element, outputs) for element in below(child))
     _reactive_note(plan)
     return [each for each in plan if each.tag or each.attributes or each.added or each.notes]
 
@@ -126,9 +130,17 @@ def _model(element: Element) -> Conversion:
     return Conversion(element, tag="SubTree" if element.tag == "SubTreePlus" else None)
 
 
-def _node(element: Element) -> Conversion:
+def _outputs(model: Element) -> set[str]:
+    return {child.get("name") or "" for child in model.children if child.tag == "output_port"}
+
+
+def _node(element: Element, outputs: Mapping[str | None, set[str]]) -> Conversion:
     done = Conversion(element)
     type_id = _type_id(element)
+    for name in outputs.get(type_id, set()) & element.attributes.keys():
+        key = element.attributes[name]
+        if key and key != "=" and not is_pointer(key):  # version 3 wrote the entry of this name
+            done.attributes[name] = (name, f"{{{key}}}")
     new_id = _RENAMED.get(type_id)
     if new_id is not None and element.tag == type_id:
         done.tag = new_id
