@@ -45,7 +45,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the same examples in every run, unless another profile is asked for."""
+    """Draw the same examples in every run, unless another profile is asked for.
+
+    The options of this run, which colcon leaves in the environment, are not those of a pytest that
+    a test starts.
+    """
+    os.environ.pop("PYTEST_ADDOPTS", None)
     config.addinivalue_line("markers", "slow: takes seconds of computing; left out by --fast")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fast" if config.getoption("--fast") else "suite")
