@@ -167,8 +167,8 @@ class ControllersSection(_Strict):
     @property
     def drivers(self) -> dict[str, DriverSection]:
         """All that are named, by their keys."""
-        keys = ("arm", "stream", "gripper", "base", "navigation")
-        found = {key: section for key in keys if (section := getattr(self, key)) is not None}
+        fields = ((key, getattr(self, key)) for key in type(self).model_fields)
+        found = {key: section for key, section in fields if isinstance(section, DriverSection)}
         return found | {f"states.{i}": section for i, section in enumerate(self.states)}
 
 
