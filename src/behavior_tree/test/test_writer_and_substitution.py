@@ -77,6 +77,21 @@ BODY = '<Sequence><A name="first"/><SubTree ID="T" name="t"/></Sequence>'
 MORE = '<BehaviorTree ID="T"><Fallback><A/><B name="b1"/></Fallback></BehaviorTree>'
 
 
+@pytest.mark.parametrize("name", ["", ' name="Side"', ' name="other"'])
+def test_a_subtree_keeps_its_name_and_its_path(name):
+    """Also the name that its tree has: only without one does the path end in a number."""
+    xml = (
+        '<root BTCPP_format="4" main_tree_to_execute="Main"><BehaviorTree ID="Main">'
+        f'<SubTree ID="Side"{name}/></BehaviorTree>'
+        '<BehaviorTree ID="Side"><AlwaysSuccess/></BehaviorTree></root>'
+    )
+    first = BehaviorTreeFactory().create_tree_from_text(xml)
+    again = BehaviorTreeFactory()
+    again.register_behavior_tree_from_text(write_tree_to_xml(first))
+    second = again.create_tree("Main")
+    assert [s.instance_name for s in second.subtrees] == [s.instance_name for s in first.subtrees]
+
+
 @pytest.mark.parametrize(
     ("pattern", "rule", "log"),
     [

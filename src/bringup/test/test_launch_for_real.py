@@ -125,7 +125,7 @@ def test_a_killed_process_comes_back_as_often_as_asked(launch: Callable[..., Lau
 
 
 def test_launch_testing_brings_it_up_and_down() -> None:
-    file = HERE / "launch" / "stack_launch_test.py"
+    file = HERE / "launch" / "stack_launch.py"
     done = subprocess.run(
         [sys.executable, "-m", "launch_testing.launch_test", str(file)],
         capture_output=True,

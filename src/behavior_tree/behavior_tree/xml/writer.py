@@ -7,7 +7,7 @@ does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from behavior_tree.basic_types import NodeType, PortDirection
 from behavior_tree.blackboard.conversion import type_name
@@ -57,23 +57,25 @@ def write_tree_to_xml(
         include_builtin: also describe the types that every factory knows
     """
     lines = ['<root BTCPP_format="4">']
+    instances = {subtree.instance_name for subtree in tree.subtrees}
     for subtree in tree.subtrees:
         attributes = _attribute("ID", subtree.tree_id) + _attribute(
             "_fullpath", subtree.instance_name
         )
         lines.append(f"    <BehaviorTree{attributes}>")
-        lines.extend(_node(subtree.nodes[0], metadata, 2))
+        lines.extend(_node(subtree.nodes[0], instances, metadata, 2))
         lines.append("    </BehaviorTree>")
     return "\n".join([*lines, *_model(manifests, include_builtin), "</root>", ""])
 
 
-def _node(node: TreeNode, metadata: bool, depth: int) -> list[str]:
+def _node(node: TreeNode, instances: Set[str], metadata: bool, depth: int) -> list[str]:
     config = node.config()
     subtree = node.type() is NodeType.SUBTREE
     if subtree:
         tag = "SubTree"
         text = _attribute("ID", config.registration_id) + _attribute("_fullpath", config.path)
-        if node.name() != config.registration_id:
+        # One that is named like its tree has that name in its tree's path, not in its own.
+        if node.name() != config.registration_id or config.path not in instances:
             text += _attribute("name", node.name())
     else:
         tag, text = config.registration_id, _attribute("name", node.name())
@@ -91,7 +93,7 @@ def _node(node: TreeNode, metadata: bool, depth: int) -> list[str]:
         return [f"{indent}<{tag}{text}/>"]
     lines = [f"{indent}<{tag}{text}>"]
     for child in node.children:
-        lines.extend(_node(child, metadata, depth + 1))
+        lines.extend(_node(child, instances, metadata, depth + 1))
     return [*lines, f"{indent}</{tag}>"]
 
 
