@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The XML Schema agrees with the loader: what loads is valid, what breaks is not."""
+"""The XML Schema agrees with the strict loader: what loads is valid, what breaks is not."""
 
 # ruff: noqa: E501
 
@@ -22,7 +22,7 @@ class Gear(enum.Enum):
 
 
 def factory():
-    made = BehaviorTreeFactory()
+    made = BehaviorTreeFactory(strict=True)
     made.register_scripting_enum("RED", 7)
     ports = [
         InputPort("goal", str, description="where <to> & 'why'"),
