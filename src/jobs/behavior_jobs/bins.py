@@ -170,6 +170,8 @@ NEAR_PLACE = 0.06
 """[m] from its place, what holds a bin up is what it shall stand on."""
 PUSHED = 1.5
 """Widths of the funnel by which a bin that is aside was pushed."""
+HANGS = 0.04
+"""[m] beside the tool, a bin hangs too far off its middle to be set down."""
 OVER = 0.005
 """[m] horizontally from the axis of its place, a bin is over it."""
 
@@ -177,6 +179,11 @@ OVER = 0.005
 def is_over(tool: Matrix, place: Matrix) -> bool:
     """Whether the tool is right over a place and near it; x, y, z [m]."""
     return math.dist(tool, place) < NEAR_PLACE and _beside(tool, place) <= OVER
+
+
+def hangs_well(tool: Matrix, held: Matrix) -> bool:
+    """Whether a bin hangs from the tool so that it can be set down; x, y, ... [m]."""
+    return _beside(tool, held) < HANGS
 
 
 @dataclass
@@ -233,7 +240,7 @@ class PlaceAim:
     crossed: bool = False
     """The tool has come past the middle: obstacles that lead it over there count no more."""
     too_far: int = 0
-    """Looks in a row at which the bin below was out of place, the held one being over its aim."""
+    """Looks in a row, from over the aim, at which one of both bins was not where it should be."""
 
     @property
     def position(self) -> Matrix:
@@ -242,12 +249,16 @@ class PlaceAim:
 
     def adjust(self, tool: Matrix, held: Matrix, under: Matrix) -> None:
         """Take in where the tool is, and where held bin and bin below are seen; x, y, z [m]."""
-        error = np.asarray(under[:2]) - np.asarray(held[:2])
-        if float(np.linalg.norm(error)) < self.gate:
-            self.shift = self.shift + self.gain * error
+        if self.is_in_place(under) and hangs_well(tool, held):
+            if _beside(tool, self.position) < self.gate:
+                self.shift = self.shift + self.gain * (np.asarray(under[:2]) - held[:2])
             self.too_far = 0
         elif is_over(tool, self.position):
             self.too_far += 1
+
+    def is_in_place(self, under: Matrix) -> bool:
+        """Whether the bin below, x, y, ... [m], is near enough to its place to be built upon."""
+        return _beside(under, self.place) < self.gate
 
     def crossing(self, tool: Matrix) -> bool:
         """Whether the tool, x, y, ... [m], has still to come past the middle."""

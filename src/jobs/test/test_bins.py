@@ -191,6 +191,17 @@ def test_aim_leaves_alone_what_is_out_of_place_and_counts_it() -> None:
     assert aim.too_far == 0
 
 
+def test_a_bin_that_was_gripped_beside_its_middle_comes_over_the_one_below_all_the_same() -> None:
+    place = pallet_places()[9]
+    aim, under = PlaceAim(place), off(place, x=0.006)
+    for _ in range(80):
+        aim.adjust(aim.position, held=off(aim.position, x=-0.018), under=under)
+    assert math.dist(off(aim.position, x=-0.018), under) < 1e-4
+    assert aim.too_far == 0
+    aim.adjust(aim.position, held=off(aim.position, x=-0.05), under=under)
+    assert aim.too_far == 1
+
+
 def test_until_past_the_middle_it_goes_far_around_the_base() -> None:
     aim = PlaceAim(pallet_places()[0])
     assert aim.crossing(np.array([0.0, 0.45, 0.2]))
