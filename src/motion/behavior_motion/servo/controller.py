@@ -52,8 +52,6 @@ BRAKING_SHARE = 0.25
 metre of arm, and half of what it can do, for it has other things to do as well."""
 TOOL_SHARE = 0.5
 """Part of the joints' accelerations that the tool's braking counts on."""
-LEAST_SHARE = 0.3
-"""Of its usual braking, however the arm stands: near a singularity it would only crawl."""
 INVERSION_DAMPING = 1e-4
 """Of the Jacobian's inverse that tells how the joints brake the tool."""
 HARDEST_BRAKING = 1.0
@@ -345,27 +343,27 @@ class Servo:
         options = self.options
         shift, turn = difference(tool, aim)
         still = np.zeros(3)
-        along, about = np.concatenate([shift, still]), np.concatenate([still, turn])
-        braking = self._can_brake(along, jacobian, self._braking)
+        braking = min(self._braking, self._can_brake(np.concatenate([shift, still]), jacobian))
         linear = self._pace(shift, options.max_linear_speed, braking)
-        braking = self._can_brake(about, jacobian, self._braking / ROTATION_WEIGHT)
+        braking = min(
+            self._braking / ROTATION_WEIGHT,
+            self._can_brake(np.concatenate([still, turn]), jacobian),
+        )
         angular = self._pace(turn, options.max_angular_speed, braking)
         return np.concatenate([linear, angular])
 
-    def _can_brake(self, way: Vector, jacobian: Matrix, usual: float) -> float:
-        """How hard the joints can brake the tool on its ``way``, (6,), and no harder than it does
-        as a rule [m/s^2 or rad/s^2].
+    def _can_brake(self, way: Vector, jacobian: Matrix) -> float:
+        """How hard the joints can brake the tool on its ``way``, (6,) [m/s^2 or rad/s^2].
 
         A folded arm's joints turn far for a short way. Sent there faster than they can brake it,
         the tool swings aside, which sends it up again where it comes in through a funnel.
         """
         length = float(np.linalg.norm(way))
         if length < 1e-9:
-            return usual
+            return math.inf
         squared = jacobian @ jacobian.T + INVERSION_DAMPING * np.eye(6)
         rates = np.abs(jacobian.T @ np.linalg.solve(squared, way / length))
-        can = TOOL_SHARE * float((self._acceleration / np.maximum(rates, 1e-9)).min())
-        return min(usual, max(can, LEAST_SHARE * usual))
+        return TOOL_SHARE * float((self._acceleration / np.maximum(rates, 1e-9)).min())
 
     def _pace(self, way: Vector, fastest: float, braking: float) -> Vector:
         """Velocity along ``way``, slow enough to brake in time."""
