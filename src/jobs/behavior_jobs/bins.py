@@ -38,8 +38,6 @@ SAME_COLUMN = 0.05
 """[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
 HALF_TURN = np.diag([-1.0, -1.0, 1.0, 1.0])
 """About the sucking axis."""
-VIA = np.array([0.69, 0.31, 0.25])
-"""[m] right behind the middle, as seen from the conveyor, and far enough out."""
 SIDES = np.array([0.6, 0.37])
 """x, y: the vertical plane through the base and this point has the conveyor on one side and the
 pallet on the other."""
@@ -268,18 +266,6 @@ class PlaceAim:
     def pose(self) -> Matrix:
         """Pose of the tool (4x4), sucking down; see `with_the_base`."""
         return tool_pose(self.position, -UP, np.array([-1.0, 0.0, 0.0]))
-
-    def next_pose(self, stand_off: float) -> Matrix:
-        """Where to send the tool now (4x4): by `VIA` until it has come past the middle. Straight on
-        the arm would have to fold up until the bin is at its upper arm.
-
-        Args:
-            stand_off: [m] length of the funnel; the tool comes by `VIA` at the beginning of it.
-        """
-        pose = self.pose()
-        if not self.crossed:
-            pose[:3, 3] = VIA - stand_off * UP
-        return pose
 
 
 # ------------------------------------------------------------------------------- obstacles

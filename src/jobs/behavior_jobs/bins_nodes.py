@@ -409,17 +409,15 @@ class AimAtPlace(SyncActionNode):
         if held is not None and under is not None and sight.stamp != self._looked:
             self._looked = sight.stamp
             aim.adjust(sight.tool[:3, 3], held.pose[:3, 3], under.pose[:3, 3])
-        crossing = aim.crossing(sight.tool[:3, 3])
-        length = in_steps(funnel.stand_off(sight.tool, aim.pose()))
-        wanted = aim.next_pose(length)
-        if not is_near(wanted, self._target, FINE):
-            self._target = wanted
+        if not is_near(aim.pose(), self._target, FINE):
+            self._target = aim.pose()
         target = self._target
+        length = in_steps(funnel.stand_off(sight.tool, target))
         self.set_output("pose", stamped(self.get_input("frame"), target, digits=DIGITS))
         self.set_output("approach", Vector3(z=-length))
         self.set_output("feel", funnel.feels)
         self.set_output("may_touch", [PALLET, *_around(aim, sight)])
-        self.set_output("crossing", crossing)
+        self.set_output("crossing", aim.crossing(sight.tool[:3, 3]))
         trouble = self._trouble(aim, funnel, sight, under)
         self.set_failure_reason(trouble)
         return NodeStatus.FAILURE if trouble else NodeStatus.SUCCESS

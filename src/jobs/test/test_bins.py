@@ -202,16 +202,6 @@ def test_a_bin_that_was_gripped_beside_its_middle_comes_over_the_one_below_all_t
     assert aim.too_far == 1
 
 
-def test_until_past_the_middle_it_goes_far_around_the_base() -> None:
-    aim = PlaceAim(pallet_places()[0])
-    assert aim.crossing(np.array([0.0, 0.45, 0.2]))
-    by = aim.next_pose(0.35)
-    assert on_opposite_sides(np.array([0.0, 0.45]), by[:2, 3])
-    assert by[2, 3] + 0.35 == pytest.approx(0.25)
-    assert not aim.crossing(np.array([0.68, 0.33, 0.2]))
-    assert aim.next_pose(0.35) == pytest.approx(aim.pose())
-
-
 def test_pushed_aside_it_is_sent_up_again() -> None:
     place = pallet_places()[0]
     target = PlaceAim(place).pose()
