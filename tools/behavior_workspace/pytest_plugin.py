@@ -56,6 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast" if config.getoption("--fast") else "suite")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run two test files beside each other: most of their time is waiting."""
+    return 2
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the slow ones out."""
     if not config.getoption("--fast"):

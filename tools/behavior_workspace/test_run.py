@@ -16,8 +16,6 @@ from behavior_workspace.workspace import build_workspace, package_folders
 
 TIMEOUT = 300
 """[s] after which a test that hangs fails, and shows where it hangs."""
-WORKERS = 2
-"""Test files that run beside each other: most of an end-to-end test's time is waiting."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def main() -> int:
             *("--executor", "sequential", "--event-handlers", "console_cohesion+"),
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
             *("--pytest-args", "--durations=5", f"--timeout={TIMEOUT}"),
-            *(f"--numprocesses={WORKERS}", "--dist=loadfile"),
+            *("--numprocesses=auto", "--dist=loadfile"),
         ],
         cwd=layout.root,
         check=False,
