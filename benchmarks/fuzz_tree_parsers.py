@@ -36,6 +36,7 @@ from behavior_tree import (
     NodeStatus,
     PortDirection,
 )
+from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.blackboard.conversion import Unsigned
 from behavior_tree.cli.stand_ins import make_factory
 from behavior_tree.decider import register_decider_nodes
@@ -153,10 +154,11 @@ def mutated(text: str, others: list[str], words: Sequence[str], draw: random.Ran
 
 
 def grown(draw: random.Random, *, networks: bool = False) -> str:
-    """A document of a few trees that are mostly correct; ``networks``: with decider networks."""
+    """A document of a few trees that are mostly correct; ``networks``: with our own nodes."""
     factory = BehaviorTreeFactory()
     if networks:
         register_decider_nodes(factory)
+        register_authoring_nodes(factory)
     manifests = list(factory.manifests().values())
     left = draw.choice((3, 10, 40))
 

@@ -9,6 +9,8 @@ These processes part from one that has imported what costs seconds. Which tests 
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import multiprocessing
 import os
 import shutil
@@ -29,8 +31,11 @@ TIMEOUT = 60
 IMPORTED_ONCE = [
     *("coal", "lxml.etree", "mujoco", "networkx", "numba", "pinocchio", "py_trees", "pydantic"),
     *("rclpy.action", "rich.console", "scipy.interpolate", "scipy.optimize", "toppra", "trimesh"),
+    *("behavior_msgs.action", "behavior_msgs.msg", "behavior_msgs.srv", "viser"),
+    *("anyio.pytest_plugin", "hypothesis.extra.numpy", "hypothesis.stateful", "pytest_cov.plugin"),
 ]
 """None of our own, which `make coverage` wants to see imported."""
+IMPORTED_BEFORE = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
 
 
 def package_name(folder: Path) -> str:
@@ -50,7 +55,8 @@ def run_package(folder: Path, told: Path, coverage: Path | None) -> None:
         SystemExit: always, with pytest's exit code.
     """
     name = package_name(folder)
-    arguments = ["--fast", "-q", "-p", "no:cacheprovider", f"--timeout={TIMEOUT}", "test"]
+    arguments = ["--fast", "-q", "-p", "no:cacheprovider", f"--timeout={TIMEOUT}"]
+    arguments += ["-W", IMPORTED_BEFORE, "test"]
     if coverage is not None:
         arguments += [f"--cov={name}", "--cov-report=", "--hypothesis-profile=suite"]
         os.environ["COVERAGE_FILE"] = str(coverage / f".coverage.{name}")
@@ -62,15 +68,28 @@ def run_package(folder: Path, told: Path, coverage: Path | None) -> None:
     raise SystemExit(pytest.main(arguments))
 
 
-def run_all(folders: list[Path], coverage: Path | None = None) -> bool:
-    """Run the fast tests of all packages and show what came of each; whether all passed."""
+def run_all(folders: list[Path], coverage: Path | None = None, times: Path | None = None) -> bool:
+    """Run the fast tests of all packages and show what came of each.
+
+    Args:
+        folders: of the packages.
+        coverage: folder for what the tests reached; None: it is not measured.
+        times: file that keeps how long each package took, so that the longest come first and no
+            core waits for one of them at the end.
+
+    Returns:
+        whether all passed.
+    """
+    took = _read(times)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED_ONCE)
 
     def run(folder: Path, told: Path) -> bool:
         process = context.Process(target=run_package, args=(folder, told, coverage))
+        begin = time.monotonic()
         process.start()
         process.join()
+        took[folder.name] = time.monotonic() - begin
         text = told.read_text(encoding="utf-8", errors="replace").strip()
         last = text.rpartition("\n")[2].strip("= ")
         good = process.exitcode == 0
@@ -78,15 +97,20 @@ def run_all(folders: list[Path], coverage: Path | None = None) -> bool:
         print(shown if good else f"{shown}\n{text}", flush=True)
         return good
 
-    # The longest first, so that no core waits for one of them at the end.
-    folders = sorted(folders, key=_size_of_tests, reverse=True)
+    folders = sorted(folders, key=lambda each: took.get(each.name, math.inf), reverse=True)
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(os.cpu_count()) as pool:
         files = [Path(place) / str(number) for number in range(len(folders))]
-        return all(list(pool.map(run, folders, files)))
+        good = all(list(pool.map(run, folders, files)))
+    if times is not None:
+        times.write_text(json.dumps(took), encoding="utf-8")
+    return good
 
 
-def _size_of_tests(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.glob("test/**/*.py"))
+def _read(times: Path | None) -> dict[str, float]:
+    """Seconds by package; nothing where they are not kept."""
+    if times is None or not times.exists():
+        return {}
+    return {str(name): float(each) for name, each in json.loads(times.read_text()).items()}
 
 
 def report(root: Path, data: Path) -> None:
@@ -123,7 +147,8 @@ def main() -> int:
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir(parents=True)
     begin = time.monotonic()
-    good = run_all(package_folders(layout), data)
+    times = layout.build.with_name("fast_tests.json")
+    good = run_all(package_folders(layout), data, times)
     if data is not None:
         report(layout.root, data)
     print(f"{'all passed' if good else 'FAILED'} in {time.monotonic() - begin:.0f} s")

@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     a test starts.
     """
     os.environ.pop("PYTEST_ADDOPTS", None)
-    config.addinivalue_line("markers", "slow: takes seconds of computing; left out by --fast")
+    config.addinivalue_line("markers", "slow: computes for half a second; left out by --fast")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fast" if config.getoption("--fast") else "suite")
 

@@ -42,8 +42,8 @@ from behavior_ros.closing import destroy_node
 from behavior_ros.local_transport import match_transport
 from behavior_tree.monitoring.closing import Closing
 
-ACTION = "/mission/execute"
-PREFLIGHT = "/mission/preflight"
+ACTION = "mission/execute"
+PREFLIGHT = "mission/preflight"
 FeedbackCallback = Callable[[MissionFeedback], None]
 
 
@@ -86,6 +86,7 @@ class MissionClient(Closing):
         self,
         *,
         node_name: str = "mission_client",
+        namespace: str = "",
         context: Context | None = None,
         silence_limit: float = 10.0,
     ) -> None:
@@ -93,6 +94,7 @@ class MissionClient(Closing):
 
         Args:
             node_name: name of the node.
+            namespace: of the executor, where several robots share one ROS graph; empty: none.
             context: rclpy context; None: the default one.
             silence_limit: [s] wall time without any sign of life after which the executor counts
                 as gone; it is asked for one now and then.
@@ -102,15 +104,19 @@ class MissionClient(Closing):
             rclpy.init()
         self._silence_limit = silence_limit
         self._node = Node(
-            node_name, context=context, enable_rosout=False, start_parameter_services=False
+            node_name,
+            namespace=namespace,
+            context=context,
+            enable_rosout=False,
+            start_parameter_services=False,
         )
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self._node)
         self._action = remote_actions(self._node).action(ExecuteMission, ACTION)
         self._preflight = remote_actions(self._node).action(ExecuteMission, PREFLIGHT)
-        self._list = self._client(ListMissions, "/mission/list")
-        self._history = self._client(ListMissionRecords, "/mission/history")
-        self._cancel = self._client(Trigger, "/mission/cancel")
+        self._list = self._client(ListMissions, "mission/list")
+        self._history = self._client(ListMissionRecords, "mission/history")
+        self._cancel = self._client(Trigger, "mission/cancel")
 
     def close(self) -> None:
         """Destroy the node."""
@@ -130,8 +136,8 @@ class MissionClient(Closing):
         while not self._action.ready():
             if time.monotonic() > deadline:
                 raise MissionClientError(
-                    f"no executor on /mission/execute within {timeout:g} s; start the stack with "
-                    "'behavior up' and check that ROS_DOMAIN_ID is the same"
+                    f"no executor on {self._action.name} within {timeout:g} s; start the stack "
+                    "with 'behavior up' and check that ROS_DOMAIN_ID is the same"
                 )
             self._executor.spin_once(timeout_sec=0.05)
 
@@ -276,7 +282,8 @@ class MissionClient(Closing):
             raise MissionClientError("the executor rejected the goal: it is shutting down")
         if outcome.end is End.LOST:
             raise MissionClientError(
-                f"{outcome.message}; what became of the mission say its log and /mission/history"
+                f"{outcome.message}; what became of the mission say its log and "
+                f"{self._history.service_name}"
             )
         result = outcome.result
         code = int(result.code)

@@ -401,7 +401,7 @@ class ExecutorCore:
         try:
             run = self._loaded(mission.part)
             later = mission.request.parts[1:] if mission.state is State.INITIALIZING else ()
-            requirements = [*run.requirements, *self._requirements(later)]
+            requirements = [*run.requirements, *self._requirements(later, known=mission.part)]
         except MissionError as error:
             self._end(mission, error.code, str(error))
             return
@@ -420,10 +420,19 @@ class ExecutorCore:
         except (BehaviorTreeError, OSError, UnicodeDecodeError) as error:
             raise MissionError(Code.INVALID_TREE, f"{entry.path}: {error}") from error
 
-    def _requirements(self, parts: Sequence[MissionRequest]) -> list[Requirement]:
-        """What the trees of some missions or steps need; raises MissionError."""
+    def _requirements(
+        self, parts: Sequence[MissionRequest], *, known: MissionRequest | None = None
+    ) -> list[Requirement]:
+        """What the trees of some missions or steps need, but for the tree of the one that is known.
+
+        Raises:
+            MissionError: a tree cannot be loaded.
+        """
+        trees = {self._entry(part)[0].path: part for part in parts}
+        if known is not None:
+            trees.pop(self._entry(known)[0].path, None)
         found: list[Requirement] = []
-        for part in {self._entry(part)[0].path: part for part in parts}.values():
+        for part in trees.values():
             run = self._loaded(part)
             run.close()
             found += run.requirements
@@ -444,7 +453,8 @@ class ExecutorCore:
 
     def _begin_ticks(self, mission: Mission) -> None:
         self._is_started = True
-        mission.text = "" if self._preflight.waits else mission.text
+        if self._preflight.waits:
+            mission.text = ""
         if mission.state is State.INITIALIZING:
             mission.advance(State.RUNNING, self._now())
         for manager in self._managers:

@@ -79,7 +79,7 @@ class NodeManager(BehaviorManager):
         self.inputs: dict[str, MessageCache[Any]] = {}
         self._diagnostics = DiagnosticsPublisher(self.manager_node, "manager")
         self._metrics = self.manager_node.create_publisher(
-            Metrics, "/behavior/metrics", QOS_EVENT_LOG
+            Metrics, "behavior/metrics", QOS_EVENT_LOG
         )
         self.steady_timer(1.0, self._report)
 

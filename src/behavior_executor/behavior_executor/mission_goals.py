@@ -59,7 +59,7 @@ class MissionGoals:
         self._server = BurstActionServer(
             node,
             ExecuteMission,
-            "/mission/execute",
+            "mission/execute",
             goal_callback=self._on_goal,
             handle_accepted_callback=self._take,
             cancel_callback=self._on_cancel,

@@ -40,7 +40,7 @@ class MissionTopic:
         self._take = take
         self._refuse = refuse
         self._subscription = node.create_subscription(
-            MissionAction, "/mission/action", self._receive, QOS_REQUESTS, raw=True
+            MissionAction, "mission/action", self._receive, QOS_REQUESTS, raw=True
         )
 
     def destroy(self) -> None:

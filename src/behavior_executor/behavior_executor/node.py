@@ -75,6 +75,7 @@ from behavior_ros import (
     seconds,
     to_time,
 )
+from behavior_ros.bond import ManagerBond
 from behavior_ros.closing import register_closable
 from behavior_ros.limits import LONGEST_NAME
 from behavior_ros.newest_publisher import NewestPublisher
@@ -147,6 +148,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._failure: Exception | None = None
         self._diagnostics = DiagnosticsPublisher(self, "executor")
         self._diagnostics.set(OK, "not active")
+        self._bond = ManagerBond(self)
         register_closable(self, self)
         if self._values["autostart"]:
             self.trigger_configure()
@@ -180,6 +182,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         )
         self._progress_timer = self.create_timer(0.1, self._report, clock=steady)
         self._health_timer = self.create_timer(1.0, self._report_health, clock=steady)
+        self._bond.form()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -259,6 +262,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         if not self._active:
             return
         self._active = False
+        self._bond.end()
         assert self._ticker is not None
         self._ticker.destroy()
         self.destroy_timer(self._progress_timer)
@@ -298,22 +302,22 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self.problem(f"mission '{mission.request.title}' ({mission.action_id}): {mission.text}")
 
     def _make_interfaces(self) -> None:
-        self._feedback = NewestPublisher(self, MissionFeedback, "/mission/feedback", QOS_REQUESTS)
+        self._feedback = NewestPublisher(self, MissionFeedback, "mission/feedback", QOS_REQUESTS)
         self._status = NewestPublisher(
-            self, TreeStatus, "/behavior/tree_status", QOS_EVENT_LOG, newest=self._last_status
+            self, TreeStatus, "behavior/tree_status", QOS_EVENT_LOG, newest=self._last_status
         )
-        self._xml = NewestPublisher(self, String, "/behavior/tree_xml", QOS_LATCHED)
-        self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
+        self._xml = NewestPublisher(self, String, "behavior/tree_xml", QOS_LATCHED)
+        self._metrics = self.create_publisher(Metrics, "behavior/metrics", QOS_EVENT_LOG)
         self._topic = MissionTopic(self, take=self._on_action, refuse=self._refuse)
         # While a service waits for the journal, its group keeps others from running.
         alone = ReentrantCallbackGroup()
         self._mission_services = [
             self.create_service(kind, name, answer, qos_profile=QOS_REQUESTS, callback_group=group)
             for kind, name, answer, group in (
-                (ListMissions, "/mission/list", self._on_list, None),
-                (ListMissionRecords, "/mission/history", self._on_history, None),
-                (Trigger, "/mission/cancel", self._on_cancel, alone),
-                (Trigger, "/behavior/reload", self._on_reload, None),
+                (ListMissions, "mission/list", self._on_list, None),
+                (ListMissionRecords, "mission/history", self._on_history, None),
+                (Trigger, "mission/cancel", self._on_cancel, alone),
+                (Trigger, "behavior/reload", self._on_reload, None),
             )
         ]
         self._goals = MissionGoals(

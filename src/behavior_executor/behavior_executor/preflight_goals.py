@@ -40,7 +40,7 @@ class PreflightGoals:
         """
         self._ask = ask
         self._server = BurstActionServer(
-            node, ExecuteMission, "/mission/preflight", handle_accepted_callback=self._answer
+            node, ExecuteMission, "mission/preflight", handle_accepted_callback=self._answer
         )
 
     def destroy(self) -> None:

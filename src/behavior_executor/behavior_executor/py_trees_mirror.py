@@ -66,7 +66,7 @@ class TreeMirror:
         changes, ticked = run.changes, []
         for node, twin in self._twins.items():
             status, was_ticked = changes.get(node.uid(), (node.status, False))
-            twin.status = _shown(status)
+            twin.status = status.as_py_trees()
             twin.feedback_message = reason_text(node.feedback_message)
             if was_ticked:
                 ticked.append(twin)
@@ -188,10 +188,6 @@ def _make(node: TreeNode, children: Iterable[Behaviour]) -> Behaviour:
 def _embedded(node: TreeNode) -> list[Any]:
     """py_trees behaviours that a leaf holds; they show themselves."""
     return [] if node.has_nodes else list(node.children)
-
-
-def _shown(status: NodeStatus) -> Status:
-    return status.as_py_trees()
 
 
 def _places(tree: Tree) -> dict[int, str]:

@@ -86,7 +86,7 @@ class SceneManager(BehaviorManager):
         self._cache: MessageCache[bytes] = MessageCache(
             node,
             SceneObjectArray,
-            "/scene/objects",
+            "scene/objects",
             max_age=values["scene.max_age"],
             qos=QOS_LATCHED,
             callback=lambda data: self.wake_tree(),
@@ -99,7 +99,7 @@ class SceneManager(BehaviorManager):
 
     def needs(self) -> Mapping[str, Sequence[Need]]:
         """A scene for the nodes that look at it."""
-        scene = topic_need(self.node, SceneObjectArray, "/scene/objects", offered_by="scene")
+        scene = topic_need(self.node, SceneObjectArray, "scene/objects", offered_by="scene")
         return {node_class.__name__: [scene] for node_class in LOOKING_NODES}
 
     def barriers(self) -> Mapping[str, Callable[[Any], bool]]:
@@ -171,7 +171,7 @@ class SceneManager(BehaviorManager):
         if self._cache.fresh():
             return ""
         if self._cache.sequence == 0:
-            return "no scene yet on /scene/objects"
+            return f"no scene yet on {self._cache.topic}"
         return f"no scene for {self._cache.age():.1f} s"
 
 

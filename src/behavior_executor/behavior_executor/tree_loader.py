@@ -30,6 +30,7 @@ from behavior_tree import (
     Tree,
     write_tree_nodes_model_xml,
 )
+from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.decider import register_decider_nodes
 
 
@@ -142,6 +143,7 @@ class TreeLoader:
     def _new_factory(self) -> BehaviorTreeFactory:
         factory = BehaviorTreeFactory(clock=self._clock)
         register_decider_nodes(factory)
+        register_authoring_nodes(factory)
         for manager in self._managers:
             manager.register_nodes(factory)
         scene = next((each for each in self._managers if isinstance(each, SceneManager)), None)

@@ -107,7 +107,7 @@ def tree_monitors(
         monitors.append(
             Groot2Monitor(port=port, address=address, breakpoints=breakpoints, warn=warn)
         )
-    if streams and importlib.util.find_spec("py_trees_ros") is not None:
-        monitor = py_trees_monitor(node, warn=warn)
-        monitors += [monitor] if monitor is not None else []
+    mirrored = streams and importlib.util.find_spec("py_trees_ros") is not None
+    if mirrored and (monitor := py_trees_monitor(node, warn=warn)) is not None:
+        monitors.append(monitor)
     return monitors

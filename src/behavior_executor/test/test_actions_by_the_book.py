@@ -104,7 +104,7 @@ class House:
             parameter_overrides=[Parameter(name, value=value) for name, value in values.items()],
         )
         self.outside = Node("outside")
-        self.action = ActionClient(self.outside, ExecuteMission, "/mission/execute")
+        self.action = ActionClient(self.outside, ExecuteMission, "/house/mission/execute")
         spinner.start(self.executor, self.outside)
         until(self.action.server_is_ready, what="the executor")
 
@@ -167,7 +167,7 @@ def test_a_mission_says_before_it_starts_what_is_missing(lean: Spinner, tmp_path
 
 def test_the_question_whether_a_mission_could_start(lean: Spinner, tmp_path: Path) -> None:
     House(lean, tmp_path)
-    with MissionClient() as client:
+    with MissionClient(namespace="/house") as client:
         missing = client.preflight(MissionAction(name="coffee"))
         assert missing.code == Code.SERVER_LOST
         first = "coffee/brewing" if "coffee/" in missing.failure.node else "brewing"
@@ -191,7 +191,7 @@ def test_a_name_that_is_there_with_another_type_is_told(lean: Spinner, tmp_path:
     rclpy.init(context=elsewhere)
     kitchen = Node("kitchen", context=elsewhere)
     server = ActionServer(kitchen, ExecuteMission, "/house/brew", lambda handle: None)
-    with MissionClient() as client:
+    with MissionClient(namespace="/house") as client:
         other = "which is there with another type, behavior_msgs/action/ExecuteMission,"
         until(lambda: other in client.preflight(MissionAction(name="coffee")).message)
     server.destroy()
@@ -224,7 +224,7 @@ from rclpy.signals import SignalHandlerOptions
 
 rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 node = rclpy.create_node("send_goal")
-client = ActionClient(node, ExecuteMission, "/mission/execute")
+client = ActionClient(node, ExecuteMission, "/house/mission/execute")
 goal = ExecuteMission.Goal()
 goal.mission.name = "forever"
 handle = None
@@ -273,7 +273,7 @@ def test_ctrl_c_in_send_goal_ends_cleanly(lean: Spinner, tmp_path: Path) -> None
         sender.kill()
     assert (sender.returncode, errors) == (0, "")
     assert "Goal canceled." in out
-    with MissionClient() as client:
+    with MissionClient(namespace="/house") as client:
         until(lambda: client.history()[0].state == State.CANCELED)
 
 
@@ -286,15 +286,15 @@ def test_whoever_comes_late_hears_the_newest_value(lean: Spinner, tmp_path: Path
     house.end(handle)
     heard: dict[str, list] = {}
     for kind, topic in (
-        (MissionFeedback, "/mission/feedback"),
-        (TreeStatus, "/behavior/tree_status"),
-        (String, "/behavior/tree_xml"),
+        (MissionFeedback, "/house/mission/feedback"),
+        (TreeStatus, "/house/behavior/tree_status"),
+        (String, "/house/behavior/tree_xml"),
     ):
         heard[topic] = []
         # The default quality of service, as any program takes it.
         lean.do(house.outside.create_subscription, kind, topic, heard[topic].append, 10)
     until(lambda: all(heard.values()), what="one message on each topic")
-    assert heard["/mission/feedback"][-1].state == State.CANCELED
-    assert heard["/behavior/tree_status"][-1].tree_id == "forever"
-    assert heard["/behavior/tree_status"][-1].tick >= 1
-    assert 'ID="forever"' in heard["/behavior/tree_xml"][-1].data
+    assert heard["/house/mission/feedback"][-1].state == State.CANCELED
+    assert heard["/house/behavior/tree_status"][-1].tree_id == "forever"
+    assert heard["/house/behavior/tree_status"][-1].tick >= 1
+    assert 'ID="forever"' in heard["/house/behavior/tree_xml"][-1].data

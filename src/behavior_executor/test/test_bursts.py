@@ -23,7 +23,7 @@ from rclpy.serialization import serialize_message
 from behavior_executor.missions import Code, Kind, Policy, State
 from behavior_executor.node import BehaviorExecutor
 from behavior_executor.tree_run import TreeRun
-from behavior_ros import QOS_REQUESTS, burst_action_client
+from behavior_ros import QOS_REQUESTS, BurstActionClient
 from behavior_ros.testing import Spinner, until
 
 CAPACITY = 20
@@ -66,7 +66,7 @@ class Outside(Node):
             MissionFeedback, "/mission/feedback", self.feedback.append, QOS_REQUESTS
         )
         self.topic = self.create_publisher(MissionAction, "/mission/action", QOS_REQUESTS)
-        self.action = burst_action_client(self, ExecuteMission, "/mission/execute")
+        self.action = BurstActionClient(self, ExecuteMission, "/mission/execute")
         self.history = self.create_client(ListMissionRecords, "/mission/history")
 
     def answers(self, action_id: str) -> list[tuple[State, Code, str]]:

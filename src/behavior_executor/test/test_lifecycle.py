@@ -19,6 +19,7 @@ from behavior_executor.client import MissionClient
 from behavior_executor.missions import Code, Kind, MissionRequest, State
 from behavior_executor.node import BehaviorExecutor
 from behavior_motion.planar_pose import FramedPose, Pose2D
+from behavior_ros.bond import ManagerBond
 from behavior_ros.testing import Spinner, until
 from behavior_tree.monitoring.groot2 import Groot2Client, Groot2Error, Hook, discover
 
@@ -60,6 +61,28 @@ def client(ros: None) -> Iterator[MissionClient]:
 
 def state_of(node: BehaviorExecutor) -> str:
     return str(node._state_machine.current_state[1])
+
+
+@pytest.mark.timeout(90)
+def test_a_manager_sees_by_a_bond_that_the_executor_is_active(
+    spinner: Spinner, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Nav2's lifecycle manager wants it, unless its bond_timeout is 0."""
+    bonds: list[ManagerBond] = []
+    monkeypatch.setattr(ManagerBond, "form", lambda bond: bonds.append(bond))
+    monkeypatch.setattr(ManagerBond, "end", lambda bond: bonds.remove(bond))
+    node = make(folder, autostart=False)
+    spinner.start(node)
+    spinner.do(node.trigger_configure)
+    for _ in range(2):
+        assert not bonds
+        spinner.do(node.trigger_activate)
+        assert len(bonds) == 1
+        spinner.do(node.trigger_deactivate)
+    assert not bonds
+    spinner.do(node.trigger_activate)
+    spinner.do(node.begin_close)
+    assert not bonds
 
 
 @pytest.mark.timeout(90)

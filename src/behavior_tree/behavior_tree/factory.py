@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import os
 import sys
 import time
 import traceback
@@ -48,8 +49,10 @@ from behavior_tree.nodes.decorators.loop import Loop
 from behavior_tree.nodes.py_trees_node import BehaviourFactory, py_trees_registration
 from behavior_tree.quirks import quirks_for
 from behavior_tree.xml.builder import TreeBuilder
+from behavior_tree.xml.concurrency import concurrency_warnings
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import EXPLICIT_TAGS, subtrees_below
+from behavior_tree.xml.files import read_document
 from behavior_tree.xml.key_types import KeyTypes
 from behavior_tree.xml.lint import lint
 from behavior_tree.xml.loader import (
@@ -64,6 +67,7 @@ from behavior_tree.xml.loader import (
 )
 from behavior_tree.xml.networks import network_warnings
 from behavior_tree.xml.recursion import recursion_problems
+from behavior_tree.xml.resources import resource_problems
 from behavior_tree.xml.substitution import SubstitutionRule, matching_rule, rules_from_json
 from behavior_tree.xml.validator import Validator
 
@@ -168,6 +172,17 @@ class BehaviorTreeFactory:
         self.register_builder(
             TreeNodeManifest.of_class(node_class, registration_id), build if extra else node_class
         )
+
+    def register_node_types(self, nodes: Mapping[str, type[TreeNode]]) -> None:
+        """Register node classes that play a part of their own, by their names in XML; nothing
+        happens for those that are known already.
+
+        Raises:
+            NodeTypeTakenError: another node type has the name of one of them
+        """
+        for type_id, node_class in nodes.items():
+            if type_id not in self._manifests or not self._manifests[type_id].role:
+                self.register_node_type(node_class, type_id)
 
     def unregister_node_type(self, registration_id: str) -> None:
         """Forget a node type; raises LogicError for built-in or unknown ones."""
@@ -380,6 +395,7 @@ class BehaviorTreeFactory:
             *self._load_warnings,
             *lint(self._trees, self._manifests, self._main_tree),
             *network_warnings(self._trees, self._manifests),
+            *concurrency_warnings(self._trees, self._manifests),
         ]
         return sorted(found, key=_place)
 
@@ -431,7 +447,9 @@ class BehaviorTreeFactory:
     def check_tree(self, tree_id: str, element: Element) -> list[XmlProblem]:
         """All problems of a ``<BehaviorTree>`` element against what is registered."""
         validator = self._validator(self._trees, self._models, closed=True, structure_only=False)
-        return validator.check(TreeDefinition(tree_id, element))
+        definition = TreeDefinition(tree_id, element)
+        problems = validator.check(definition)
+        return problems or resource_problems({**self._trees, tree_id: definition}, self._manifests)
 
     def create_tree_from_text(self, text: str, blackboard: Blackboard | None = None) -> Tree:
         """Register the trees of a string and build its main tree."""
@@ -481,7 +499,9 @@ class BehaviorTreeFactory:
 
         The trees of a file without problems are registered, so that `load_warnings` tells of them.
         """
-        documents = self._loader().load_file(Path(file_path))
+        return self._problems(self._loader().load_file(Path(file_path)))
+
+    def _problems(self, documents: DocumentSet) -> list[XmlProblem]:
         try:
             self._register(documents, closed=True)
         except LoadError as error:
@@ -494,9 +514,37 @@ class BehaviorTreeFactory:
                 problems.extend(error.problems)
         return problems
 
-    def _loader(self) -> Loader:
+    def check_documents(
+        self, file_path: Path, contents: Mapping[Path, bytes]
+    ) -> tuple[DocumentSet, list[XmlProblem]]:
+        """A file and its includes, and all their problems, if some files had these contents.
+
+        The factory stays as it was. Trees that it knows from these files do not count.
+        """
+        known = {Path(os.path.realpath(file)): data for file, data in contents.items()}
+
+        def read(path: Path) -> bytes:
+            data = known.get(Path(os.path.realpath(path)))
+            return read_document(path) if data is None else data
+
+        trees, models, nodes = self._trees, self._models, self._node_models
+        warnings, main_tree = self._load_warnings, self._main_tree
+        try:
+            documents = self._loader(read).load_file(Path(file_path))
+            self._trees = {
+                tree_id: definition
+                for tree_id, definition in self._trees.items()
+                if definition.element.source.file not in documents.files
+            }
+            return documents, self._problems(documents)
+        finally:
+            self._trees, self._models, self._node_models = trees, models, nodes
+            self._load_warnings, self._main_tree = warnings, main_tree
+
+    def _loader(self, read: Callable[[Path], bytes] = read_document) -> Loader:
         return Loader(
             self._auto_id,
+            read=read,
             check_format=not self._quirks.any_btcpp_format,
             check_names=not self._quirks.names_unchecked,
             share=self._package_share,
@@ -526,6 +574,7 @@ class BehaviorTreeFactory:
             problems.extend(documents.missing_main_tree(trees))
         if not late:
             problems.extend(recursion_problems(trees))
+            problems.extend(resource_problems(trees, self._manifests))
         if problems and not late:  # else the builder finds them
             problems.extend(self._type_conflicts(trees, models))
             builder = self.builder(TreeRuntime(self._clock, quirks=self._quirks, types=self._types))

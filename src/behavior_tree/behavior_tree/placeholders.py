@@ -21,6 +21,7 @@ from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.kernel.node import NodeConfig
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.nodes.control import Sequence
+from behavior_tree.nodes.decorators.base import SimpleDecoratorNode
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import EXPLICIT_TAGS, below, resolve_type
 from behavior_tree.xml.loader import DocumentSet, Loader
@@ -64,7 +65,9 @@ def register_placeholders(
     Every node type that ``source`` describes or uses, and that the factory does not know, becomes a
     placeholder. A leaf succeeds at once, unless a substitution rule says otherwise, and gives what
     it leaves open a value: true, 0 or an empty text. A node with one child gives the child's
-    result, one with several is a Sequence. Inputs without a default are optional.
+    result, one with several is a Sequence. Inputs without a default are optional. A port that the
+    ``<TreeNodesModel>`` lacks is warned of, as the model may be out of date; a factory that is
+    strict refuses it.
 
     Args:
         factory: gets the node types
@@ -111,14 +114,15 @@ def _read(source: str | Path) -> DocumentSet:
 
 def _register(factory: BehaviorTreeFactory, manifest: TreeNodeManifest) -> None:
     """Register a placeholder for a node type."""
-    kind, type_id = manifest.type, manifest.registration_id
+    kind = manifest.type
     if kind is NodeType.DECORATOR:
-        ports = manifest.ports.values()
-        factory.register_simple_decorator(type_id, lambda status, node: status, ports)
+        factory.register_builder(manifest, _transparent)
     elif kind is NodeType.CONTROL:
         factory.register_builder(manifest, Sequence)
-    elif kind in (NodeType.ACTION, NodeType.CONDITION):
+    elif kind is NodeType.ACTION:
         factory.register_builder(manifest, placeholder)
+    elif kind is NodeType.CONDITION:
+        factory.register_builder(manifest, _condition_placeholder)
 
 
 class _Models:
@@ -162,10 +166,11 @@ class _Models:
 
 
 def _manifest(type_id: str, kind: NodeType, ports: dict[str, PortInfo]) -> TreeNodeManifest:
-    if kind is NodeType.CONTROL:
-        return TreeNodeManifest(type_id, kind, ports, min_children=1, max_children=None)
-    children = 1 if kind is NodeType.DECORATOR else 0
-    return TreeNodeManifest(type_id, kind, ports, min_children=children, max_children=children)
+    low = 0 if kind in (NodeType.ACTION, NodeType.CONDITION) else 1
+    high = None if kind is NodeType.CONTROL else low
+    return TreeNodeManifest(
+        type_id, kind, ports, min_children=low, max_children=high, described=True
+    )
 
 
 def _register_used(factory: BehaviorTreeFactory, documents: DocumentSet) -> None:
@@ -189,9 +194,9 @@ def _register_used(factory: BehaviorTreeFactory, documents: DocumentSet) -> None
 
 
 def _kind(uses: list[Element]) -> NodeType:
-    told = next((each.tag for each in uses if each.tag in EXPLICIT_TAGS), None)
-    if told is not None:
-        return _KINDS[told]
+    tag = next((each.tag for each in uses if each.tag in EXPLICIT_TAGS), None)
+    if tag is not None:
+        return _KINDS[tag]
     most = max(len(each.children) for each in uses)
     return (NodeType.ACTION, NodeType.DECORATOR)[most] if most < 2 else NodeType.CONTROL
 
@@ -212,6 +217,20 @@ class _Placeholder(TestNode):
             ):
                 self.set_output(port.name, _NEUTRAL[port.type])
         return super()._complete()
+
+
+class _ConditionPlaceholder(_Placeholder):
+    """One that takes no time."""
+
+    node_type = NodeType.CONDITION
+
+
+def _condition_placeholder(name: str, config: NodeConfig) -> TestNode:
+    return _ConditionPlaceholder(name, config, TestNodeConfig(NodeStatus.SUCCESS))
+
+
+def _transparent(name: str, config: NodeConfig) -> SimpleDecoratorNode:
+    return SimpleDecoratorNode(name, config, lambda status, node: status)
 
 
 def placeholder(name: str, config: NodeConfig) -> TestNode:

@@ -147,7 +147,7 @@ class ScriptGenerator:
         if r.random() < 0.05:
             at = r.randrange(len(text) + 1)
             text = text[:at] + r.choice("()+-*/;:=?!~&|^'\" \t\n\\01ax.@%") + text[at:]
-        if r.random() < 0.03:
+        if text and r.random() < 0.03:
             at = r.randrange(len(text))
             text = text[:at] + text[at + 1 :]
         return text

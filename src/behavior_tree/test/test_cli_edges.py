@@ -202,6 +202,7 @@ def test_compat_is_there_at_the_command_line(write, capsys):
     assert "'4.8'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_very_many_problems_are_put_together(write, capsys):
     body = "<Sequence>" + "".join(f"\n<N{i % 3}/>" for i in range(5000)) + "</Sequence>"
     file = write("a.xml", tree(body))

@@ -87,6 +87,14 @@ def test_move_below_the_same_parent_keeps_running_elsewhere_halts():
     assert tree.node_by_path("b").parent is tree.node_by_path("s")
 
 
+def test_what_takes_the_place_of_a_subtree_stands_outside_of_it():
+    more = '<BehaviorTree ID="Sub"><A name="a"/></BehaviorTree>'
+    _, tree, editor = edited('<Sequence name="s"><SubTree ID="Sub"/></Sequence>', more, A="R")
+    editor.replace("Sub::2", '<SubTree ID="Sub" name="again"/>')
+    editor.replace("again", '<A name="b"/>')
+    assert [node.full_path() for node in tree.nodes()] == ["s", "b"]
+
+
 def test_replace_also_the_root():
     _, tree, editor = edited('<Sequence name="s"><A name="a"/></Sequence>', A="R", B="F", C="S")
     tree.tick_once()

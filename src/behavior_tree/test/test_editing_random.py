@@ -24,6 +24,7 @@ from behavior_tree import (
     ports_list,
     write_tree_to_xml,
 )
+from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.decider import register_decider_nodes
 
 IDLE, RUNNING, SUCCESS = NodeStatus.IDLE, NodeStatus.RUNNING, NodeStatus.SUCCESS
@@ -71,6 +72,21 @@ FRAGMENTS = st.sampled_from(
         "<Monitors><Script code='c := c + 1'/><Leaf/></Monitors>",
         "<StateMachine name='d{n}'><State name='k' next='l'><Leaf/></State><State name='l'><Leaf/>"
         "<Transition to='k' if='v == 2'/></State></StateMachine>",
+        "<ConcurrentSequence name='d{n}'><Leaf/><Step execute_after='beginning'><Leaf/></Step>"
+        "<Leaf/></ConcurrentSequence>",
+        "<ConcurrentSequence name='d{n}' on_failure='finish'><Step name='z' execute_after='y'>"
+        "<Leaf/></Step><Step name='y' execute_after='beginning'><Leaf/></Step>"
+        "</ConcurrentSequence>",
+        "<Try name='d{n}'><Leaf/><Step execute_after='beginning'><Leaf/></Step><Catch if='v == 2'>"
+        "<Leaf/></Catch><Catch then='retry' max_retries='1'><Leaf/></Catch></Try>",
+        "<ConcurrentSequence name='d{n}'><Step name='r' execute_after='gosub'><Leaf/></Step><Leaf/>"
+        "<Gosub to='r'/><Checkpoint name='y'/><Fallback><Leaf/><Goto to='y'/></Fallback>"
+        "</ConcurrentSequence>",
+        "<Goto to='y'/>",
+        "<Gosub to='r'/>",
+        "<Catch then='fail'><Leaf/></Catch>",
+        "<Step execute_after='beginning'><Leaf/></Step>",
+        "<Step execute_after='y'><Leaf/></Step>",
         "<Leaf unknown='1'/>",  # all from here on are wrong
         "<Inverter/>",
         "<Leaf count='many'/>",
@@ -122,6 +138,7 @@ class Editing(RuleBasedStateMachine):
     def make_factory(self, log, calls):
         factory = BehaviorTreeFactory(lambda: self.now)
         register_decider_nodes(factory)
+        register_authoring_nodes(factory)
         factory.register_node_type(Leaf, "Leaf", log, calls)
         factory.register_simple_action("Text", lambda node: SUCCESS, [InputPort("text", list)])
         return factory
@@ -222,8 +239,10 @@ class Editing(RuleBasedStateMachine):
 
     @rule(
         number=PICK,
-        port=st.sampled_from(("count", "code", "msec", "success_count", "nothing", "variable")),
-        text=st.sampled_from(("1", "{v}", "{fresh}", "x", "{w}")),
+        port=st.sampled_from(
+            ("count", "code", "msec", "success_count", "nothing", "variable", "execute_after")
+        ),
+        text=st.sampled_from(("1", "{v}", "{fresh}", "x", "{w}", "beginning")),
     )
     def set_port(self, number, port, text):
         node = self.pick(number)

@@ -96,16 +96,34 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
         editor.save()
     editor.rename("l2/la", "other")
     assert editor.save() == [tmp_path / "lib.xml"]
-    (tmp_path / "lib.xml").write_bytes(LIB + b"\n")
-    editor.rename("l1/inv", "i")
-    editor.rename("l2/inv", "i")
-    with pytest.raises(LogicError, match=r"lib.xml has been changed since it was read"):
-        editor.save()
     rig = Rig(A="S")
     editor = TreeEditor(rig.tree('<A name="a"/>'), rig.factory)
     editor.rename("a", "z")
     assert b'<A name="z"/>' in editor.documents()["<text>"]
     with pytest.raises(LogicError, match=r"take documents\(\)"):
+        editor.save()
+
+
+def test_a_newer_file_is_merged_or_refused(tmp_path):
+    _, _, editor = opened(tmp_path)
+    assert editor.modified() == []
+    editor.set_port("b", "level", "3")
+    assert editor.modified() == [tmp_path / "main.xml"]
+    newer = MAIN.replace(b"first", b"1st").replace(b"'top'", b"'tip'")
+    (tmp_path / "main.xml").write_bytes(newer)
+    assert editor.save() == [tmp_path / "main.xml"]
+    assert (tmp_path / "main.xml").read_bytes() == newer.replace(b'"2"', b'"3"')
+    assert editor.modified() == []
+    editor.set_port("b", "level", "4")
+    assert editor.save() == [tmp_path / "main.xml"]
+    assert (tmp_path / "main.xml").read_bytes() == newer.replace(b'"2"', b'"4"')
+    clash = newer.replace(b'"2"', b'"9"')
+    (tmp_path / "main.xml").write_bytes(clash)
+    editor.undo()
+    with pytest.raises(LogicError, match=r"\[level\] of 'Main/top/s/b' is '3' here and '9' on"):
+        editor.save()
+    (tmp_path / "main.xml").write_bytes(MAIN.replace(b'"2"', b'"4"').replace(b"<A ", b"<No "))
+    with pytest.raises(LoadError, match="No"):
         editor.save()
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tree_kit import letter, xml
 
@@ -41,9 +43,32 @@ def test_described_leaves_run_and_inputs_without_default_are_optional():
     assert run(factory, xml(BODY)) == "S"
     with pytest.raises(LoadError, match='value "often" can not be converted to int'):
         run(factory, xml('<Look times="often"/>'))
-    with pytest.raises(LoadError, match=r"port with name \[sen\]"):
-        run(factory, xml('<Look sen="{x}"/>'))
     assert register_placeholders(factory, xml("<AlwaysSuccess/>", MODELS)) == []
+
+
+def test_a_port_that_the_model_lacks_is_only_warned_of():
+    """A model may be out of date: nobody knows what the program behind it takes."""
+    factory = BehaviorTreeFactory()
+    register_placeholders(factory, xml("<AlwaysSuccess/>", MODELS))
+    tree = factory.create_tree_from_text(xml('<Look sen="{x}" far="1"/>'))
+    (sen, far) = factory.load_warnings()
+    assert "port with name [sen] is found in the XML" in sen.message
+    assert sen.remedy == "did you mean seen?"
+    assert (far.severity, far.line, far.column) == (
+        "warning",
+        sen.line,
+        sen.column + len('sen="{x}" '),
+    )
+    assert tree.root_node().config().input_ports == {"sen": "{x}", "far": "1"}
+    assert tree.root_node().config().ports["far"].type is Any
+    assert letter(tree.tick_while_running()) == "S"
+
+
+def test_strictly_a_port_that_the_model_lacks_is_refused():
+    factory = BehaviorTreeFactory(strict=True)
+    register_placeholders(factory, xml("<AlwaysSuccess/>", MODELS))
+    with pytest.raises(LoadError, match=r"port with name \[sen\]"):
+        factory.create_tree_from_text(xml('<Look sen="{x}"/>'))
 
 
 def test_used_leaves_are_known_by_their_use():
@@ -89,6 +114,8 @@ def test_manifests_of_another_program():
         '<Sequence><Move goal="home" at="{a}"/><ScriptCondition code="a == \'\'"/></Sequence>'
     )
     assert run(desk, tree) == "S"
+    with pytest.raises(LoadError, match=r"port with name \[gaol\]"):  # the program knows its ports
+        run(desk, xml('<Move gaol="home"/>'))
     with pytest.raises(LogicError, match="reserved"):
         register_placeholders(desk, [TreeNodeManifest("Root", NodeType.ACTION)])
 

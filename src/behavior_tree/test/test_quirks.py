@@ -8,6 +8,7 @@ from tree_kit import Rig, letter, xml
 
 import behavior_tree
 from behavior_tree import BehaviorTreeError, BehaviorTreeFactory, LoadError
+from behavior_tree.blackboard.casts_4_8 import to_double
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8, quirks_for
 
 BOTH = pytest.mark.parametrize("compat", [None, "4.8"])
@@ -249,6 +250,18 @@ def test_exact_values_of_the_first_real_above_all_integers(compat):
     tree = rig.tree('<Script code="a := 2; a := 9223372036854775808.0"/>')
     assert result(rig, tree) == ("S" if compat else "raised")
     assert tree.root_blackboard().get("a") == (-(2**63) if compat else 2)
+
+
+@pytest.mark.parametrize(
+    ("integer", "known"), [(-(2**63), True), (-(2**63) + 1, False), (2**53, False), (5, True)]
+)
+def test_exact_values_of_large_integers_as_reals(integer, known):
+    """Upstream compares absolute values; that of the smallest integer does not exist."""
+    if known:
+        assert to_double(integer) == float(integer)
+    else:
+        with pytest.raises(BehaviorTreeError, match="Loss of precision"):
+            to_double(integer)
 
 
 @BOTH

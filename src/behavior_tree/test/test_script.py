@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from behavior_tree import Blackboard, ScriptError
 from behavior_tree.quirks import UPSTREAM_4_8, quirks_for
-from behavior_tree.script import compile_script
+from behavior_tree.script import check_script, compile_script
 
 
 def value(source, quirks=None, **entries):
@@ -282,6 +282,48 @@ def test_any_text_compiles_or_is_a_script_error(source):
             script(Blackboard())
         except ScriptError:
             pass
+
+
+_PIECES = st.sampled_from(
+    [
+        *("a", "b1", "@", "@r", "é", "true", "1", "2.5", "3.", "1e5", "1.5e-3", "0x1F", "²"),
+        *("9" * 18, "9" * 20, "'t'", '"u v"', "'", '"', " ", "\n", "\\\n", ".", "..", ":=", "+="),
+        *("-", "*", "/", "&&", "||", "<", "==", "!", "?", ":", "(", ")", ";"),
+    ]
+)
+
+
+def is_right(check, source):
+    try:
+        check(source)
+    except ScriptError:
+        return False
+    return True
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(_PIECES, min_size=1, max_size=5).map("".join), min_size=20, max_size=20))
+def test_checking_by_shape_refuses_what_compiling_refuses(sources):
+    for source in sources:
+        assert is_right(check_script, source) is is_right(compile_script, source), source
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("a 1", "a1 1x"),
+        ("1e5", "1x"),
+        ("0x1F", "0y1F"),
+        ("1.5e-3", "1.5e-32.5"),
+        ("a..1.5e-3", "a..1.5e-31e5"),
+        ("x := 9223372036854775807", "x := 9223372036854775808"),
+        ("x := '1'", "x := '1"),
+    ],
+)
+def test_scripts_that_look_alike_are_told_apart(right, wrong):
+    check_script(right)
+    with pytest.raises(ScriptError):
+        check_script(wrong)
 
 
 @settings(max_examples=200, deadline=None)

@@ -138,6 +138,16 @@ def test_line_ends_marks_and_one_line_files():
     assert editor.data == b"<a><b><c/></b><d/></a>"
 
 
+def test_what_stays_of_a_value_keeps_its_spelling():
+    editor = XmlEditor(b"""<a x='b &gt; 1;\r\n\tc := &quot;d&quot;; b&#10;&#x41;'/>""")
+    editor.set_attribute((), "x", editor.root.attributes["x"].replace("b", "<n>"))
+    assert editor.data == (
+        b"""<a x='&lt;n> &gt; 1;\r\n\tc := &quot;d&quot;; &lt;n>&#10;&#x41;'/>"""
+    )
+    editor.set_attribute((), "x", "it's")
+    assert editor.root.attributes["x"] == "it's"
+
+
 def test_what_is_refused_changes_nothing():
     editor = XmlEditor(FILE)
     for change in (

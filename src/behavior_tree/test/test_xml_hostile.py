@@ -11,6 +11,7 @@ import pytest
 from tree_kit import xml
 
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
+from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.xml import document, loader
 
 BOMB = (
@@ -180,6 +181,31 @@ def test_the_deepest_allowed_tree_works():
     assert tree.tick_once() is NodeStatus.SUCCESS
     tree.halt_tree()
     assert factory.load_warnings() == []
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "Sequence",
+        "ReactiveFallback",
+        "ParallelAll",
+        "ConcurrentSequence",
+        "Inverter",
+        'RetryUntilSuccessful num_attempts="2"',
+        'Repeat num_cycles="2"',
+        "RunOnce",
+    ],
+)
+def test_a_deep_tree_that_runs_can_be_halted(node: str) -> None:
+    deep = f"<{node}>" * 250 + '<Sleep msec="100000"/>' + f"</{node.split(maxsplit=1)[0]}>" * 250
+    factory = BehaviorTreeFactory()
+    register_authoring_nodes(factory)
+    tree = factory.create_tree_from_text(xml(deep))
+    assert tree.tick_once() is NodeStatus.RUNNING
+    tree.halt_tree()
+    assert all(
+        each.status is NodeStatus.IDLE for subtree in tree.subtrees for each in subtree.nodes
+    )
 
 
 def test_many_comments_and_texts_take_linear_time():

@@ -13,6 +13,7 @@ __all__ = [
     "coordinate",
     "count",
     "length",
+    "namespace",
     "parameter",
     "point",
     "port",
@@ -48,6 +49,16 @@ def assignment(text: str) -> tuple[str, str]:
     if not (name and assigned):
         raise argparse.ArgumentTypeError(f"must look like NAME:=VALUE, not '{text}'")
     return name, value
+
+
+def namespace(text: str) -> str:
+    """A namespace of ROS, with the slash in front; empty: none."""
+    name = text.strip("/")
+    if name and not re.fullmatch(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*", name, re.ASCII):
+        raise argparse.ArgumentTypeError(
+            f"must be names of letters, digits and _, like left or fleet/left, not '{text}'"
+        )
+    return name and f"/{name}"
 
 
 def seed(text: str) -> int:

@@ -47,19 +47,26 @@ STANDSTILL = 60.0
 """[s] of wall time without simulated time going on, after which the simulation counts as broken."""
 
 _SLICE = 0.05
-_FAULTS = "/simulation/fault/"
+_FAULTS = "simulation/fault/"
 """What the services begin with that let parts of the cell fail."""
+_TRUTH = "simulation/objects"
 _WRONG_REQUESTS = (101, 102)
 """Codes of behavior_msgs/DisturbWorld: unknown object, invalid request."""
 
 
-def new_context() -> Context:
-    """A ROS context in the domain of the environment that leaves Ctrl-C to Python."""
+def new_context(namespace: str = "") -> Context:
+    """A ROS context in the domain of the environment that leaves Ctrl-C to Python.
+
+    Args:
+        namespace: of its nodes, like /left; empty: none.
+    """
     context = Context()
     # The command's arguments are its own, not ROS's.
-    enclave = enclave_arguments("operator")
+    arguments = enclave_arguments("operator")
+    if namespace:
+        arguments += ["-r", f"__ns:={namespace}"]
     rclpy.init(
-        args=["--ros-args", *enclave] if enclave else [],
+        args=["--ros-args", *arguments] if arguments else [],
         context=context,
         signal_handler_options=SignalHandlerOptions.NO,
     )
@@ -69,15 +76,15 @@ def new_context() -> Context:
 class StackClient(Closing):
     """Talks to a running stack; use it as a context manager."""
 
-    def __init__(self) -> None:
-        """Join the ROS domain of the environment."""
-        self._context = new_context()
+    def __init__(self, namespace: str = "") -> None:
+        """Join the ROS domain of the environment, in the namespace of a robot; empty: in none."""
+        self._context = new_context(namespace)
         self._node = Node(f"behavior_command_{os.getpid()}", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._clients: dict[str, Any] = {}
         self._publisher = self._node.create_publisher(
-            MissionAction, "/mission/action", QOS_EVENT_LOG
+            MissionAction, "mission/action", QOS_EVENT_LOG
         )
         self.truth: dict[str, WorldObject] = {}
         """What the simulation says, empty without one."""
@@ -161,25 +168,26 @@ class StackClient(Closing):
         Raises:
             BringupError: it is not there, or does not answer.
         """
-        client = self._clients.get(name)
-        if client is None:
-            client = self._clients[name] = self._node.create_client(kind, name)
+        client = self._client(kind, name)
         if not self.wait(client.service_is_ready, timeout):
             raise BringupError(
-                f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
+                f"Nobody offers {client.service_name} in ROS domain {self.domain}: is the stack up?"
                 " 'behavior status' tells"
             )
         future = client.call_async(request)
         if not self.wait(future.done, timeout):
             client.remove_pending_request(future)
-            raise BringupError(f"{name} does not answer within {timeout:g} s")
+            raise BringupError(f"{client.service_name} does not answer within {timeout:g} s")
         return future.result()
 
     def call_later(self, kind: Any, name: str, request: Any) -> Any:
         """Call a service; returns the future of its response."""
+        return self._client(kind, name).call_async(request)
+
+    def _client(self, kind: Any, name: str) -> Any:
         if name not in self._clients:
             self._clients[name] = self._node.create_client(kind, name)
-        return self._clients[name].call_async(request)
+        return self._clients[name]
 
     def listen(
         self, kind: Any, topic: str, callback: Callable[[Any], None], qos: QoSProfile
@@ -213,22 +221,22 @@ class StackClient(Closing):
         action = remote_actions(self._node).action(kind, name)
         if not self.wait(action.ready, SERVICE_TIMEOUT):
             raise BringupError(
-                f"Nobody offers {name} in ROS domain {self.domain}: is the stack up?"
+                f"Nobody offers {action.name} in ROS domain {self.domain}: is the stack up?"
                 " 'behavior status' tells"
             )
         sent = action.send(goal, server_timeout=SERVICE_TIMEOUT, on_feedback=on_feedback)
         try:
             if not self.wait(lambda: sent.outcome is not None, timeout):
-                raise BringupError(f"{name} did not end within {timeout:g} s")
+                raise BringupError(f"{action.name} did not end within {timeout:g} s")
         except BaseException:
             sent.cancel()
             self.wait(lambda: sent.outcome is not None, 2.0)
             raise
         assert sent.outcome is not None
         if sent.outcome.end is End.REJECTED:
-            raise BringupError(f"{name} takes no goals: is the stack going down?")
+            raise BringupError(f"{action.name} takes no goals: is the stack going down?")
         if sent.outcome.result is None:
-            raise BringupError(f"{name}: {sent.outcome.message}")
+            raise BringupError(f"{action.name}: {sent.outcome.message}")
         return sent.outcome.result
 
     @property
@@ -242,7 +250,7 @@ class StackClient(Closing):
         Raises:
             BringupError: the executor refuses.
         """
-        answer = self.call(Trigger, "/mission/cancel", Trigger.Request())
+        answer = self.call(Trigger, "mission/cancel", Trigger.Request())
         if not answer.success:
             raise BringupError(answer.message or "The executor refuses to cancel")
         return str(answer.message)
@@ -254,7 +262,7 @@ class StackClient(Closing):
             BringupError: the simulation refuses.
         """
         request = ResetWorld.Request(seed=seed, layout=layout)
-        answer = self.call(ResetWorld, "/simulation/reset", request, timeout=RESET_TIMEOUT)
+        answer = self.call(ResetWorld, "simulation/reset", request, timeout=RESET_TIMEOUT)
         if answer.code != 0:
             raise BringupError(f"The world cannot be reset: {answer.message}")
 
@@ -267,7 +275,7 @@ class StackClient(Closing):
         if disturbance.kind in ("fail", "mend"):
             request = SetBool.Request(data=disturbance.kind == "fail")
             return self.call_later(SetBool, f"{_FAULTS}{disturbance.object}", request)
-        return self.call_later(DisturbWorld, "/simulation/disturb", disturb_request(disturbance))
+        return self.call_later(DisturbWorld, "simulation/disturb", disturb_request(disturbance))
 
     def displace(self, name: str, position: Sequence[float] | None) -> None:
         """Put an object somewhere, out of the gripper too; None: outside the workspace.
@@ -312,20 +320,21 @@ class StackClient(Closing):
             BringupError: the simulation does not answer.
         """
         for part in self._parts():
-            name = f"{_FAULTS}{part}"
-            if name not in self._clients:
-                self._clients[name] = self._node.create_client(SetBool, name)
-            if not self.wait(self._clients[name].service_is_ready, SERVICE_TIMEOUT):
-                raise BringupError(f"Nobody offers {name} any more: is the stack up?")
+            client = self._client(SetBool, f"{_FAULTS}{part}")
+            if not self.wait(client.service_is_ready, SERVICE_TIMEOUT):
+                raise BringupError(
+                    f"Nobody offers {client.service_name} any more: is the stack up?"
+                )
 
     def _parts(self) -> list[str]:
         """What can fail, as far as it is known yet."""
         services = (name for name, _ in self._node.get_service_names_and_types())
-        return sorted(n.removeprefix(_FAULTS) for n in services if n.startswith(_FAULTS))
+        faults = self._node.resolve_service_name(f"{_FAULTS}part").removesuffix("part")
+        return sorted(n.removeprefix(faults) for n in services if n.startswith(faults))
 
     def _disturb(self, disturbance: Disturbance) -> None:
         request = disturb_request(disturbance)
-        answer = self.call(DisturbWorld, "/simulation/disturb", request)
+        answer = self.call(DisturbWorld, "simulation/disturb", request)
         if answer.code != 0:
             kind = UsageError if answer.code in _WRONG_REQUESTS else BringupError
             raise kind(f"'{disturbance.object}' stays where it is: {answer.message}")
@@ -336,7 +345,7 @@ class StackClient(Closing):
         Raises:
             BringupError: it could not.
         """
-        answer = self.call(Trigger, "/simulation/save_recording", Trigger.Request(), timeout=30.0)
+        answer = self.call(Trigger, "simulation/save_recording", Trigger.Request(), timeout=30.0)
         if not answer.success:
             raise BringupError(f"The recording is not saved: {answer.message}")
         return str(answer.message)
@@ -344,15 +353,15 @@ class StackClient(Closing):
     # -- missions
 
     def give(self, action: MissionAction) -> str:
-        """Publish an order on /mission/action; returns the identifier, made where it has none.
+        """Publish an order on mission/action; returns the identifier, made where it has none.
 
         Raises:
             BringupError: nobody listens.
         """
         if not self.wait(lambda: self._publisher.get_subscription_count() > 0, SERVICE_TIMEOUT):
             raise BringupError(
-                f"Nobody listens to /mission/action in ROS domain {self.domain}: is the stack up?"
-                " 'behavior status' tells"
+                f"Nobody listens to {self._publisher.topic_name} in ROS domain {self.domain}:"
+                " is the stack up? 'behavior status' tells"
             )
         action.action_id = action.action_id or uuid.uuid4().hex[:12]
         self._publisher.publish(action)
@@ -378,18 +387,19 @@ class StackClient(Closing):
         ]
         if ready.objects is not None and not self.scene:
             missing.append(f"objects on {ready.objects}")
+        # Before the truth is heard a job would be judged by an empty world.
+        if self.truth_time < 0.0 and self._node.count_publishers(_TRUTH):
+            missing.append(f"objects on {_TRUTH}")
         return missing
 
     def _subscribe(self) -> None:
         node = self._node
         node.create_subscription(
-            MissionFeedback, "/mission/feedback", self._take_feedback, QOS_EVENT_LOG
+            MissionFeedback, "mission/feedback", self._take_feedback, QOS_EVENT_LOG
         )
-        node.create_subscription(SceneObjectArray, "/scene/objects", self._take_scene, QOS_LATCHED)
-        node.create_subscription(Metrics, "/behavior/metrics", self._take_metrics, QOS_EVENT_LOG)
-        node.create_subscription(
-            SceneObjectArray, "/simulation/objects", self._take_truth, QoSProfile(depth=1)
-        )
+        node.create_subscription(SceneObjectArray, "scene/objects", self._take_scene, QOS_LATCHED)
+        node.create_subscription(Metrics, "behavior/metrics", self._take_metrics, QOS_EVENT_LOG)
+        node.create_subscription(SceneObjectArray, _TRUTH, self._take_truth, QoSProfile(depth=1))
 
     def _take_metrics(self, message: Metrics) -> None:
         self.metrics[message.component] = message

@@ -50,8 +50,12 @@ def enter(name: str, node: str = "") -> StackState | None:
 
 
 @contextmanager
-def mission_client(name: str) -> Iterator[MissionClient]:
+def mission_client(name: str, namespace: str = "") -> Iterator[MissionClient]:
     """A client of the executor of a stack, or of the one in the environment's ROS domain.
+
+    Args:
+        name: of the stack.
+        namespace: of the robot; empty: none.
 
     Raises:
         BringupError: there is none, or it does not answer.
@@ -62,7 +66,7 @@ def mission_client(name: str) -> Iterator[MissionClient]:
     from behavior_bringup.client import new_context
     from behavior_executor.client import MissionClient, MissionClientError
 
-    context = new_context()
+    context = new_context(namespace)
     try:
         with MissionClient(node_name=f"behavior_command_{os.getpid()}", context=context) as client:
             yield client

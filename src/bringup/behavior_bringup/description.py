@@ -156,15 +156,15 @@ class Process:
     nodes: tuple[Node, ...] = ()
     program: Executable | None = None
 
-    def parameter_document(self) -> dict[str, Any]:
-        """Content of the ROS parameter file of this process."""
+    def parameter_document(self, namespace: str = "") -> dict[str, Any]:
+        """Content of the ROS parameter file of this process, whose nodes are in the namespace."""
         if self.program is not None:
             return _parameter_section("/**", self.program.parameters)
         return {
             key: value
             for node in self.nodes
             for name, parameters in {node.name: node.parameters, **node.node_parameters}.items()
-            for key, value in _parameter_section(f"/{name}", parameters).items()
+            for key, value in _parameter_section(f"{namespace}/{name}", parameters).items()
         }
 
 

@@ -8,17 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup import argument_types, completion, job_verbs
-from behavior_bringup.options import add_cameras, add_seed, add_speed, add_stack, add_world
-
-WATCHABLE = 4.0
-"""Times real time: a demonstration that one can follow."""
-
-FAST = 8.0
-"""Times real time: as fast as the whole stack keeps up with on 2 cores.
-
-The simulation can go faster (0), and waits when the scene lags behind; but planning then takes ever
-more of the simulated time, and the robot reacts late.
-"""
+from behavior_bringup.options import add_cameras, add_connection, add_seed, add_speed, add_world
 
 
 def add_job_verbs(subparsers: Any) -> None:
@@ -53,7 +43,7 @@ def _add_disturb(subparsers: Any) -> None:
         choices=("on", "off"),
         help="let a part of the cell fail, or work again: detector, and what else the world has",
     )
-    add_stack(disturb)
+    add_connection(disturb)
     disturb.set_defaults(run=job_verbs.disturb)
 
 
@@ -82,7 +72,7 @@ def _add_demo(subparsers: Any) -> None:
     )
     completion.offer(name, completion.job_names)
     add_world(demo, "the stack that it runs in, where it can run in several (its own)")
-    add_speed(demo, default=WATCHABLE)
+    add_speed(demo, default=job_verbs.WATCHABLE, of_job=True)
     add_seed(demo)
     add_cameras(demo)
     demo.add_argument("--viewer", action="store_true", help="serve a view for the browser")
@@ -107,7 +97,7 @@ def _add_evaluate(subparsers: Any) -> None:
     )
     add_seed(evaluate)
     add_cameras(evaluate)
-    add_speed(evaluate, default=FAST)
+    add_speed(evaluate, default=job_verbs.FAST, of_job=True)
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     evaluate.add_argument(

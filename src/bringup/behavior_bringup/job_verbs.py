@@ -14,7 +14,7 @@ from rich.console import Console
 from behavior_bringup.connection import SIMULATION, enter
 from behavior_bringup.description import Scalar
 from behavior_bringup.errors import UsageError
-from behavior_bringup.job_options import configured
+from behavior_bringup.job_options import configured, speed_for
 from behavior_bringup.judges import job_named
 from behavior_bringup.offers import default_of
 from behavior_bringup.stack import free_stack
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from behavior_bringup.evaluation import EpisodeRecord
 
 
+WATCHABLE = 4.0
+"""Times real time: a demonstration that one can follow."""
+
+FAST = 8.0
+"""Times real time: as fast as the whole stack keeps up with on 2 cores.
+
+The simulation can go faster (0), and waits when the scene lags behind; but planning then takes ever
+more of the simulated time, and the robot reacts late.
+"""
+
+
 def disturb(options: argparse.Namespace) -> int:
     """Move an object of the simulated world, out of the gripper too, push it, or take it away.
 
@@ -34,7 +45,7 @@ def disturb(options: argparse.Namespace) -> int:
     from behavior_bringup.client import StackClient
 
     enter(options.stack, SIMULATION)
-    with StackClient() as client:
+    with StackClient(options.namespace) as client:
         if options.push:
             client.push(options.object, options.push)
             say(f"Pushed '{options.object}'")
@@ -55,6 +66,7 @@ def demo(options: argparse.Namespace) -> int:
     """
     name = options.mission or default_of("judges", "demo NAME")
     job = configured(job_named(name), options, evaluation=False)
+    options.speed = speed_for(job, options.speed, WATCHABLE)
     from behavior_bringup.demo import DemoOptions, run_demo
 
     choice = DemoOptions(
@@ -80,6 +92,7 @@ def evaluate(options: argparse.Namespace) -> int:
         raise UsageError(f"--json needs a file, but {options.json} is a folder")
     job = configured(job_named(options.mission), options, evaluation=True)
     options.world = options.world or job.world
+    options.speed = speed_for(job, options.speed, FAST)
     from behavior_bringup.episodes import EpisodeDisplay, EpisodeLog, EpisodePlan, run_all
     from behavior_bringup.evaluation import Report, component_metrics, print_report
 

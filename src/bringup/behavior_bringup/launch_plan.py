@@ -32,6 +32,10 @@ class Request:
     """For parameter files; None: only the arguments are asked for."""
     given: dict[str, str] = field(default_factory=dict)
     """Values of launch arguments, those of other launch files among them."""
+    namespace: str = ""
+    """Of all nodes, like /left; empty: none."""
+    ros_arguments: list[str] = field(default_factory=list)
+    """For our processes; launch_ros gives them to the distribution's programs."""
 
 
 def answer(request: Request) -> dict[str, Any]:
@@ -53,22 +57,24 @@ def answer(request: Request) -> dict[str, Any]:
     known = stack.arguments.keys() - {"world"}
     arguments = {name: text for name, text in request.given.items() if name in known}
     if "journal" in stack.arguments and not arguments.get("journal"):
-        arguments["journal"] = str(journal_file("launch", world))
+        arguments["journal"] = str(journal_file(f"launch{request.namespace}", world))
     processes = resolve(stack, environment="distribution", arguments=arguments)
     environment = dict(os.environ)
     enter_domain(None, environment)
     return {
-        "processes": [_started(process, Path(request.folder)) for process in processes],
+        "processes": [_started(process, request) for process in processes],
         "set": dict(environment.items() - os.environ.items()),
         "unset": sorted(os.environ.keys() - environment.keys()),
     }
 
 
-def _started(process: Process, folder: Path) -> dict[str, Any]:
+def _started(process: Process, request: Request) -> dict[str, Any]:
     if process.program is None:
+        assert request.folder is not None
+        parameters = write_parameters(process, Path(request.folder), request.namespace)
         return {
             "name": process.name,
-            "command": host_command(process, write_parameters(process, folder)),
+            "command": host_command(process, parameters, request.ros_arguments),
         }
     return {
         "name": process.name,

@@ -49,10 +49,16 @@ def launch_arguments() -> list[Any]:
 
 def launch_processes(context: Any) -> list[Any]:
     """The processes of the world that was chosen; the launch file calls it."""
-    given = dict(context.launch_configurations)
+    configurations = context.launch_configurations
+    given = {name: value for name, value in configurations.items() if isinstance(value, str)}
     respawn = _count(given.get("respawn", "0"))
-    folder = tempfile.mkdtemp(prefix="behavior-", dir=launch_config.log_dir)
-    plan = _answer(world=given.get("world") or None, given=given, folder=folder)
+    plan = _answer(
+        world=given.get("world") or None,
+        given=given,
+        folder=tempfile.mkdtemp(prefix="behavior-", dir=launch_config.log_dir),
+        namespace=_namespace(configurations),
+        ros_arguments=_ros_arguments(configurations),
+    )
     _check_programs(plan["processes"])
     for name in plan["unset"]:
         os.environ.pop(name, None)
@@ -67,9 +73,11 @@ def _check_programs(processes: list[dict[str, Any]]) -> None:
         RuntimeError: a program's package is not installed.
     """
     for process in processes:
-        package = process.get("program", {}).get("package")
+        if "program" not in process:
+            continue
+        package = process["program"]["package"]
         try:
-            _ = package and get_package_prefix(package)
+            get_package_prefix(package)
         except PackageNotFoundError:
             apt = f"ros-{os.environ.get('ROS_DISTRO', 'jazzy')}-{package.replace('_', '-')}"
             raise RuntimeError(
@@ -77,6 +85,30 @@ def _check_programs(processes: list[dict[str, Any]]) -> None:
                 f" 'sudo apt install {apt}' brings it"
                 + (", headless:=true does without" if process["name"] == "rviz" else "")
             ) from None
+
+
+def _namespace(configurations: Any) -> str:
+    """What PushRosNamespace has pushed, with a slash in front; empty: nothing."""
+    pushed = str(configurations.get("ros_namespace") or "").strip("/")
+    return pushed and f"/{pushed}"
+
+
+def _ros_arguments(configurations: Any) -> list[str]:
+    """What PushRosNamespace, SetParameter, SetParametersFromFile and SetRemap ask of all nodes.
+
+    Actions of launch_ros follow them by themselves; ours start nodes in a way of their own.
+    """
+    arguments = []
+    if namespace := _namespace(configurations):
+        arguments += ["-r", f"__ns:={namespace}"]
+    for parameter in configurations.get("global_params") or ():
+        if isinstance(parameter, str):
+            arguments += ["--params-file", os.path.abspath(parameter)]
+        else:
+            arguments += ["-p", "{}:={}".format(*parameter)]
+    for name, replacement in configurations.get("ros_remaps") or ():
+        arguments += ["-r", f"{name}:={replacement}"]
+    return arguments
 
 
 def _count(text: str) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup import argument_types, completion, mission_verbs
-from behavior_bringup.options import add_json, add_stack
+from behavior_bringup.options import add_connection, add_json
 
 # MissionAction's types and policies; importing the message would cost every command its time.
 _CONTROLS = {"pause": 5, "resume": 6, "cancel": 7}
@@ -33,7 +33,7 @@ def add_mission(subparsers: Any) -> None:
 def _command(actions: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=run.__doc__)
     parser.set_defaults(run=run)
-    add_stack(parser)
+    add_connection(parser)
     return parser
 
 

@@ -31,7 +31,7 @@ def mission_run(options: argparse.Namespace) -> int:
 
 def mission_preflight(options: argparse.Namespace) -> int:
     """Tell whether a mission could start now, and if not what is missing; nothing runs."""
-    with mission_client(options.stack) as client:
+    with mission_client(options.stack, options.namespace) as client:
         from behavior_bringup.conversion import failure_row, mission_code, sequence_action
 
         step = Step(run=options.mission, parameters=dict(options.param))
@@ -69,7 +69,7 @@ def mission_sequence(options: argparse.Namespace) -> int:
 
 
 def _run_steps(steps: list[Step], options: argparse.Namespace) -> int:
-    with mission_client(options.stack) as client:
+    with mission_client(options.stack, options.namespace) as client:
         from behavior_bringup.conversion import mission_code, progress_of, sequence_action
         from behavior_bringup.progress import ProgressDisplay
 
@@ -95,7 +95,7 @@ def _run_steps(steps: list[Step], options: argparse.Namespace) -> int:
 
 def mission_control(options: argparse.Namespace) -> int:
     """Pause, resume or cancel a mission; without an identifier the one that runs."""
-    with mission_client(options.stack) as client:
+    with mission_client(options.stack, options.namespace) as client:
         from behavior_bringup.conversion import control_action
 
         outcome = client.execute(control_action(options.kind, options.action_id))
@@ -117,7 +117,7 @@ def _refuse_wrong(outcome: MissionOutcome) -> None:
 
 def mission_history(options: argparse.Namespace) -> int:
     """List what the executor's journal holds, the newest first."""
-    with mission_client(options.stack) as client:
+    with mission_client(options.stack, options.namespace) as client:
         from behavior_bringup.conversion import record_row
 
         records = client.history(unfinished_only=options.unfinished, limit=options.limit)
@@ -193,5 +193,5 @@ def _offers(options: argparse.Namespace) -> list[Offer]:
     state = Stack(options.stack).state()
     if state is not None:
         return offers_of(state)
-    with mission_client(options.stack) as client:
+    with mission_client(options.stack, options.namespace) as client:
         return [Offer(name=each.name, about=each.description) for each in client.list()]

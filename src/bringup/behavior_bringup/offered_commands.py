@@ -20,7 +20,7 @@ from rich.console import Console
 
 from behavior_bringup.connection import enter
 from behavior_bringup.errors import BringupError
-from behavior_bringup.options import add_stack
+from behavior_bringup.options import add_connection
 from behavior_bringup.terminal import say, sentence
 from behavior_packages import packages
 
@@ -62,7 +62,7 @@ def add_offered(subparsers: Any) -> None:
             tell(str(offer.failure(error)))
             continue
         for leaf in _leaves(parser):
-            add_stack(leaf)
+            add_connection(leaf)
             leaf.set_defaults(run=partial(_run, command))
 
 
@@ -82,7 +82,7 @@ def _run(command: Command, options: argparse.Namespace) -> int:
     from behavior_bringup.client import StackClient
 
     enter(options.stack, command.node)
-    with StackClient() as client:
+    with StackClient(options.namespace) as client:
         done, words = command.run(options, client)
     if not done:
         raise BringupError(sentence(words))

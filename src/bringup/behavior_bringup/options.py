@@ -23,6 +23,23 @@ def add_stack(parser: argparse.ArgumentParser) -> None:
     completion.offer(name, completion.stack_names)
 
 
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """`--name` and `--namespace`: whom to talk to."""
+    add_stack(parser)
+    add_namespace(parser)
+
+
+def add_namespace(parser: argparse.ArgumentParser) -> None:
+    """`--namespace`: which robot, where a launch file has brought up several."""
+    parser.add_argument(
+        "--namespace",
+        type=argument_types.namespace,
+        default=os.environ.get("BEHAVIOR_NAMESPACE") or "",
+        metavar="ROBOT",
+        help="which robot, where several share one ROS graph (BEHAVIOR_NAMESPACE, else none)",
+    )
+
+
 def add_world(parser: argparse.ArgumentParser, text: str) -> None:
     """`--world`: which stack to bring up."""
     world = parser.add_argument("--world", metavar="NAME", help=text)
@@ -34,14 +51,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
-def add_speed(parser: argparse.ArgumentParser, *, default: float) -> None:
-    """`--speed` of the simulation."""
+def add_speed(parser: argparse.ArgumentParser, *, default: float, of_job: bool = False) -> None:
+    """`--speed` of the simulation; None is left to the job if that may want a slower one."""
+    usual = f"{default:g}, or slower if the job says so" if of_job else f"{default:g}"
     parser.add_argument(
         "--speed",
         type=argument_types.speed,
-        default=default,
+        default=None if of_job else default,
         metavar="X",
-        help=f"of the simulation, times real time; 0: as fast as possible ({default:g})",
+        help=f"of the simulation, times real time; 0: as fast as possible ({usual})",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from behavior_bringup import argument_types
 from behavior_bringup.connection import EXECUTOR, enter, mission_client
 from behavior_bringup.errors import BringupError
-from behavior_bringup.options import add_stack
+from behavior_bringup.options import add_connection
 from behavior_bringup.terminal import say, sentence
 
 if TYPE_CHECKING:
@@ -44,29 +44,29 @@ def add_robot(subparsers: Any) -> None:
             metavar="S",
             help=f"[s] of wall time for one motion ({TIMEOUT:g})",
         )
-        add_stack(parser)
+        add_connection(parser)
         parser.set_defaults(run=_move, motions=motions)
 
 
 def _move(options: argparse.Namespace) -> int:
     """Do the motions one after the other; Ctrl-C stops the robot."""
     enter(options.stack, SKILLS)
-    _require_no_mission(options.stack)
+    _require_no_mission(options.stack, options.namespace)
     from behavior_bringup.client import StackClient
 
-    with StackClient() as client:
+    with StackClient(options.namespace) as client:
         for motion in options.motions:
             say(_DO[motion](client, options.timeout))
     return 0
 
 
-def _require_no_mission(stack: str) -> None:
+def _require_no_mission(stack: str, namespace: str) -> None:
     """Two masters would move one arm. An executor that has gone moves nothing."""
     from behavior_bringup.conversion import state_name
 
     try:
         enter(stack, EXECUTOR)
-        with mission_client(stack) as client:
+        with mission_client(stack, namespace) as client:
             records = client.history(unfinished_only=True, timeout=3.0)
     except BringupError:
         return
@@ -82,7 +82,7 @@ def _home(client: StackClient, timeout: float) -> str:
     from behavior_msgs.action import MoveArm
 
     goal = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home")
-    _require(client.run_action(MoveArm, "/move_arm", goal, timeout=timeout), "The arm")
+    _require(client.run_action(MoveArm, "move_arm", goal, timeout=timeout), "The arm")
     return "The arm is home"
 
 
@@ -90,7 +90,7 @@ def _open(client: StackClient, timeout: float) -> str:
     from behavior_msgs.action import MoveGripper
 
     goal = MoveGripper.Goal(mode=MoveGripper.Goal.OPEN)
-    result = client.run_action(MoveGripper, "/gripper", goal, timeout=timeout)
+    result = client.run_action(MoveGripper, "gripper", goal, timeout=timeout)
     _require(result, "The gripper")
     return f"The gripper is open ({1e3 * result.width:.0f} mm)"
 
@@ -99,7 +99,7 @@ def _close(client: StackClient, timeout: float) -> str:
     from behavior_msgs.action import MoveGripper
 
     goal = MoveGripper.Goal(mode=MoveGripper.Goal.CLOSE)
-    result = client.run_action(MoveGripper, "/gripper", goal, timeout=timeout)
+    result = client.run_action(MoveGripper, "gripper", goal, timeout=timeout)
     _require(result, "The gripper")
     return "The gripper holds something" if result.holding else "The gripper is shut"
 

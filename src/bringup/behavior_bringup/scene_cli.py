@@ -7,7 +7,7 @@ import argparse
 from typing import Any
 
 from behavior_bringup import argument_types, scene_verbs
-from behavior_bringup.options import add_json, add_stack
+from behavior_bringup.options import add_connection, add_json
 
 QUESTIONS = (
     "distance",
@@ -46,7 +46,7 @@ def add_scene(subparsers: Any) -> None:
 def _command(commands: Any, name: str, text: str, run: Any) -> Any:
     parser = commands.add_parser(name, help=text, description=run.__doc__)
     add_json(parser)
-    add_stack(parser)
+    add_connection(parser)
     parser.set_defaults(run=run)
     return parser
 

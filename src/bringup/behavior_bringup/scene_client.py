@@ -21,12 +21,14 @@ GRACE = 30.0
 class SceneClient(StackClient):
     """A client of the stack that knows the scene's topics, services and actions."""
 
-    def __init__(self) -> None:
-        """Join the ROS domain of the environment."""
-        super().__init__()
+    def __init__(self, namespace: str = "") -> None:
+        """Join the ROS domain of the environment, in the namespace of a robot; empty: in none."""
+        super().__init__(namespace)
         self.newest: SceneObjectArray | None = None
         """The newest snapshot."""
-        self._node.create_subscription(SceneObjectArray, "/scene/objects", self._take, QOS_LATCHED)
+        self._objects = self._node.create_subscription(
+            SceneObjectArray, "scene/objects", self._take, QOS_LATCHED
+        )
 
     def objects(self) -> SceneObjectArray:
         """The scene now.
@@ -36,8 +38,8 @@ class SceneClient(StackClient):
         """
         if not self.wait(lambda: self.newest is not None, SERVICE_TIMEOUT):
             raise BringupError(
-                f"No scene on /scene/objects in ROS domain {self.domain}: is the stack up?"
-                " 'behavior status' tells"
+                f"No scene on {self._objects.topic_name} in ROS domain {self.domain}: is the stack"
+                " up? 'behavior status' tells"
             )
         assert self.newest is not None
         return self.newest
@@ -49,24 +51,26 @@ class SceneClient(StackClient):
             BringupError: the scene does not tell.
         """
         found: list[SceneTrackArray] = []
-        self._node.create_subscription(SceneTrackArray, "/scene/tracks", found.append, QOS_LATCHED)
+        tracks = self._node.create_subscription(
+            SceneTrackArray, "scene/tracks", found.append, QOS_LATCHED
+        )
         if not self.wait(lambda: bool(found), SERVICE_TIMEOUT):
             raise BringupError(
-                f"No tracks on /scene/tracks in ROS domain {self.domain}: is the stack up?"
+                f"No tracks on {tracks.topic_name} in ROS domain {self.domain}: is the stack up?"
             )
         return found[-1]
 
     def manage(self, goal: ManageScene.Goal, on_feedback: Callable[[Any], None]) -> Any:
         """Change the scene; returns the result. Raises BringupError."""
-        return self._run(ManageScene, "/scene/manage", goal, on_feedback)
+        return self._run(ManageScene, "scene/manage", goal, on_feedback)
 
     def check(self, goal: CheckScene.Goal, on_feedback: Callable[[Any], None]) -> Any:
         """Ask until the answer is yes; returns the result. Raises BringupError."""
-        return self._run(CheckScene, "/scene/check", goal, on_feedback)
+        return self._run(CheckScene, "scene/check", goal, on_feedback)
 
     def where(self, request: WhereSeen.Request) -> Any:
         """Ask the memory; returns the response. Raises BringupError."""
-        return self.call(WhereSeen, "/scene/where_seen", request)
+        return self.call(WhereSeen, "scene/where_seen", request)
 
     def _run(self, kind: Any, name: str, goal: Any, on_feedback: Callable[[Any], None]) -> Any:
         timeout = (goal.timeout or SERVICE_TIMEOUT) + GRACE

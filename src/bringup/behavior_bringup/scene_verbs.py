@@ -36,7 +36,7 @@ def list_objects(options: argparse.Namespace) -> int:
     """List the objects of the scene, or its tracks, with place [m] and age [s]."""
     from behavior_bringup import scene_requests
 
-    with _client(options.stack) as client:
+    with _client(options.stack, options.namespace) as client:
         if options.tracks:
             rows = scene_requests.track_rows(client.tracks())
         else:
@@ -54,7 +54,7 @@ def info(options: argparse.Namespace) -> int:
     """Tell of objects how large and high they are, and where to place others on them."""
     from behavior_bringup import scene_requests
 
-    with _client(options.stack) as client:
+    with _client(options.stack, options.namespace) as client:
         message = client.objects()
         rows = {row["name"]: row for row in scene_requests.object_rows(message)}
     for name in options.names:
@@ -94,7 +94,7 @@ def watch(options: argparse.Namespace) -> int:
 
     end = math.inf if options.duration is None else time.monotonic() + options.duration
     known: dict[str, Row] = {}
-    with _client(options.stack) as client:
+    with _client(options.stack, options.namespace) as client:
         seen = None
         client.objects()
         while time.monotonic() < end:
@@ -151,7 +151,7 @@ def change(options: argparse.Namespace) -> int:
             told.append(text)
             console.print(f"waiting: {text}", highlight=False, markup=False, soft_wrap=True)
 
-    with _client(options.stack) as client:
+    with _client(options.stack, options.namespace) as client:
         result = client.manage(goal, show)
     _require(result)
     rows = [scene_requests.object_row(item) for item in result.objects]
@@ -170,7 +170,7 @@ def ask(options: argparse.Namespace) -> int:
     from behavior_bringup import scene_requests
     from behavior_ros import seconds
 
-    with _client(options.stack) as client:
+    with _client(options.stack, options.namespace) as client:
         needs_now = options.ago is not None
         now = seconds(client.objects().header.stamp) if needs_now else 0.0
         question = scene_requests.question_from(options, now)
@@ -212,7 +212,7 @@ def where(options: argparse.Namespace) -> int:
     request = WhereSeen.Request(
         name=options.name, class_id=options.class_id, limit=options.limit or 0
     )
-    with _client(options.stack) as client:
+    with _client(options.stack, options.namespace) as client:
         response = client.where(request)
     _require(response)
     rows = [scene_requests.sighting_row(item) for item in response.sightings]
@@ -226,12 +226,12 @@ def where(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _client(stack: str) -> Iterator[SceneClient]:
+def _client(stack: str, namespace: str) -> Iterator[SceneClient]:
     """A client in the domain of a stack, else in the one of the environment."""
     enter(stack, SCENE)
     from behavior_bringup.scene_client import SceneClient
 
-    with SceneClient() as client:
+    with SceneClient(namespace) as client:
         yield client
 
 

@@ -21,7 +21,7 @@ def bring_up(
     arguments: Mapping[str, Scalar],
     respawn: bool = False,
     attached: bool = False,
-) -> Readiness:
+) -> None:
     """Start a stack, enter its ROS domain, and wait until it is ready.
 
     Raises:
@@ -29,30 +29,37 @@ def bring_up(
     """
     ready = start(stack, world=world, arguments=arguments, respawn=respawn, attached=attached)
     try:
-        state = stack.state()
-        if state is None:
-            raise BringupError(f"The stack went down at once; its logs are in {stack.folder}")
-        enter_domain(state.domain)
-        with StackClient() as client:
-            wait_ready(client, ready, stack.watch().check)
+        with _ready_client(stack, ready):
+            pass
     except BaseException:
         stop(stack)
         raise
-    return ready
 
 
 @contextmanager
 def temporary_stack(
     stack: Stack, *, world: str, arguments: Mapping[str, Scalar], respawn: bool = False
 ) -> Iterator[tuple[StackClient, Readiness]]:
-    """A ready stack and a client in its domain; afterwards the stack is down.
+    """A ready stack and a client in its domain that hears it; afterwards the stack is down.
 
     Raises:
         BringupError: it does not become ready.
     """
     try:
-        ready = bring_up(stack, world=world, arguments=arguments, respawn=respawn, attached=True)
-        with StackClient() as client:
+        ready = start(stack, world=world, arguments=arguments, respawn=respawn, attached=True)
+        with _ready_client(stack, ready) as client:
             yield client, ready
     finally:
         stop(stack)
+
+
+@contextmanager
+def _ready_client(stack: Stack, ready: Readiness) -> Iterator[StackClient]:
+    """A client in the domain of a stack that was started, that all of it is there for."""
+    state = stack.state()
+    if state is None:
+        raise BringupError(f"The stack went down at once; its logs are in {stack.folder}")
+    enter_domain(state.domain)
+    with StackClient() as client:
+        wait_ready(client, ready, stack.watch().check)
+        yield client

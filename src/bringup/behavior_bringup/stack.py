@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -284,20 +284,29 @@ def command(process: Process, log_dir: Path) -> list[str]:
     ]
 
 
-def host_command(process: Process, parameters: Path) -> list[str]:
-    """The command line of a process that hosts nodes of ours."""
+def host_command(
+    process: Process, parameters: Path, ros_arguments: Sequence[str] = ()
+) -> list[str]:
+    """The command line of a process that hosts nodes of ours.
+
+    Args:
+        process: of a stack.
+        parameters: its parameter file.
+        ros_arguments: for all nodes; the file's parameters count before those given here.
+    """
     targets = [f"{node.target}:=__node={node.name}" for node in process.nodes]
     return [
         *(sys.executable, "-m", "behavior_packages.node_program", "behavior_ros.host.script"),
         *(word for target in targets for word in ("--node", target)),
-        *("--ros-args", *enclave_arguments(process.name), "--params-file", str(parameters)),
+        *("--ros-args", *enclave_arguments(process.name), *ros_arguments),
+        *("--params-file", str(parameters)),
     ]
 
 
-def write_parameters(process: Process, folder: Path) -> Path:
-    """Write the ROS parameter file of a process and return it."""
+def write_parameters(process: Process, folder: Path, namespace: str = "") -> Path:
+    """Write the ROS parameter file of a process, whose nodes are in the namespace; return it."""
     file = folder / f"{process.name}.yaml"
-    file.write_text(yaml.safe_dump(process.parameter_document()), encoding="utf-8")
+    file.write_text(yaml.safe_dump(process.parameter_document(namespace)), encoding="utf-8")
     return file
 
 

@@ -11,6 +11,7 @@ from behavior_bringup.log_files import logs
 from behavior_bringup.options import (
     add_cameras,
     add_json,
+    add_namespace,
     add_seed,
     add_speed,
     add_stack,
@@ -38,7 +39,8 @@ def add_stack_verbs(subparsers: Any) -> None:
         metavar="N",
         help="last lines of each process (20)",
     )
-    _verb(subparsers, "reload", "read nodes and trees again", stack_verbs.reload_trees)
+    reload = _verb(subparsers, "reload", "read nodes and trees again", stack_verbs.reload_trees)
+    add_namespace(reload)
     kill = _verb(subparsers, "kill", "kill one process, as a fault test", stack_verbs.kill)
     _add_process(kill, help_="its name as 'behavior status' prints it")
 

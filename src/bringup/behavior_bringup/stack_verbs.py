@@ -119,8 +119,8 @@ def reload_trees(options: argparse.Namespace) -> int:
 
     from behavior_bringup.client import StackClient
 
-    with StackClient() as client:
-        answer = client.call(Trigger, "/behavior/reload", Trigger.Request(), timeout=30.0)
+    with StackClient(options.namespace) as client:
+        answer = client.call(Trigger, "behavior/reload", Trigger.Request(), timeout=30.0)
     if not answer.success:
         raise BringupError(sentence(answer.message))
     say(sentence(answer.message))

@@ -59,7 +59,7 @@ def show_table(
         whole: columns whose texts are never broken.
         console: where; None: standard output.
     """
-    table = Table(title=None if title is None else Text(title))
+    table = Table(title=None if title is None else Text(title), title_justify="left")
     for column in columns:
         table.add_column(Text(column), no_wrap=column in whole)
     for row in rows:

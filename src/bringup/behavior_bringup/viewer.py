@@ -92,12 +92,12 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
         self._containers = _containers(values["library"]) if values["library"] else {}
-        self._missions = self.create_client(ListMissions, "/mission/list")
-        self._actions = self.create_publisher(MissionAction, "/mission/action", QOS_EVENT_LOG)
+        self._missions = self.create_client(ListMissions, "mission/list")
+        self._actions = self.create_publisher(MissionAction, "mission/action", QOS_EVENT_LOG)
         self._pending: dict[str, Any] = {}
         self._tree = _Tree()
         self._world, self._known = values["world"], list[str]()
-        self._file = file = address_file(values["address_file"])
+        self._file = file = address_file(values["address_file"], self.get_namespace())
         access = WebAccess(token=kept_token(file) or new_token())
         self.page = ViewerPage(
             port=values["port"],
@@ -131,20 +131,20 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def _subscribe(self) -> None:
         newest = QoSProfile(depth=1)
-        self._keep(JointState, "/joint_states", newest)
-        self._keep(SceneObjectArray, "/scene/objects", QOS_LATCHED)
-        self._keep(MarkerArray, "/motion/planned_path", QOS_LATCHED)
-        self._keep(OccupancyGrid, "/map", QOS_LATCHED)
-        self._keep(Route, "/route", QOS_COMMAND)
-        self._keep(PathMessage, "/plan", newest)
-        self._keep(LocalizationResult, "/localization/result", newest)
-        self._keep(MissionFeedback, "/mission/feedback", QOS_EVENT_LOG)
-        self.create_subscription(String, "/behavior/tree_xml", self._tree.take_xml, QOS_LATCHED)
+        self._keep(JointState, "joint_states", newest)
+        self._keep(SceneObjectArray, "scene/objects", QOS_LATCHED)
+        self._keep(MarkerArray, "motion/planned_path", QOS_LATCHED)
+        self._keep(OccupancyGrid, "map", QOS_LATCHED)
+        self._keep(Route, "route", QOS_COMMAND)
+        self._keep(PathMessage, "plan", newest)
+        self._keep(LocalizationResult, "localization/result", newest)
+        self._keep(MissionFeedback, "mission/feedback", QOS_EVENT_LOG)
+        self.create_subscription(String, "behavior/tree_xml", self._tree.take_xml, QOS_LATCHED)
         self.create_subscription(
-            TreeStatus, "/behavior/tree_status", self._tree.take_status, QOS_EVENT_LOG
+            TreeStatus, "behavior/tree_status", self._tree.take_status, QOS_EVENT_LOG
         )
         self.create_subscription(
-            MissionFeedback, "/mission/feedback", self._tree.take_feedback, QOS_EVENT_LOG
+            MissionFeedback, "mission/feedback", self._tree.take_feedback, QOS_EVENT_LOG
         )
 
     def _keep(self, kind: Any, topic: str, qos: QoSProfile) -> None:
@@ -159,7 +159,7 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         pending, self._pending = self._pending, {}
         self._draw_manipulation(pending)
         self._draw_navigation(pending)
-        if feedback := pending.get("/mission/feedback"):
+        if feedback := pending.get("mission/feedback"):
             self.page.set_progress(progress_of(feedback, summary="", wall=0.0), feedback.text)
             if feedback.state in TERMINAL_STATES:
                 for name in self.page.paths:
@@ -168,21 +168,21 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.page.set_tree(self._tree.html())
 
     def _draw_manipulation(self, pending: Mapping[str, Any]) -> None:
-        if joints := pending.get("/joint_states"):
+        if joints := pending.get("joint_states"):
             self.page.set_joints(dict(zip(joints.name, joints.position, strict=False)))
-        if objects := pending.get("/scene/objects"):
+        if objects := pending.get("scene/objects"):
             self.page.set_objects(things_of(objects, self._containers))
-        if path := pending.get("/motion/planned_path"):
+        if path := pending.get("motion/planned_path"):
             self.page.set_path("planned_path", line_points(path))
 
     def _draw_navigation(self, pending: Mapping[str, Any]) -> None:
-        if grid := pending.get("/map"):
+        if grid := pending.get("map"):
             self.page.set_map(ground_map_of(grid))
-        if route := pending.get("/route"):
+        if route := pending.get("route"):
             self.page.set_path("route", path_points(route.path))
-        if plan := pending.get("/plan"):
+        if plan := pending.get("plan"):
             self.page.set_path("plan", path_points(plan))
-        if found := pending.get("/localization/result"):
+        if found := pending.get("localization/result"):
             pose = found.pose.pose
             self.page.set_base(pose.position.x, pose.position.y, heading(pose.orientation))
 

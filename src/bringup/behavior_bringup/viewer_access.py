@@ -12,9 +12,16 @@ from behavior_bringup.paths import runtime_dir
 FILE = "viewer.url"
 
 
-def address_file(configured: str) -> Path:
-    """The file that holds the address; the runtime folder's when none is configured."""
-    return Path(configured) if configured else runtime_dir() / FILE
+def address_file(configured: str, namespace: str = "/") -> Path:
+    """The file that holds the address; where none is configured, one of the runtime folder.
+
+    Args:
+        configured: path; empty: none.
+        namespace: of the viewer's node; each robot has a file of its own.
+    """
+    if configured:
+        return Path(configured)
+    return runtime_dir() / "-".join(filter(None, [*namespace.split("/"), FILE]))
 
 
 def read_address(file: Path) -> str:

@@ -40,6 +40,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         create(tmp_path, "my_jobs", ["tree"])
 
 
+@pytest.mark.slow
 def test_every_choice_of_parts_is_whole(tmp_path: Path) -> None:
     for number in range(len(PARTS) + 1):
         for parts in combinations(PARTS, number):

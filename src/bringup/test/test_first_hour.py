@@ -93,6 +93,7 @@ def _leaves(
         yield from _leaves(child, (*words, name))
 
 
+@pytest.mark.slow
 def test_the_stack_is_chosen_by_name_or_by_the_environment(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,7 +233,9 @@ def test_codes_are_told_by_name_and_wrong_requests_exit_with_2(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     executor = FakeExecutor(MissionOutcome(code, "Did you mean [grasp]?", 1.0))
-    monkeypatch.setattr(mission_verbs, "mission_client", contextmanager(lambda _: iter([executor])))
+    monkeypatch.setattr(
+        mission_verbs, "mission_client", contextmanager(lambda *_: iter([executor]))
+    )
     assert main(["mission", "run", "x", "--policy", "replace", "--priority", "7"]) == exit_code
     output = capsys.readouterr()
     assert name in output.out + output.err
@@ -258,7 +261,9 @@ def test_records_of_missions_survive_with_their_brackets(
 
     record = MissionRecord(action_id="a1", name="x", state=5, code=110, text="port [grasp] is open")
     executor = SimpleNamespace(history=lambda **_: [record])
-    monkeypatch.setattr(mission_verbs, "mission_client", contextmanager(lambda _: iter([executor])))
+    monkeypatch.setattr(
+        mission_verbs, "mission_client", contextmanager(lambda *_: iter([executor]))
+    )
     assert main(["mission", "history"]) == 0
     out = capsys.readouterr().out
     assert "port [grasp] is open" in out
@@ -276,6 +281,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 # -- missions --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_what_this_world_can_run_is_listed_with_parameters(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -396,7 +402,7 @@ def test_reload_tells_what_the_executor_says(
     answers.append(SimpleNamespace(success=False, message="nothing was reloaded: [x]"))
     fake = SimpleNamespace(call=lambda *_, **__: answers.pop(0))
     monkeypatch.setattr(stack_verbs, "enter", lambda *_: None)
-    monkeypatch.setattr(client, "StackClient", contextmanager(lambda: iter([fake])))
+    monkeypatch.setattr(client, "StackClient", contextmanager(lambda *_: iter([fake])))
     assert main(["reload"]) == 0
     assert capsys.readouterr().out == "9 trees are good\n"
     assert main(["reload"]) == 1

@@ -10,7 +10,7 @@ import pytest
 from behavior_bringup import job_verbs
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
-from behavior_bringup.job_options import configured
+from behavior_bringup.job_options import configured, speed_for
 from behavior_bringup.judges import job_named
 from behavior_bringup.trial_run import order_of
 from behavior_sim.trials import Job
@@ -33,6 +33,16 @@ def test_a_job_gets_its_options_and_the_parameters_of_its_mission() -> None:
         p.value for p in order_of(shown.name, shown.parameters).parameters if p.key == "bins"
     }
     assert message == "3"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "speed"),
+    [("stack_blocks", None, 8.0), ("stack_bins", None, 2.0), ("stack_bins", 0.0, 0.0)],
+)
+def test_a_job_that_must_react_is_run_slower_unless_a_speed_is_given(
+    name: str, given: float | None, speed: float
+) -> None:
+    assert speed_for(job_named(name), given, 8.0) == speed
 
 
 def test_a_job_without_options_takes_parameters() -> None:

@@ -95,7 +95,7 @@ def launch_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, programs: Path)
     sys.modules.pop("behavior_bringup.launching", None)
 
 
-def actions_of(launch_file: Any, **context: str) -> dict[str, Action]:
+def actions_of(launch_file: Any, **context: Any) -> dict[str, Action]:
     *_, opaque = launch_file.generate_launch_description().positional[0]
     given = types.SimpleNamespace(launch_configurations=context)
     return {action.keywords["name"]: action for action in opaque.keywords["function"](given)}
@@ -201,6 +201,88 @@ def test_nothing_starts_where_a_program_is_missing(launch_file: Any, programs: P
     with pytest.raises(RuntimeError, match=r"'sudo apt install ros-\w+-rviz2' brings it, headless"):
         actions_of(launch_file, world="")
     assert "skills" in actions_of(launch_file, world="", headless="true")
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("pushed", ["left", "/fleet/left"])
+def test_what_the_group_around_it_sets_reaches_our_processes(
+    launch_file: Any, pushed: str, tmp_path: Path
+) -> None:
+    """As PushRosNamespace, SetRemap, SetParameter and SetParametersFromFile leave it."""
+    file = tmp_path / "site.yaml"
+    executor = actions_of(
+        launch_file,
+        world="block_stacking",
+        headless="true",
+        ros_namespace=pushed,
+        ros_remaps=[("/tf", "tf"), ("/clock", "clock")],
+        global_params=[("tick_rate", 5.0), str(file)],
+    )["executor"]
+    namespace = "/" + pushed.strip("/")
+    command = executor.keywords["cmd"]
+    told = command[command.index("--ros-args") + 1 : command.index(command[-1])]
+    expected = ["-r", f"__ns:={namespace}", "-p", "tick_rate:=5.0", "--params-file", str(file)]
+    assert told == [*expected, "-r", "/tf:=tf", "-r", "/clock:=clock", "--params-file"]
+    with open(command[-1], encoding="utf-8") as parameters:
+        values = yaml.safe_load(parameters)
+    assert set(values) == {f"{namespace}/behavior_executor", f"{namespace}/scene"}
+    journal = values[f"{namespace}/behavior_executor"]["ros__parameters"]["journal_file"]
+    assert journal == str(journal_file(f"launch{namespace}", "block_stacking"))
+
+
+class Configure(Action):
+    """Changes launch configurations, as actions of launch_ros do when they are executed."""
+
+    def execute(self, configurations: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+
+class PushRosNamespace(Configure):
+    def execute(self, configurations: dict[str, Any]) -> None:
+        configurations["ros_namespace"] = self.positional[0]
+
+
+class SetRemap(Configure):
+    def execute(self, configurations: dict[str, Any]) -> None:
+        configurations.setdefault("ros_remaps", []).append(self.positional)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_launch_file_of_the_page_brings_up_two_robots(
+    launch_file: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    (source,) = [part for part in page.split("```python\n")[1:] if "PushRosNamespace" in part]
+    launch_actions, ros_actions = sys.modules["launch.actions"], sys.modules["launch_ros.actions"]
+    for name in ("GroupAction", "IncludeLaunchDescription"):
+        monkeypatch.setattr(launch_actions, name, type(name, (Action,), {}), raising=False)
+    for made in (PushRosNamespace, SetRemap):
+        monkeypatch.setattr(ros_actions, made.__name__, made, raising=False)
+    for module, name in (
+        ("launch.substitutions", "PathJoinSubstitution"),
+        ("launch_ros.substitutions", "FindPackageShare"),
+    ):
+        stand_in = types.ModuleType(module)
+        setattr(stand_in, name, Action)
+        monkeypatch.setitem(sys.modules, module, stand_in)
+    contents: dict[str, Any] = {}
+    exec(source.partition("```")[0], contents)
+    for name, group in zip(
+        ("left", "right"), contents["generate_launch_description"]().positional[0], strict=True
+    ):
+        *settings, included = group.positional[0]
+        (path,) = included.positional
+        assert path.positional[0][1:] == ["launch", "bringup.launch.py"]
+        configurations: dict[str, Any] = {}
+        for setting in settings:
+            setting.execute(configurations)
+        arguments = dict(included.keywords["launch_arguments"])
+        for action in actions_of(launch_file, **configurations, **arguments).values():
+            if isinstance(action, Node):
+                continue  # launch_ros sees to it
+            command = action.keywords["cmd"]
+            assert f"__ns:=/{name}" in command
+            assert {"/tf:=tf", "/tf_static:=tf_static", "/clock:=clock"} <= set(command)
 
 
 ONLY_THE_DISTRIBUTIONS = """

@@ -42,6 +42,9 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     class Client:
         doors = 3
 
+        def __init__(self, namespace: str) -> None:
+            pass
+
         def __enter__(self) -> Client:
             return self
 

@@ -96,7 +96,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
     fake = FakeClient()
 
     @contextmanager
-    def provide(stack: str) -> Iterator[FakeClient]:
+    def provide(stack: str, namespace: str) -> Iterator[FakeClient]:
         yield fake
 
     monkeypatch.setattr(scene_verbs, "_client", provide)

@@ -25,6 +25,7 @@ from behavior_executor.tree_nodes import (
 from behavior_ros import register_ros_nodes
 from behavior_ros.testing import own_domain
 from behavior_tree import BehaviorTreeFactory, TreeNodeManifest
+from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.blackboard.conversion import type_name
 from behavior_tree.decider import register_decider_nodes
 
@@ -54,6 +55,7 @@ def real_factory() -> Iterator[BehaviorTreeFactory]:
     node = Node("loader")
     factory = BehaviorTreeFactory()
     register_decider_nodes(factory)
+    register_authoring_nodes(factory)
     scene = SceneManager(node)
     for manager in (scene, *(load_manager_class(name)(node) for name in MANAGERS)):
         manager.register_nodes(factory)

@@ -34,6 +34,8 @@ HELD_WITHIN = 0.1
 DOUBT = 0.5
 """[s] for which the vacuum is believed rather than the sight of a bin elsewhere: what is carried
 fast is seen late."""
+REGRIPS = 1.0
+"""[s] within which a cup that comes off and sucks on again loses one bin, not several."""
 SAME_COLUMN = 0.05
 """[m] horizontally: what stands nearer to a place than this carries the bin that comes there."""
 HALF_TURN = np.diag([-1.0, -1.0, 1.0, 1.0])
@@ -397,13 +399,14 @@ class BinWatch:
     stacked: dict[str, int] = field(default_factory=dict)
     """Bins that were set down on the pallet, in this order, with the numbers of their places."""
     losses: int = 0
-    """Bins in a row that left the tool unasked."""
+    """Bins in a row that left the tool unasked; what was let go where it should be ends the row."""
     _active: str = ""
     _flip: bool | None = None
     _attached: bool = False
     _off_since: float = math.inf
     """[s] since when the bin that sticks to the tool is seen elsewhere."""
     _letting_go: bool = False
+    _lost_at: float = -math.inf
     _seen: float = -math.inf
 
     def look(
@@ -449,7 +452,7 @@ class BinWatch:
         if self._active:
             active = self._grip(bins[self._active], tool, then, suction=suction, now=now)
         if active is None:
-            self._forget()
+            self._forget(now)
         return BinSight(
             active=active,
             stacked=tuple(self.stacked),
@@ -475,7 +478,8 @@ class BinWatch:
         if self._active and number is not None:
             self._count(self._active, number)
             self.losses = 0
-        self._forget()
+        self._release()
+        self._active, self._flip = "", None
 
     def _adopt(self, bins: Mapping[str, SceneBody]) -> None:
         """What stands on the pallet counts as stacked, whoever put it there and whatever it is
@@ -512,11 +516,11 @@ class BinWatch:
         """B2: a bin that has fallen, is out of reach or is not seen any more is given up."""
         body = bins.get(self._active)
         if body is None or self.region.is_gone(body.pose[:3, 3]):
-            self._forget()
+            self._forget(now)
         elif self._attached or self._active not in stale:
             self._seen = now
         elif now - self._seen > self.patience:
-            self._forget()
+            self._forget(now)
 
     def _take_up(self, bins: Mapping[str, SceneBody], free: Iterable[str], now: float) -> None:
         """B1: what is on the tool already, on the flip station, or has come furthest."""
@@ -535,7 +539,7 @@ class BinWatch:
     ) -> ActiveBin | None:
         """B3 and B4; None where it cannot be gripped: it lies on its side."""
         if not suction:
-            self._detach()
+            self._detach(now)
         up = -then[:3, 2] if self._attached else UP
         is_up = opening_up(body.pose, up=up, before=self._flip)
         if is_up is None:
@@ -548,7 +552,7 @@ class BinWatch:
         elif self._attached:
             self._off_since = min(self._off_since, now)
             if now - self._off_since >= DOUBT:
-                self._detach()
+                self._detach(now)
         return ActiveBin(
             name=body.name,
             grasp=grasp,
@@ -557,15 +561,21 @@ class BinWatch:
             is_attached=self._attached,
         )
 
-    def _detach(self) -> None:
+    def _detach(self, now: float) -> None:
         if self._attached:
-            self.losses += not self._letting_go
+            if self._letting_go:
+                self.losses = 0
+            elif now - self._lost_at > REGRIPS:
+                self.losses, self._lost_at = self.losses + 1, now
             self._flip = None
+        self._release()
+
+    def _release(self) -> None:
         self._attached = self._letting_go = False
         self._off_since = math.inf
 
-    def _forget(self) -> None:
-        self._detach()
+    def _forget(self, now: float) -> None:
+        self._detach(now)
         self._active, self._flip = "", None
 
 

@@ -418,17 +418,17 @@ class AimAtPlace(SyncActionNode):
         self.set_output("feel", funnel.feels)
         self.set_output("may_touch", [PALLET, *_around(aim, sight)])
         self.set_output("crossing", aim.crossing(sight.tool[:3, 3]))
-        trouble = self._trouble(aim, funnel, sight, under)
+        trouble = self._trouble(aim, funnel, held, under)
         self.set_failure_reason(trouble)
         return NodeStatus.FAILURE if trouble else NodeStatus.SUCCESS
 
     def _trouble(
-        self, aim: PlaceAim, funnel: RetryFunnel, sight: BinSight, under: SceneBody | None
+        self, aim: PlaceAim, funnel: RetryFunnel, held: SceneBody | None, under: SceneBody | None
     ) -> str:
         """Why no bin can be placed there; empty: one can."""
-        if under is not None and aim.gain and aim.too_far >= TOO_FAR:
+        if held is not None and under is not None and aim.gain and aim.too_far >= TOO_FAR:
             if aim.is_in_place(under.pose[:3, 3]):
-                return f"{sight.active.name if sight.active else 'the bin'} hangs beside the tool"
+                return f"{held.name} hangs beside the tool"
             x, y = 1e3 * (under.pose[:2, 3] - aim.place[:2])
             return f"{under.name} below is {x:.0f};{y:.0f} mm off its place: straighten the stack"
         most = self.get_input("max_pushes")

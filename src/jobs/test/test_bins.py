@@ -330,6 +330,26 @@ def test_reached_attached_and_flip() -> None:
     assert watching.watch.losses == 1
 
 
+def test_only_bins_that_are_lost_one_after_the_other_are_counted() -> None:
+    watching = Watching()
+    where = pose(0.0, 0.45, -0.3765)
+    watching.tool = FLOOR.grasp(where, opening_up=True)
+
+    def suck(*vacuum: bool) -> int:
+        for suction in vacuum:
+            watching.look(body("bin_0", where), suction=suction)
+        return watching.watch.losses
+
+    # A cup that comes off sucks on again at once, maybe several times: that is one bin lost.
+    assert suck(True, False, True, False, True) == 1
+    watching.now += 5.0
+    assert suck(True, False) == 2
+    watching.now += 5.0
+    suck(True)
+    watching.watch.letting_go()
+    assert suck(False) == 0
+
+
 def test_a_bin_stays_to_be_flipped_while_the_arm_turns_it() -> None:
     watching = Watching()
     where = pose(0.0, 0.45, -0.3765)

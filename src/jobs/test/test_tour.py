@@ -328,7 +328,7 @@ class Stack:
         message = Odometry()
         message.header.stamp = to_time(time)
         message.pose.pose = pose_message(pose or Pose2D())
-        return lambda: self.heard["/simulation/truth"](message)
+        return lambda: self.heard["simulation/truth"](message)
 
     def figures(self, time: float, collisions: float) -> Callable[[], None]:
         message = Metrics(
@@ -339,12 +339,12 @@ class Stack:
             ],
         )
         message.header.stamp = to_time(time)
-        return lambda: self.heard["/behavior/metrics"](message)
+        return lambda: self.heard["behavior/metrics"](message)
 
     def told(self, state: int, time: float) -> Callable[[], None]:
         message = MissionFeedback(action_id="m", state=state)
         message.header.stamp = to_time(time)
-        return lambda: self.heard["/mission/feedback"](message)
+        return lambda: self.heard["mission/feedback"](message)
 
 
 def test_the_tour_is_judged_by_what_the_executor_told_at_last():

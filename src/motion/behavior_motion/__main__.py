@@ -9,6 +9,8 @@ where it would not plan.
 from __future__ import annotations
 
 import argparse
+import functools
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -99,9 +101,17 @@ def _unknown_drivers(config: RobotFile) -> Iterator[str]:
         named["gripper.suction.vacuum"] = hand.suction.vacuum
     for key, section in named.items():
         try:
-            packages().find("drivers", section.driver)
+            packages().find("drivers", section.driver, functools.partial(_drivers_for, key))
         except PackageError as error:
             yield f"{key}: {error}"
+
+
+def _drivers_for(key: str) -> list[str]:
+    """Names of the drivers that a key of the file may name: each says its role."""
+    role = re.sub(r"\.\d+$", "", key)
+    offers = packages().load_all("drivers", lambda problem: None)
+    roles = ((offer.name, getattr(driver, "role", None)) for offer, driver in offers)
+    return sorted(name for name, each in roles if getattr(each, "value", None) == role)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ def test_a_full_glass_goes_about_a_post(planner: MotionPlanner, tolerance: float
     assert tilts(planner, plan, UP).max() <= tolerance + 2e-3
 
 
+@pytest.mark.slow
 def test_goals_at_the_edge_of_the_cone_are_reached(planner: MotionPlanner) -> None:
     """The search keeps well inside the tolerance, except where start and goal do not."""
     planner.scene.add_object("post", Box((0.3, 0.05, 0.35)), at(0.6, 0.0, 0.17))

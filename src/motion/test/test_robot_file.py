@@ -163,4 +163,16 @@ def test_an_unknown_driver_is_a_fault_of_the_file(tmp_path, capsys):
     file.write_text(wrong, encoding="utf-8")
     assert main([str(file)]) == 1
     told = capsys.readouterr().out
-    assert "fault: controllers.stream: no driver 'joint_trajektory': choose one of" in told
+    assert (
+        "controllers.stream: no driver 'joint_trajektory': choose one of joint_trajectory\n" in told
+    )
+
+
+def test_only_drivers_of_the_same_part_are_named(tmp_path, capsys):
+    text = ROBOT_FILE.read_text(encoding="utf-8")
+    wrong = text.replace("driver: joint_trajectory", "driver: mine")
+    file = tmp_path / "robot.yaml"
+    file.write_text(wrong, encoding="utf-8")
+    assert main([str(file)]) == 1
+    names = "joint_trajectory, positions, replaced_goals\n"
+    assert f"no driver 'mine': choose one of {names}" in capsys.readouterr().out

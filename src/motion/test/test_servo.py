@@ -77,6 +77,7 @@ def verify(
 
 
 @pytest.mark.parametrize(("std_dev", "stand_off"), [(0.02, 0.3), (0.005, 0.35)])
+@pytest.mark.slow
 def test_a_folding_arm_comes_to_rest_in_a_funnel(std_dev: float, stand_off: float) -> None:
     """From far out to close by: folded, its joints turn far for the last bit of the way."""
     planner = EmbeddedPlanner(load_robot(ROBOT_FILE.parent / "ur10.yaml"))
@@ -137,6 +138,7 @@ def test_links_that_swing_past_an_edge_keep_off(arm: EmbeddedPlanner) -> None:
     assert verify(arm, servo, start, steps) > servo.options.least_distance - 2e-4
 
 
+@pytest.mark.slow
 def test_what_appears_on_the_way_stops_it(arm: EmbeddedPlanner) -> None:
     start = start_of(arm, down(0.5, 0.3, 0.3))
     servo = Servo(arm.robot, arm.scene, start)
@@ -150,6 +152,7 @@ def test_what_appears_on_the_way_stops_it(arm: EmbeddedPlanner) -> None:
     assert run(servo, command, 4.0)[-1].arrived
 
 
+@pytest.mark.slow
 def test_a_pair_that_may_touch_is_not_kept_apart(table: EmbeddedPlanner) -> None:
     start = start_of(table, down(0.45, 0.2, 0.2))
     goal = MotionCommand(down(0.45, 0.2, 0.03))
@@ -171,6 +174,7 @@ def test_contact_at_the_start_is_left_alone(table: EmbeddedPlanner) -> None:
     assert run(servo, MotionCommand(down(0.45, -0.05, 0.2)), 3.0)[-1].arrived
 
 
+@pytest.mark.slow
 def test_the_posture_moves_the_elbow_and_not_the_tool(planner: EmbeddedPlanner) -> None:
     robot = planner.robot
     pose = down(0.5, 0.0, 0.4)
@@ -207,6 +211,7 @@ def test_joint_limits_are_named(planner: EmbeddedPlanner) -> None:
     assert any(s is ServoStatus.JOINT_BOUND and "panda_joint7" in m for s, m in statuses)
 
 
+@pytest.mark.slow
 def test_whatever_it_does_it_can_brake_within_the_joints_ranges() -> None:
     """A controller refuses a motion that leaves them, and then the arm stands."""
     robot = load_robot(ROBOT_FILE.parent / "panda.yaml")

@@ -23,7 +23,7 @@ NAME = "localization_result"
 LOCALIZATION_PARAMETERS = (
     ParameterSpec(
         f"{NAME}.rx_message",
-        "/localization/result",
+        "localization/result",
         "topic of verdicts of the localizer; empty, for the safety gate only: none are needed",
         read_only=True,
     ),

@@ -34,13 +34,13 @@ TIMEOUT = "deadman_switch_timeout_s"
 OPERATOR_PARAMETERS = (
     ParameterSpec(
         "rx_autonomy_mode_toggled",
-        "/autonomy/toggle",
+        "autonomy/toggle",
         "topic (std_msgs/Empty) on which every message changes between manual and autonomous",
         read_only=True,
     ),
     ParameterSpec(
         "rx_deadman_switch_heartbeat",
-        "/deadman/heartbeat",
+        "deadman/heartbeat",
         "topic of the deadman switch's heartbeats, best effort",
         read_only=True,
     ),
@@ -77,7 +77,7 @@ OPERATOR_PARAMETERS = (
     ),
     ParameterSpec(
         "rx_teleoperation",
-        "/cmd_vel_teleop",
+        "cmd_vel_teleop",
         "topic of the sticks' velocity commands",
         read_only=True,
     ),

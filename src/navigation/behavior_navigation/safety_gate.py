@@ -76,10 +76,10 @@ PARAMETERS = (
     *OPERATOR_PARAMETERS,
     *LOCALIZATION_PARAMETERS,
     ParameterSpec(
-        "rx_autonomous", "/cmd_vel_nav", "topic of the autonomy's velocity commands", read_only=True
+        "rx_autonomous", "cmd_vel_nav", "topic of the autonomy's velocity commands", read_only=True
     ),
     velocity_parameter("autonomous_message", "the autonomy's commands"),
-    ParameterSpec("tx_velocity", "/cmd_vel", "topic of the base's commands", read_only=True),
+    ParameterSpec("tx_velocity", "cmd_vel", "topic of the base's commands", read_only=True),
     velocity_parameter("velocity_message", "the base's commands"),
     ParameterSpec("base_frame", "base_link", "frame of stamped commands", read_only=True),
     ParameterSpec(
@@ -166,14 +166,14 @@ class SafetyGate(Node):  # type: ignore[misc]
     def _make_outputs(self, values: dict[str, Any]) -> None:
         self._type = VELOCITY_TYPES[values["velocity_message"]]
         self._velocity = self.create_publisher(self._type, values["tx_velocity"], QOS_COMMAND)
-        self._status = self.create_publisher(SafetyStatus, "/safety/status", QOS_LATCHED)
-        self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
+        self._status = self.create_publisher(SafetyStatus, "safety/status", QOS_LATCHED)
+        self._metrics = self.create_publisher(Metrics, "behavior/metrics", QOS_EVENT_LOG)
         self._diagnostics = DiagnosticsPublisher(self, "gate")
 
     def _make_inputs(self, values: dict[str, Any]) -> None:
-        self.create_subscription(AutonomyLevel, "/autonomy/level", self._on_level, EVERY_LEVEL)
+        self.create_subscription(AutonomyLevel, "autonomy/level", self._on_level, EVERY_LEVEL)
         self.create_subscription(
-            PlannerOperationMode, "/planner_operation_mode", self._on_mode, QOS_COMMAND
+            PlannerOperationMode, "planner_operation_mode", self._on_mode, QOS_COMMAND
         )
         self.create_subscription(
             VELOCITY_TYPES[values["autonomous_message"]],
@@ -184,7 +184,7 @@ class SafetyGate(Node):  # type: ignore[misc]
         self._odometry: MessageCache[Odometry] = MessageCache(
             self,
             Odometry,
-            "/odom",
+            "odom",
             max_age=ODOMETRY_MAX_AGE,
             age_since=AgeSince.HEARTBEAT,
         )
@@ -200,7 +200,7 @@ class SafetyGate(Node):  # type: ignore[misc]
             halted = Level(message.effective) is Level.HALTED
             self.rule.select(Level(message.selected), now, halted=halted)
         except ValueError as error:
-            self.get_logger().error(f"/autonomy/level: {error}", throttle_duration_sec=5.0)
+            self.get_logger().error(f"autonomy/level: {error}", throttle_duration_sec=5.0)
         self._judge(now, event=now)
 
     def _on_mode(self, message: PlannerOperationMode) -> None:
@@ -208,7 +208,7 @@ class SafetyGate(Node):  # type: ignore[misc]
         try:
             self.rule.tell_mode(PlannerMode(message.mode), message.reason, now)
         except ValueError as error:
-            self.get_logger().error(f"/planner_operation_mode: {error}", throttle_duration_sec=5.0)
+            self.get_logger().error(f"planner_operation_mode: {error}", throttle_duration_sec=5.0)
         self._judge(now, event=now)
 
     def _on_toggle(self) -> None:

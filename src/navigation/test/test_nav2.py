@@ -39,7 +39,7 @@ from behavior_ros.closing import destroy_node
 from behavior_ros.testing import own_domain
 
 WAIT = 60.0
-PLAN, FOLLOW, ROUTE = "/compute_path_to_pose", "/follow_path", "/compute_route"
+PLAN, FOLLOW, ROUTE = "compute_path_to_pose", "follow_path", "compute_route"
 Plan, Follow = ACTIONS["ComputePathToPose"], ACTIONS["FollowPath"]
 NOMINAL, FALLBACK, IDLE = (
     PlannerOperationMode.NOMINAL,
@@ -56,7 +56,7 @@ class Bench:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         fake_nav2.install(monkeypatch)
         self.actions = Actions()
-        monkeypatch.setattr("behavior_ros.remote_action.burst_action_client", self.actions)
+        monkeypatch.setattr("behavior_ros.remote_action.BurstActionClient", self.actions)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=own_domain())
         self.client = Node("bench", context=self.context)
@@ -336,7 +336,11 @@ class TestTiles:
             future.set_result(SimpleNamespace(result=answer))
             return future
 
-        server = SimpleNamespace(service_is_ready=lambda: answer is not None, call_async=call)
+        server = SimpleNamespace(
+            service_name="/map_server/load_map",
+            service_is_ready=lambda: answer is not None,
+            call_async=call,
+        )
         monkeypatch.setattr(
             map_loader.Nav2MapLoader, "create_client", lambda self, kind, name: server
         )

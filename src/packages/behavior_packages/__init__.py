@@ -207,8 +207,13 @@ class Packages:
             if entry.kind == kind
         ]
 
-    def find(self, kind: str, name: str) -> Offer:
+    def find(self, kind: str, name: str, known: Callable[[], list[str]] | None = None) -> Offer:
         """The offer with a name, or with ``PACKAGE/NAME``.
+
+        Args:
+            kind: what is looked for.
+            name: of it.
+            known: names to choose from if there is none; without any, all of the kind.
 
         Raises:
             UnknownOfferError: there is none; the message names those that are near.
@@ -225,8 +230,8 @@ class Packages:
         if found:
             both = ambiguity(one_of(kind), plain, [(o.package, o.place) for o in found])
             raise PackageError(f"{both}: say which, as in {found[0].package}/{plain}")
-        known = self.names(kind)
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or known
+        names = (known and known()) or self.names(kind)
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names
         raise UnknownOfferError(
             f"no {one_of(kind)} '{name}': choose one of {', '.join(close) or 'none'}"
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thin layer on rclpy: everything the suite's nodes have in common."""
 
-from behavior_ros.burst_action_client import burst_action_client
+from behavior_ros.burst_action_client import BurstActionClient
 from behavior_ros.burst_action_server import BurstActionServer
 from behavior_ros.companions import register_companion, with_companions
 from behavior_ros.conversions import (
@@ -49,6 +49,7 @@ __all__ = [
     "STALE",
     "WARN",
     "AgeSince",
+    "BurstActionClient",
     "BurstActionServer",
     "Cancelled",
     "DiagnosticsPublisher",
@@ -72,7 +73,6 @@ __all__ = [
     "WaitTimeout",
     "WorkerActionServer",
     "action_need",
-    "burst_action_client",
     "code_text",
     "create_static_transform_broadcaster",
     "create_transform_broadcaster",

@@ -12,16 +12,15 @@ from typing import Any, ClassVar
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface, with_ports
 from behavior_ros.leaf_hub import LeafHub
-from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_ros.remote_action import RemoteAction
 from behavior_ros.remote_goal import GoalOutcome, RemoteGoal
 from behavior_ros.result_cause import reported, result_code
-from behavior_ros.server_name import is_named_in_xml, name_port, named
-from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
+from behavior_ros.server_leaf import ServerLeaf
+from behavior_tree import Cause, CauseKind, NodeStatus
 
 
-class ActionLeaf(StatefulActionNode):
+class ActionLeaf(ServerLeaf):
     """Runs a goal of an action; derive with :func:`action_leaf`.
 
     SUCCESS if the goal succeeded and the result's ``code`` or ``error_code``, if it has one, is 0,
@@ -29,26 +28,15 @@ class ActionLeaf(StatefulActionNode):
     result's ``message``, ``error_msg`` or ``error_string``, or says what happened.
     """
 
-    hub: ClassVar[LeafHub]
-    model: NodeModel
-    interface: ClassVar[Any]
     action: RemoteAction
     goal_ports: ClassVar[InputPorts]
     result_ports: ClassVar[OutputPorts]
     feedback_ports: ClassVar[OutputPorts]
 
     @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return one port per field of goal, result and feedback."""
-        groups = (cls.goal_ports, cls.result_ports, cls.feedback_ports)
-        fields = {entry.port: entry.info for group in groups for entry in group.ports}
-        return fields | name_port(cls.model)
-
-    def ros_needs(self) -> list[Need]:
-        """Return the need of the server, if its name is known."""
-        if not is_named_in_xml(self, self.model):
-            return []
-        return self.hub.needs(named(self, self.model), self.interface)
+    def port_groups(cls) -> tuple[InputPorts | OutputPorts, ...]:
+        """Return those of goal, result and feedback."""
+        return cls.goal_ports, cls.result_ports, cls.feedback_ports
 
     def on_start(self) -> NodeStatus:
         """Read the goal, and send it as soon as that can be done."""
@@ -65,7 +53,7 @@ class ActionLeaf(StatefulActionNode):
         try:
             wanted = self.goal_ports.read(self)
             if self.model.name_port and self._goal is None:
-                self.model = named(self, type(self).model)
+                self.model = self._named()
                 self.action = self.hub.action(self.interface, self.model.name)
         except (ValueError, RuntimeError) as error:
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
@@ -94,7 +82,7 @@ class ActionLeaf(StatefulActionNode):
         timeout = self.model.timeout
         if timeout is not None and self.hub.now() - self._begun > timeout:
             what = "did not end" if self._goal.sent else "could not be sent"
-            sentence = f"action {self.model.name} {what} within {timeout:g} s"
+            sentence = f"action {self.action.name} {what} within {timeout:g} s"
             return self._fail(Cause(CauseKind.TIMED_OUT, sentence))
         return self._send_wanted() if self.model.resend else NodeStatus.RUNNING
 
@@ -108,13 +96,13 @@ class ActionLeaf(StatefulActionNode):
     def _end(self, goal: RemoteGoal, outcome: GoalOutcome) -> NodeStatus:
         if outcome.result is None:
             cause = Cause.of(outcome.message)
-            return self._fail(cause.at(f"action {self.model.name}") if goal.sent else cause)
+            return self._fail(cause.at(f"action {self.action.name}") if goal.sent else cause)
         self.result_ports.write(self, outcome.result)
         if outcome.succeeded and result_code(outcome.result) == 0:
             self._abandon()
             self._ended = self.hub.wall()
             return self._pass_barrier(outcome.result)
-        otherwise = f"action {self.model.name} {outcome.end.value}"
+        otherwise = f"action {self.action.name} {outcome.end.value}"
         return self._fail(reported(outcome.result, otherwise=otherwise))
 
     def _pass_barrier(self, result: Any) -> NodeStatus:
@@ -127,13 +115,8 @@ class ActionLeaf(StatefulActionNode):
         waited = self.hub.wall() - self._ended
         if waited <= self.model.server_timeout:
             return NodeStatus.RUNNING
-        sentence = f"action {self.model.name} succeeded, but the {name} does not show it"
+        sentence = f"action {self.action.name} succeeded, but the {name} does not show it"
         return self._fail(Cause(CauseKind.TIMED_OUT, f"{sentence} ({waited:.1f} s)"))
-
-    def _fail(self, reason: Cause) -> NodeStatus:
-        self._abandon()
-        self.set_failure_reason(reason)
-        return NodeStatus.FAILURE
 
     def _abandon(self) -> None:
         goals = self._goal, self._previous

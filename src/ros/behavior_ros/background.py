@@ -62,18 +62,18 @@ class BackgroundReader:
     Args:
         subscriptions: to receive
         context: theirs
-        tell: is given, in the thread, what a callback raised; nothing is received any more then
+        on_error: is given, in the thread, what a callback raised; nothing is received any more then
     """
 
     def __init__(
         self,
         subscriptions: Iterable[Subscription],
         context: Context,
-        tell: Callable[[BaseException], None],
+        on_error: Callable[[BaseException], None],
     ) -> None:
         self.subscriptions = list(subscriptions)
         self._context = context
-        self._tell = tell
+        self._on_error = on_error
         self._held = ExitStack()
         self._held.enter_context(context.handle)
         self._by_pointer: dict[int, Subscription] = {}
@@ -114,7 +114,7 @@ class BackgroundReader:
                         self._receive(self._by_pointer[pointer])
             except BaseException as error:
                 if self._context.ok():
-                    self._tell(error)
+                    self._on_error(error)
 
     def _receive(self, subscription: Subscription) -> None:
         """Hand on all that waits: what a busy process has kept waiting must not wait longer."""

@@ -55,17 +55,6 @@ class BurstActionClient(ActionClient):  # type: ignore[misc] # rclpy has no type
                 callback(told.status)
 
 
-def burst_action_client(node: Node, action_type: Any, name: str) -> BurstActionClient:
-    """Return a client of an action that loses no answer.
-
-    Args:
-        node: the client's node
-        action_type: type of the action
-        name: of the action
-    """
-    return BurstActionClient(node, action_type, name)
-
-
 def new_identifier() -> UUID:
     """Return the identifier of a new goal."""
     return UUID(uuid=list(uuid.uuid4().bytes))

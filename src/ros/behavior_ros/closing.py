@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from rclpy.action import ActionClient, ActionServer
+from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 
 from behavior_ros.node_parts import node_parts
@@ -45,13 +46,16 @@ def closables(nodes: Iterable[Node]) -> list[Closable]:
 
 
 def destroy_node(node: Node) -> None:
-    """Destroy a node, and its action servers and clients, which rclpy's own method forgets.
+    """Destroy a node, and what rclpy's own method forgets: its actions, its lifecycle's states.
 
-    What is left of them keeps the node's participant until Python's collector comes by, at any
-    moment: also when another participant is being discovered, for which Fast DDS then waits in
-    vain, with the interpreter locked.
+    What is left of them keeps the node and its participant until Python's collector comes by, at
+    any moment: also when another participant is being discovered, for which Fast DDS then waits in
+    vain, with the interpreter locked. And from then on a new node of the same name is not heard on
+    /rosout, since rcl takes the name off its list.
     """
     node.destroy_node()
     for waitable in list(node.waitables):
         if isinstance(waitable, ActionServer | ActionClient):
             waitable.destroy()
+    if isinstance(node, LifecycleNode):
+        node._state_machine.destroy_when_not_in_use()

@@ -20,7 +20,7 @@ class DiagnosticsPublisher:
     """Publish the state of one component: at 1 Hz, and at once when the level changes.
 
     Args:
-        node: publishes; its name prefixes the component's
+        node: publishes; its name, with its namespace if it has one, prefixes the component's
         name: of the component, like "controller" or "scene"
         hardware_id: of the device behind it, if any
 
@@ -30,9 +30,8 @@ class DiagnosticsPublisher:
     def __init__(self, node: Node, name: str, hardware_id: str = "") -> None:
         self._node = node
         self._lock = threading.Lock()
-        self._status = DiagnosticStatus(
-            name=f"{node.get_name()}: {name}", hardware_id=hardware_id, level=STALE
-        )
+        who = node.get_fully_qualified_name().removeprefix("/")
+        self._status = DiagnosticStatus(name=f"{who}: {name}", hardware_id=hardware_id, level=STALE)
         self._status.message = "no report yet"
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._timer = node.create_timer(

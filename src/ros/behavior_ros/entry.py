@@ -28,6 +28,7 @@ from behavior_ros.closing import closables, destroy_node
 from behavior_ros.companions import with_companions
 from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.local_transport import match_transport
+from behavior_ros.node_models import NodeModelError
 from behavior_ros.parameters import ParameterError
 from behavior_ros.shared_clock import share_clock
 
@@ -72,7 +73,7 @@ def _run(factories: Sequence[Callable[[], Node]], nodes: list[Node], stop: _Stop
                 nodes.append(factory())
     except _Stopped:
         return 0
-    except (ParameterError, OSError) as error:
+    except (ParameterError, NodeModelError, OSError) as error:
         get_logger("behavior_ros").fatal(str(error))
         return 1
     except Exception:

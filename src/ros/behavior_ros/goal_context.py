@@ -64,7 +64,7 @@ class GoalContext:
         """What a tick waits for; it may raise what the work is to end with."""
         self._publish_feedback = publish_feedback
         self._feedback_type = feedback_type
-        self._told = -float("inf")
+        self._sent_at = -float("inf")
         self._shielded = False
         self._alarm = clock_alarm(node)
         self._condition = threading.Condition()
@@ -90,9 +90,9 @@ class GoalContext:
             more: other fields of the action's feedback
         """
         now = self.now()
-        if phase == self.phase and now - self._told < _FEEDBACK_PERIOD:
+        if phase == self.phase and now - self._sent_at < _FEEDBACK_PERIOD:
             return
-        self.phase, self._told = phase, now
+        self.phase, self._sent_at = phase, now
         self.publish_feedback(self._feedback_type(phase=phase, progress=float(progress), **more))
 
     def check_cancelled(self) -> None:

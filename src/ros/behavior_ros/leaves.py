@@ -94,10 +94,16 @@ def _for_each(
         "publisher": publisher_leaf,
         "subscriber": subscriber_leaf,
     }
+
+    def make(hub: Any, model: NodeModel) -> Any:
+        node_class = makers[model.kind](hub, model)
+        node_class.commands = model.commands
+        return node_class
+
     problems: list[str] = []
     for model in models:
         try:
-            use(model, makers[model.kind])
+            use(model, make)
         except (ValueError, BehaviorTreeError) as error:
             problems.append(f"node {model.node}: {error}")
     if problems:

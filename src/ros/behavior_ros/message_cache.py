@@ -68,7 +68,6 @@ class MessageCache(Generic[M]):
     ) -> None:
         if not max_age > 0:
             raise ValueError(f"max_age of {topic} is {max_age} s: give a positive number")
-        self.topic = topic
         self._node = node
         self._entry: NewestEntry[M] = NewestEntry(max_age)
         self._stamped = age_since is AgeSince.STAMP
@@ -88,6 +87,8 @@ class MessageCache(Generic[M]):
             partial(create_background_subscription, node) if raw else node.create_subscription
         )
         self._subscription = subscribe(message_type, topic, self._receive, qos)
+        self.topic: str = self._subscription.topic_name
+        """Resolved name."""
 
     def _receive(self, message: Any) -> None:
         stamp = seconds(message.header.stamp) if self._stamped else None

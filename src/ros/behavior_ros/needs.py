@@ -46,18 +46,18 @@ class NeedsServers(Protocol):
 def action_need(action: RemoteAction, *, offered_by: str = "") -> Need:
     """The need of an action's server."""
     node, wanted = action.node, type_name(action.type)
-    name = _resolved(node, f"{action.name}/_action/send_goal").removesuffix("/_action/send_goal")
+    name = action.name
 
     def other_types() -> list[str]:
-        told = _published_types(node, f"{name}/_action/feedback")
-        return sorted({each.removesuffix("_FeedbackMessage") for each in told} - {wanted})
+        types = _published_types(node, f"{name}/_action/feedback")
+        return sorted({each.removesuffix("_FeedbackMessage") for each in types} - {wanted})
 
     return Need(f"action {name} ({wanted})", action.ready, offered_by, other_types)
 
 
 def service_need(node: Node, client: Any, *, offered_by: str = "") -> Need:
     """The need of a service's server, by rclpy's client of it."""
-    what = f"service {_resolved(node, client.srv_name)} ({type_name(client.srv_type)})"
+    what = f"service {client.service_name} ({type_name(client.srv_type)})"
     return Need(what, client.service_is_ready, offered_by)
 
 
@@ -80,7 +80,3 @@ def type_name(interface: Any) -> str:
 
 def _published_types(node: Node, topic: str) -> list[str]:
     return [each.topic_type for each in node.get_publishers_info_by_topic(topic)]
-
-
-def _resolved(node: Node, service: str) -> str:
-    return str(node.resolve_service_name(service))

@@ -44,11 +44,11 @@ class NewestPublisher:
     ) -> None:
         self._node = node
         self._last: Any = None
-        self._told = 0
+        self._reached = 0
         """Subscriptions that have heard the newest message."""
         self._newest = newest or (lambda: self._last)
         self._timer = node.create_timer(
-            _PAUSE, self._tell, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            _PAUSE, self._publish_newest, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
         self._timer.cancel()
         self._publisher = node.create_publisher(
@@ -65,7 +65,7 @@ class NewestPublisher:
 
     def publish(self, message: Any) -> None:
         """Publish a message."""
-        self._last, self._told = message, self.listeners
+        self._last, self._reached = message, self.listeners
         self._publisher.publish(message)
 
     def destroy(self) -> None:
@@ -75,13 +75,13 @@ class NewestPublisher:
 
     def _on_matched(self, change: Any) -> None:
         one_for_another = change.total_count_change > max(0, change.current_count_change)
-        self._told = 0 if one_for_another else min(self._told, change.current_count)
-        if change.current_count > self._told:
+        self._reached = 0 if one_for_another else min(self._reached, change.current_count)
+        if change.current_count > self._reached:
             self._timer.reset()
 
-    def _tell(self) -> None:
+    def _publish_newest(self) -> None:
         self._timer.cancel()
-        message = self._newest() if self.listeners > self._told else None
+        message = self._newest() if self.listeners > self._reached else None
         if message is not None:
-            self._told = self.listeners
+            self._reached = self.listeners
             self._publisher.publish(message)

@@ -66,6 +66,9 @@ class NodeModel:
     resend: bool = False
     """Action: inputs that change while its goal runs are sent as another goal, which the server
     takes in its place, as /reach does."""
+    commands: tuple[str, ...] = ()
+    """What the node commands, such as arm or gripper: two that may run at once and command the same
+    are refused when a tree is loaded. ``{port}`` in a name stands for the text of that port."""
     offered_by: str = ""
     """Name of the node that offers the action or service, or publishes: who misses it is told."""
     optional: bool = False
@@ -75,6 +78,20 @@ class NodeModel:
 
 
 _OPTIONS = {entry.name for entry in fields(NodeModel)} - {"kind", "name"}
+
+
+_FORMS: dict[str, tuple[Any, str]] = {
+    "str": (str, "a text"),
+    "bool": (bool, "true or false"),
+    "Mapping": (Mapping, "a mapping"),
+    "tuple": ((list, tuple), "a list"),
+}
+"""By the type of an option: what YAML has to hold, and how that is called."""
+_OPTION_FORMS = {
+    each.name: _FORMS[kind]
+    for each in fields(NodeModel)
+    if (kind := str(each.type).partition("[")[0]) in _FORMS
+}
 
 
 def load_node_models(source: str | Path | Mapping[str, Any]) -> list[NodeModel]:
@@ -132,7 +149,10 @@ def _model(entry: Any) -> NodeModel:
     for key in ("timeout", "server_timeout", "max_age"):
         if key in options:
             options[key] = _positive(what, key, options[key])
-    for key in ("required", "inline"):
+    for key, (form, called) in _OPTION_FORMS.items():
+        if key in options and not isinstance(options[key], form):
+            raise NodeModelError(f"{what}: {key} is {options[key]!r}, give {called}")
+    for key in ("required", "inline", "commands"):
         options[key] = tuple(options.get(key, ()))
     return NodeModel(kind=kind, name=entry[kind], **options)
 

@@ -21,7 +21,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from behavior_ros.burst_action_client import burst_action_client
+from behavior_ros.burst_action_client import BurstActionClient
 from behavior_ros.closing import register_closable
 from behavior_ros.goal_context import GoalContext, ServerLost, WaitTimeout
 from behavior_ros.node_parts import node_parts
@@ -58,7 +58,7 @@ class RemoteActions:
 
     def action(self, action_type: Any, name: str) -> RemoteAction:
         """Return an action, the same for all who use it."""
-        key = action_type, name
+        key = action_type, resolve_action_name(self.node, name)
         if key not in self._actions:
             self._actions[key] = RemoteAction(self, action_type, name)
         return self._actions[key]
@@ -97,10 +97,12 @@ class RemoteAction:
     """An action of another node; from :meth:`RemoteActions.action`."""
 
     def __init__(self, actions: RemoteActions, action_type: Any, name: str) -> None:
-        self.node, self.type, self.name = actions.node, action_type, name
+        self.node, self.type = actions.node, action_type
+        self.name = resolve_action_name(actions.node, name)
+        """Resolved name."""
         self.wall = actions.wall
         self._actions = actions
-        self.client = burst_action_client(actions.node, action_type, name)
+        self.client = BurstActionClient(actions.node, action_type, name)
 
     def ready(self) -> bool:
         """Tell whether a server is there."""
@@ -219,6 +221,15 @@ class RemoteAction:
         if executor is None:
             raise ServerLost(f"no goal can be sent to {self.name}: the node is not spinning")
         executor.create_task(function, *args)
+
+
+def resolve_action_name(node: Node, name: str) -> str:
+    """The full name by which an action goes: in the node's namespace unless it is absolute.
+
+    A node's remappings count as they do for the action's services: rcl has none for actions.
+    """
+    service = "/_action/send_goal"
+    return str(node.resolve_service_name(name + service)).removesuffix(service)
 
 
 def remote_actions(node: Node) -> RemoteActions:

@@ -41,8 +41,8 @@ def reported(result: Any, *, otherwise: str) -> Cause:
     """
     code = result_code(result)
     name = code_text(type(result), code) if code else ""
-    told = (getattr(result, field, "") for field in MESSAGE_FIELDS)
-    sentence = next((text for text in told if text), "")
+    texts = (getattr(result, field, "") for field in MESSAGE_FIELDS)
+    sentence = next((text for text in texts if text), "")
     if not sentence:
         sentence = f"{otherwise} with {name}" if name else otherwise
     return Cause(_KINDS.get(name, CauseKind.REPORTED), str(sentence), evidence=name)

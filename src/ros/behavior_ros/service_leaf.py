@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface, with_ports
 from behavior_ros.leaf_hub import LeafHub
-from behavior_ros.needs import Need
 from behavior_ros.node_models import NodeModel
 from behavior_ros.result_cause import reported, result_code
-from behavior_ros.server_name import is_named_in_xml, name_port, named
+from behavior_ros.server_leaf import ServerLeaf
 from behavior_ros.server_watch import server_lost
-from behavior_tree import Cause, CauseKind, NodeStatus, PortInfo, StatefulActionNode
+from behavior_tree import Cause, CauseKind, NodeStatus
 
 _LOOK = 0.2
 """[s] wall time between two looks at whether the server is there."""
@@ -21,32 +20,21 @@ _DEFAULT_TIMEOUT = 10.0
 """[s] node time for an answer where the model says nothing: services are for short work."""
 
 
-class ServiceLeaf(StatefulActionNode):
+class ServiceLeaf(ServerLeaf):
     """Calls a service; derive with :func:`service_leaf`.
 
     SUCCESS if the response's ``code`` is 0; without such a field, if its ``success`` is true;
     without that too, if it came. Otherwise FAILURE, with the response's ``message`` as reason.
     """
 
-    hub: ClassVar[LeafHub]
-    model: NodeModel
-    interface: ClassVar[Any]
     client: Any
     request_ports: ClassVar[InputPorts]
     response_ports: ClassVar[OutputPorts]
 
     @classmethod
-    def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return one port per field of request and response."""
-        groups = (cls.request_ports, cls.response_ports)
-        fields = {entry.port: entry.info for group in groups for entry in group.ports}
-        return fields | name_port(cls.model)
-
-    def ros_needs(self) -> list[Need]:
-        """Return the need of the server, if its name is known."""
-        if not is_named_in_xml(self, self.model):
-            return []
-        return self.hub.needs(named(self, self.model), self.interface)
+    def port_groups(cls) -> tuple[InputPorts | OutputPorts, ...]:
+        """Return those of request and response."""
+        return cls.request_ports, cls.response_ports
 
     def on_start(self) -> NodeStatus:
         """Read the request, and send it if the server is there."""
@@ -56,7 +44,7 @@ class ServiceLeaf(StatefulActionNode):
         try:
             self._request = self.request_ports.read(self)
             if self.model.name_port:
-                self.model = named(self, type(self).model)
+                self.model = self._named()
                 self.client = self.hub.service_client(self.interface, self.model.name)
         except (ValueError, RuntimeError) as error:
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
@@ -72,7 +60,7 @@ class ServiceLeaf(StatefulActionNode):
         """See whether the response is there, or the server is not."""
         if self._future is not None and self._future.done():
             return self._end(self._future.result())
-        name = self.model.name
+        name = self.client.service_name
         timeout = self.model.timeout or _DEFAULT_TIMEOUT
         if self.hub.now() - self._begun > timeout:
             sentence = f"service {name} did not answer within {timeout:g} s"
@@ -99,12 +87,8 @@ class ServiceLeaf(StatefulActionNode):
         self.response_ports.write(self, response)
         if result_code(response) == 0 and getattr(response, "success", True):
             return NodeStatus.SUCCESS
-        return self._fail(reported(response, otherwise=f"service {self.model.name} refused"))
-
-    def _fail(self, reason: Cause) -> NodeStatus:
-        self._abandon()
-        self.set_failure_reason(reason)
-        return NodeStatus.FAILURE
+        otherwise = f"service {self.client.service_name} refused"
+        return self._fail(reported(response, otherwise=otherwise))
 
     def _abandon(self) -> None:
         future, self._future = self._future, None

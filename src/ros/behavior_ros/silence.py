@@ -34,6 +34,7 @@ class Silence:
         self._now, self._limit = now, limit
         self._wall_limit = limit if wall_limit is None else wall_limit
         self._standstill = standstill * self._wall_limit
+        self._first = 0.0
         self.end()
 
     def end(self) -> None:
@@ -44,5 +45,8 @@ class Silence:
     def too_long(self) -> bool:
         """Whether who should speak is gone."""
         wall, node = self._heard
-        wall, node = time.monotonic() - wall, self._now() - node
+        now = self._now()
+        # What was heard before the first /clock is as old as that, not as the simulation.
+        self._first = self._first or now
+        wall, node = time.monotonic() - wall, now - (node or self._first)
         return wall > self._wall_limit and (node > self._limit or wall > self._standstill)

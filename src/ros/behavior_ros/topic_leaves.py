@@ -96,7 +96,7 @@ class Subscription:
 
     def _fault(self) -> str | None:
         """What is wrong with the newest message, None if nothing is."""
-        name = self._model.name
+        name = self._cache.topic
         message = self._cache.newest()
         if message is None:
             return f"no message on {name} yet: check that its publisher runs"

@@ -7,7 +7,13 @@ import time
 from behavior_msgs.action import Pick
 from rclpy.node import Node
 
-from behavior_ros import ParameterSpec, WorkerActionServer, declare, remote_actions
+from behavior_ros import (
+    ParameterSpec,
+    WorkerActionServer,
+    declare,
+    load_node_models,
+    remote_actions,
+)
 
 
 class Plain(Node):
@@ -43,6 +49,14 @@ class Broken(Node):
     def __init__(self, **kwargs):
         super().__init__("broken", **kwargs)
         raise RuntimeError("no motor")
+
+
+class Misread(Node):
+    """Cannot be made, as a file of tree nodes is wrong."""
+
+    def __init__(self, **kwargs):
+        super().__init__("misread", **kwargs)
+        load_node_models({"nodes": [{"node": "A", "action": "/a"}]})
 
 
 class Raising(Node):

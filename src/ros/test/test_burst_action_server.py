@@ -7,7 +7,7 @@ from behavior_msgs.action import Pick
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.task import Future
 
-from behavior_ros import BurstActionServer, burst_action_client, burst_action_server
+from behavior_ros import BurstActionClient, BurstActionServer, burst_action_server
 from behavior_ros.testing import until
 
 
@@ -40,7 +40,7 @@ class Desk:
 
 @pytest.fixture
 def client(spinner2):
-    made = burst_action_client(spinner2.node("client"), Pick, "/desk")
+    made = BurstActionClient(spinner2.node("client"), Pick, "/desk")
     yield made
     spinner2.do(made.destroy)
 

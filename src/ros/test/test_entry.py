@@ -70,6 +70,14 @@ def test_wrong_parameter_is_one_sentence(start):
     assert "Traceback" not in err
 
 
+def test_wrong_tree_nodes_are_one_sentence(start):
+    process = start("--node", "hosted_nodes:Misread")
+    _, err = process.process.communicate(timeout=60.0)
+    assert process.process.returncode == 1
+    assert "node A: type is missing" in err
+    assert "Traceback" not in err
+
+
 def test_host_arguments():
     node = HostedNode.parse("a.b:C:=x=[1, 2]:=__node=n")
     assert (node.module, node.attribute) == ("a.b", "C")

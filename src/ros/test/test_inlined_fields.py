@@ -92,3 +92,14 @@ def test_ports_of_fields_that_no_section_has_are_refused():
         NodeModelError, match=r"ports: no field questoin; the fields are .*question"
     ):
         ros_node_manifests(models)
+
+
+@pytest.mark.parametrize(
+    ("kind", "interface"),
+    [("action", "behavior_msgs/action/CheckScene"), ("service", "std_srvs/srv/SetBool")],
+)
+def test_the_port_that_names_the_server_is_no_fields(kind, interface):
+    field = "question" if kind == "action" else "data"
+    entry = {"node": "Ask", kind: "/ask", "type": interface, "name_port": field}
+    with pytest.raises(NodeModelError, match=f"name_port: {field} is a port of a field already"):
+        ros_node_manifests(load_node_models({"nodes": [entry]}))

@@ -741,6 +741,22 @@ class TestModels:
             ({"node": "A", "action": "/a", "type": "x", "timout": 1}, "did you mean timeout"),
             ({"node": "A", "action": "/a", "type": "x", "timeout": -1}, "positive number"),
             ("A", "no mapping"),
+            (
+                {"node": "A", "action": "/a", "type": "x", "optional": "maybe"},
+                "optional is 'maybe', give true or false",
+            ),
+            (
+                {"node": "A", "action": "/a", "type": "x", "offered_by": 3},
+                "offered_by is 3, give a text",
+            ),
+            (
+                {"node": "A", "action": "/a", "type": "x", "ports": "goal"},
+                "ports is 'goal', give a mapping",
+            ),
+            (
+                {"node": "A", "action": "/a", "type": "x", "required": "goal"},
+                "required is 'goal', give a list",
+            ),
         ],
     )
     def test_mistakes_are_named(self, entry, text):

@@ -48,3 +48,12 @@ def test_the_wall_may_have_a_limit_of_its_own(clocks):
     heard.end()
     clocks.wall += 1e6
     assert not heard.too_long
+
+
+def test_what_was_heard_before_the_first_clock_is_not_as_old_as_the_simulation(clocks):
+    clocks.node = 0.0
+    heard = Silence(lambda: clocks.node, 3.0, wall_limit=1.0)
+    clocks.node, clocks.wall = 40.0, 102.0
+    assert not heard.too_long
+    clocks.node = 44.0
+    assert heard.too_long

@@ -343,6 +343,19 @@ def test_service_calls_from_a_worker(spinner, spinner2):
     assert context.call(client, Trigger.Request(), TIMEOUT).message == "pong"
 
 
+def lasting(begun, ended):
+    """A goal's work that goes on until it is cancelled."""
+
+    def execute(context):
+        begun.set()
+        try:
+            context.sleep(60.0)
+        finally:
+            ended.set()
+
+    return execute
+
+
 class TestRemoteAction:
     """Goals of another server, run from a worker."""
 
@@ -376,14 +389,7 @@ class TestRemoteAction:
     def test_a_goal_that_became_pointless_is_cancelled(self, remote, serve):
         begun, ended = threading.Event(), threading.Event()
 
-        def execute(context):
-            begun.set()
-            try:
-                context.sleep(60.0)
-            finally:
-                ended.set()
-
-        server = serve(execute)
+        server = serve(lasting(begun, ended))
         until(remote.ready)
         with pytest.raises(ServerLost, match="the stop is pressed"):
             remote.run(
@@ -395,15 +401,8 @@ class TestRemoteAction:
         server.destroy()
 
     def test_timeout_cancels(self, remote, serve):
-        ended = threading.Event()
-
-        def execute(context):
-            try:
-                context.sleep(60.0)
-            finally:
-                ended.set()
-
-        server = serve(execute)
+        begun, ended = threading.Event(), threading.Event()
+        server = serve(lasting(begun, ended))
         until(remote.ready)
         with pytest.raises(WaitTimeout, match=r"/pick did not end within 0\.2 s"):
             remote.run(remote.context, Pick.Goal(), timeout=0.2)
@@ -413,14 +412,7 @@ class TestRemoteAction:
     def test_cancellation_is_passed_on(self, remote, serve):
         started, ended = threading.Event(), threading.Event()
 
-        def execute(context):
-            started.set()
-            try:
-                context.sleep(60.0)
-            finally:
-                ended.set()
-
-        server = serve(execute)
+        server = serve(lasting(started, ended))
         until(remote.ready)
         threading.Thread(
             target=lambda: started.wait(TIMEOUT) and remote.context.cancel("enough"), daemon=True

@@ -11,7 +11,7 @@ from behavior_msgs.msg import SceneQuestion  # noqa: E402
 from behavior_msgs.srv import QueryScene  # noqa: E402
 from scene_rig import Rig  # noqa: E402
 
-from behavior_ros import QOS_REQUESTS, burst_action_client  # noqa: E402
+from behavior_ros import QOS_REQUESTS, BurstActionClient  # noqa: E402
 
 BURST = 200
 
@@ -21,7 +21,7 @@ def test_every_request_of_a_burst_is_answered():
     try:
         question = SceneQuestion(object="world", reference="world", maximum=1.0)
         query = rig.peer.create_client(QueryScene, "/scene/query", qos_profile=QOS_REQUESTS)
-        check = burst_action_client(rig.peer, CheckScene, "/scene/check")
+        check = BurstActionClient(rig.peer, CheckScene, "/scene/check")
         rig.until(query.service_is_ready)
         rig.until(check.server_is_ready)
         asked = [query.call_async(QueryScene.Request(question=question)) for _ in range(BURST)]

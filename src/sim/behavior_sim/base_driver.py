@@ -41,9 +41,9 @@ class BaseDriverNode(Node):  # type: ignore[misc] # rclpy has no type informatio
         values = declare_all(self, self.PARAMETERS)
         self._frames = (values["odom_frame"], values["base_frame"])
         self._base = DifferentialDrive(blocked=values["blocked"])
-        self._odometry = self.create_publisher(Odometry, "/odom", QOS_SENSOR)
+        self._odometry = self.create_publisher(Odometry, "odom", QOS_SENSOR)
         self._transforms = create_transform_broadcaster(self)
-        self.create_subscription(Twist, "/cmd_vel", self._on_command, QOS_COMMAND)
+        self.create_subscription(Twist, "cmd_vel", self._on_command, QOS_COMMAND)
         self._last = self._now()
         self.create_timer(1.0 / values["rate"], self._step)
 

@@ -83,7 +83,7 @@ class _Camera:
             "camera_info": CameraInfo,
         }
         self._publishers = {
-            what: node.create_publisher(kind, f"/{name}/{what}", newest)
+            what: node.create_publisher(kind, f"{name}/{what}", newest)
             for what, kind in kinds.items()
         }
         self._taken = -1
@@ -170,7 +170,7 @@ class CameraNode(Node):  # type: ignore[misc] # rclpy has no type information
         watched = any(camera.watched for camera in self._cameras)
         if watched and self._subscription is None:
             self._subscription = self.create_subscription(
-                JointState, "/simulation/state", self._on_state, QoSProfile(depth=1)
+                JointState, "simulation/state", self._on_state, QoSProfile(depth=1)
             )
         elif not watched and self._subscription is not None:
             self.destroy_subscription(self._subscription)

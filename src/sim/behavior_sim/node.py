@@ -234,12 +234,12 @@ class SimulationNode(Node):  # type: ignore[misc]
         config = self._simulation.config
         newest = QoSProfile(depth=1)
         self._clock_publisher = self.create_publisher(Clock, "/clock", newest)
-        self._joints_publisher = self.create_publisher(JointState, "/joint_states", 10)
-        self._detections_publisher = self.create_publisher(Detection3DArray, "/detections", 10)
+        self._joints_publisher = self.create_publisher(JointState, "joint_states", 10)
+        self._detections_publisher = self.create_publisher(Detection3DArray, "detections", 10)
         self._objects_publisher = self.create_publisher(
-            SceneObjectArray, "/simulation/objects", newest
+            SceneObjectArray, "simulation/objects", newest
         )
-        self._state_publisher = self.create_publisher(JointState, "/simulation/state", newest)
+        self._state_publisher = self.create_publisher(JointState, "simulation/state", newest)
         self._clock_message = Clock()
         self._joints_message = messages.JointStateMessage(config)
         self._detections_message = messages.DetectionsMessage(self._simulation.world.things)
@@ -264,15 +264,15 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._static = create_static_transform_broadcaster(self)
         self._static.send([base])
 
-        self.create_subscription(SceneObjectArray, "/scene/objects", self._on_scene, QOS_LATCHED)
+        self.create_subscription(SceneObjectArray, "scene/objects", self._on_scene, QOS_LATCHED)
         if not self._truthful:
-            self.create_subscription(Detection3DArray, "/detections", self._on_detections, newest)
+            self.create_subscription(Detection3DArray, "detections", self._on_detections, newest)
 
     def _create_servers(self) -> None:
-        self.create_service(ResetWorld, "/simulation/reset", self._on_reset)
-        self.create_service(DisturbWorld, "/simulation/disturb", self._on_disturb)
-        self.create_service(SetBool, "/simulation/pause", self._on_pause)
-        self.create_service(Trigger, "/simulation/save_recording", self._on_save)
+        self.create_service(ResetWorld, "simulation/reset", self._on_reset)
+        self.create_service(DisturbWorld, "simulation/disturb", self._on_disturb)
+        self.create_service(SetBool, "simulation/pause", self._on_pause)
+        self.create_service(Trigger, "simulation/save_recording", self._on_save)
         simulation = self._simulation
         self._arm_server = ControllerActionServer(
             self,
@@ -295,7 +295,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         if simulation.config.robot.suction is not None and simulation.world.cup is not None:
             self._serve_suction(simulation.config.robot.suction, simulation.world.cup)
         for name in simulation.faults.names:
-            self.create_service(SetBool, f"/simulation/fault/{name}", partial(self._on_fault, name))
+            self.create_service(SetBool, f"simulation/fault/{name}", partial(self._on_fault, name))
 
     def _serve_fingers(self, fingers: GripperController) -> None:
         simulation = self._simulation

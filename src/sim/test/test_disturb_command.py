@@ -67,6 +67,6 @@ def test_the_simulation_is_asked_and_its_words_are_told(code):
     done = COMMAND.run(parsed(["block", "crate", "15", "6.7", "--size", "4", "0.6"]), stack)
     assert done == (code == 0, "crate stands there")
     ((kind, name, request),) = calls
-    assert (kind, name) == (DisturbNavigation, "/simulation/disturb_navigation")
+    assert (kind, name) == (DisturbNavigation, "simulation/disturb_navigation")
     assert (request.kind, request.name) == (Request.BLOCK, "crate")
     assert (request.pose.position.x, request.pose.position.y) == (15.0, 6.7)

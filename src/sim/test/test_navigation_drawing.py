@@ -52,6 +52,7 @@ def count(image: Image.Image, colour: tuple[int, int, int]) -> int:
     return int((np.abs(pixels - np.array(colour)).max(axis=-1) < 6).sum())
 
 
+@pytest.mark.slow
 def test_the_picture_shows_the_run(recording, tmp_path):
     file = tmp_path / "deep" / "run.png"
     draw_picture(recording, file, title="a run", result="it went well")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kinematic world for the skills: an arm that follows exactly, fingers that stop on objects."""
 
+import copy
 import dataclasses
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import SkillContext, Workspace
+from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.planning import Speeds
 from behavior_skills.interfaces import (
     Done,
@@ -241,3 +243,21 @@ def context_of(rig, **changes):
         "workspace": NEAR,
     }
     return SkillContext(**given | changes)
+
+
+_PICKED = {}
+_OF_THE_PICK = ("robot", "events", "phases", "_arm_command", "_gripper_command", "_trajectory")
+
+
+def pick_up(rig, name):
+    """Leave the rig as picking leaves it. It is done once for each scene: it takes its time."""
+    world, _, hand = rig
+    scene = (name, *((each, pose.tobytes()) for each, pose in world.poses.items()))
+    if scene not in _PICKED:
+        PickSkill(context_of(rig), PickRequest(name)).run()
+        kept = {key: value for key, value in vars(world).items() if key not in _OF_THE_PICK}
+        _PICKED[scene] = copy.deepcopy((kept, hand.held))
+        world.phases.clear()
+        world._arm_command = world._gripper_command = world._trajectory = None
+    kept, hand.held = copy.deepcopy(_PICKED[scene])
+    vars(world).update(kept)

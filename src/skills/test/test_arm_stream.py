@@ -31,7 +31,9 @@ class Node:
 
     def create_publisher(self, kind, topic, depth):
         return SimpleNamespace(
-            publish=self.published.append, get_subscription_count=lambda: self.listeners
+            publish=self.published.append,
+            get_subscription_count=lambda: self.listeners,
+            topic_name=topic,
         )
 
 
@@ -42,6 +44,7 @@ class Actions:
         self.goals = []
 
     def action(self, kind, name):
+        self.name = name
         return self
 
     def send(self, goal, *, from_worker):

@@ -79,8 +79,15 @@ class Node:
         self.subscribers, self.there, self.success = 1, True, True
         self.executor = SimpleNamespace(create_task=lambda function: function())
 
+    def resolve_topic_name(self, name):
+        return name if name.startswith("/") else f"/{name}"
+
+    resolve_service_name = resolve_topic_name
+
     def create_subscription(self, kind, topic, take, qos, **_):
-        self.listeners[topic] = (kind, take)
+        name = self.resolve_topic_name(topic)
+        self.listeners[name] = (kind, take)
+        return SimpleNamespace(topic_name=name)
 
     def say(self, topic, **fields):
         kind, take = self.listeners[topic]
@@ -89,9 +96,13 @@ class Node:
     def create_publisher(self, kind, topic, qos):
         def publish(message):
             assert isinstance(message, kind)
-            self.published.append((topic, message))
+            self.published.append((self.resolve_topic_name(topic), message))
 
-        return SimpleNamespace(publish=publish, get_subscription_count=lambda: self.subscribers)
+        return SimpleNamespace(
+            publish=publish,
+            get_subscription_count=lambda: self.subscribers,
+            topic_name=self.resolve_topic_name(topic),
+        )
 
     def create_client(self, kind, name):
         def call_async(request):
@@ -104,7 +115,9 @@ class Node:
             )
 
         return SimpleNamespace(
-            srv_name=name, call_async=call_async, service_is_ready=lambda: self.there
+            service_name=self.resolve_topic_name(name),
+            call_async=call_async,
+            service_is_ready=lambda: self.there,
         )
 
     def get_clock(self):
@@ -160,7 +173,14 @@ def ended(end, **result):
         (
             Role.GRIPPER,
             {"driver": "gripper_comand"},
-            "no driver 'gripper_comand': choose",
+            "no driver 'gripper_comand': choose one of gripper_command, "
+            "parallel_gripper_command, grasp_and_move$",
+        ),
+        (
+            Role.GRIPPER,
+            {"driver": "claw"},
+            "no driver 'claw': choose one of grasp_and_move, gripper_command, "
+            "parallel_gripper_command$",
         ),
         (
             Role.GRIPPER,

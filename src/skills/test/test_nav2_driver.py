@@ -74,8 +74,8 @@ def ended(end, **result):
     ("mode", "feedback", "asked", "name"),
     [
         (MoveBase.Goal.POSE, {"distance_remaining": 1.5}, "pose", "/cart/navigate_to_pose"),
-        (MoveBase.Goal.PATH, {"distance_to_goal": 1.5}, "path", "/follow_path"),
-        (MoveBase.Goal.PATH, LYRICAL, "path", "/follow_path"),
+        (MoveBase.Goal.PATH, {"distance_to_goal": 1.5}, "path", "follow_path"),
+        (MoveBase.Goal.PATH, LYRICAL, "path", "follow_path"),
     ],
 )
 def test_a_drive_of_nav2_tells_how_far_it_is(drive, mode, feedback, asked, name):

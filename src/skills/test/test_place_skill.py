@@ -3,11 +3,10 @@ import math
 
 import numpy as np
 import pytest
-from fakes import EDGE, NEAR, context_of
+from fakes import EDGE, NEAR, context_of, pick_up
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Workspace
-from behavior_skills.arm.pick import PickRequest, PickSkill
 from behavior_skills.arm.place import PlaceRequest, PlaceSkill, symmetries
 from behavior_skills.interfaces import FailureCode, HeldObject, SkillFailure
 from behavior_tree.cause import Cancelled
@@ -42,8 +41,7 @@ def holding(rig):
     world = rig[0]
     world.add("blue", 0.45, -0.3)
     world.add("red", 0.55, 0.0)
-    PickSkill(context_of(rig), PickRequest("blue")).run()
-    world.phases.clear()
+    pick_up(rig, "blue")
     return rig
 
 

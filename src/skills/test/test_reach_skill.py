@@ -248,6 +248,7 @@ def test_what_is_lost_may_be_touched_and_switched_off_and_come_back(rig):
         skill_of(rig, may_touch=("blok",)).run()
 
 
+@pytest.mark.slow
 def test_a_target_in_an_obstacle_or_out_of_reach_ends_with_its_code(rig):
     world = rig[0]
     world.add("crate", 0.5, 0.0, 0.1, size=(0.2, 0.2, 0.2))
@@ -263,6 +264,7 @@ def test_a_target_in_an_obstacle_or_out_of_reach_ends_with_its_code(rig):
         assert np.abs(world.state().qd).max() < 0.02
 
 
+@pytest.mark.slow
 def test_a_goal_that_holds_says_why_it_cannot_get_there_and_goes_on(rig):
     world = rig[0]
     world.target = down(1.2, 0.0, 0.3)

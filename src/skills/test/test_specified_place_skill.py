@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from fakes import EDGE, context_of
+from fakes import EDGE, context_of, pick_up
 from scipy.spatial.transform import Rotation
 
 from behavior_motion import interruptible
@@ -50,8 +50,7 @@ def holding(rig):
     world = rig[0]
     world.add("blue", 0.45, -0.3)
     world.add("bin", 0.45, 0.25, 0.04, size=(0.24, 0.2, 0.08))
-    PickSkill(context_of(rig), PickRequest("blue")).run()
-    world.phases.clear()
+    pick_up(rig, "blue")
     return rig
 
 

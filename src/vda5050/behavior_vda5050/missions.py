@@ -51,13 +51,13 @@ class Missions:
         Args:
             node: of the client.
         """
-        self._action = remote_actions(node).action(ExecuteMission, "/mission/execute")
+        self._action = remote_actions(node).action(ExecuteMission, "mission/execute")
         self._session = f"{PREFIX}_{uuid.uuid4().hex[:8]}_"
         self._numbers = itertools.count(1)
         self._sent: dict[str, SentMission] = {}
         self._strangers: set[str] = set()
         node.create_subscription(
-            MissionFeedback, "/mission/feedback", self._on_feedback, QOS_EVENT_LOG
+            MissionFeedback, "mission/feedback", self._on_feedback, QOS_EVENT_LOG
         )
 
     @property

@@ -303,19 +303,19 @@ class Vda5050Client(Node):  # type: ignore[misc]
     def _subscribe(self) -> None:
         age = self._values["localization_timeout"]
         self._localization: MessageCache[Any] = MessageCache(
-            self, LocalizationResult, "/localization/result", max_age=age, qos=QOS_SENSOR
+            self, LocalizationResult, "localization/result", max_age=age, qos=QOS_SENSOR
         )
         self._odometry: MessageCache[Any] = MessageCache(
-            self, Odometry, "/odom", max_age=age, qos=QOS_SENSOR
+            self, Odometry, "odom", max_age=age, qos=QOS_SENSOR
         )
         self._battery: MessageCache[Any] = MessageCache(
-            self, BatteryMessage, "/battery_state", qos=QOS_SENSOR
+            self, BatteryMessage, "battery_state", qos=QOS_SENSOR
         )
         self._level: MessageCache[Any] = MessageCache(
-            self, AutonomyLevel, "/autonomy/level", qos=QOS_LATCHED
+            self, AutonomyLevel, "autonomy/level", qos=QOS_LATCHED
         )
         self._safety: MessageCache[Any] = MessageCache(
-            self, SafetyStatus, "/safety/status", qos=QOS_LATCHED
+            self, SafetyStatus, "safety/status", qos=QOS_LATCHED
         )
 
     def _place(self) -> Place | None:

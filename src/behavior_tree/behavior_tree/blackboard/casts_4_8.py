@@ -53,13 +53,15 @@ def to_unsigned(value: Any) -> int:
 
 
 def to_double(value: Any) -> float:
-    """Real; an integer must be exact, a text only needs to begin with a number."""
+    """Real; an integer must be exact, a text only needs to begin with a number. The smallest one
+    passes too: its absolute value, which is compared, does not exist.
+    """
     if isinstance(value, str):
         return leading_double(value)
     if isinstance(value, float):
         return value
     if isinstance(value, int):
-        if -_EXACT < value < _EXACT:
+        if -_EXACT < value < _EXACT or value == -_INT64:
             return float(value)
         raise ConversionError(
             f"Loss of precision when converting a large integer to floating point: {value}"

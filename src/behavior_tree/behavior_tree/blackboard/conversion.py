@@ -26,7 +26,7 @@ from behavior_tree.blackboard.number_text import leading_double
 from behavior_tree.blackboard.queue_types import QUEUE_TYPES, SharedQueue
 from behavior_tree.errors import ConversionError
 
-__all__ = ["TypeRegistry", "Unsigned", "register_converter", "type_name"]
+__all__ = ["TypeRegistry", "Unsigned", "is_true", "register_converter", "type_name"]
 
 Converter = Callable[[str], Any]
 
@@ -39,6 +39,11 @@ _FLOAT = re.compile(
 _EXACT = 2**53
 _JSON = "json:"
 _INT64 = 2**63
+
+
+def is_true(text: str | None) -> bool:
+    """True for the text of a bool that is true."""
+    return _BOOLS.get(text or "") is True
 
 
 class Unsigned(int):

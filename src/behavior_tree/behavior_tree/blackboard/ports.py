@@ -170,9 +170,11 @@ def is_port_attribute(name: str, *, any_name: bool = False) -> bool:
         name: of the attribute
         any_name: all that counts is a letter in front, quirk `names_unchecked`
     """
+    if name in RESERVED_ATTRIBUTES:
+        return False
     if any_name:
-        return name[:1].isascii() and name[:1].isalpha() and name not in RESERVED_ATTRIBUTES
-    return _PORT_NAME.fullmatch(name) is not None and name not in RESERVED_ATTRIBUTES
+        return name[:1].isascii() and name[:1].isalpha()
+    return _PORT_NAME.fullmatch(name) is not None
 
 
 def is_pointer(text: str) -> bool:

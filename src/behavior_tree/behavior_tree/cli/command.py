@@ -23,6 +23,7 @@ from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
 from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
 from behavior_tree.cli.replay import Replay, Step
+from behavior_tree.cli.run_prompt import RunPrompt
 from behavior_tree.cli.stand_ins import Extend, make_factory
 from behavior_tree.cli.time_limit import TimeIsUpError, time_limit
 from behavior_tree.errors import BehaviorTreeError, LoadError
@@ -30,6 +31,10 @@ from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.loggers.btlog import FileLogger, read_btlog
 from behavior_tree.placeholders import register_models
+from behavior_tree.run_control import RunControl
+from behavior_tree.schedule.durations import MeasuredRuns
+from behavior_tree.schedule.outlook import Outlook
+from behavior_tree.schedule.timeline import timeline_json, timeline_svg, timeline_text
 from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.loader import Loader
@@ -95,6 +100,7 @@ def add_commands(parser: argparse.ArgumentParser, extend: Extend | None = None) 
     _add_migrate(add("migrate", _migrate, "convert a file of BehaviorTree.CPP 3 to version 4"))
     _add_run(add("run", _run, "run a tree with simulated leaves, log each transition"))
     _add_replay(add("replay", _replay, "show what a .btlog file recorded"))
+    _add_schedule(add("schedule", _schedule, "draw when each leaf begins and ends, as a timeline"))
     _add_profile(add("profile", _profile, "run a tree, show where its time goes"))
 
 
@@ -137,7 +143,7 @@ def _add_migrate(add: _Add) -> None:
     add("--in-place", action="store_true", help="replace FILE, keep the old one as FILE.bak")
 
 
-def _add_simulated(add: _Add) -> None:
+def _add_tree(add: _Add) -> None:
     add("file", type=_file, metavar="FILE")
     add("--tree", metavar="ID", help="tree to run, else the main one")
     add(
@@ -157,8 +163,34 @@ def _add_simulated(add: _Add) -> None:
         metavar="KEY=VALUE",
         help="write a text to the tree's blackboard first; may be given again",
     )
-    add("--timeout", type=_seconds, default=60.0, metavar="S", help="limit [s] (60)")
     _add_factory(add)
+
+
+def _add_simulated(add: _Add) -> None:
+    _add_tree(add)
+    add("--timeout", type=_seconds, default=60.0, metavar="S", help="limit [s] (60)")
+
+
+def _add_schedule(add: _Add) -> None:
+    _add_tree(add)
+    add(
+        "--history",
+        action="append",
+        default=[],
+        type=_file,
+        metavar="FILE.btlog",
+        help="log of an earlier run, from which durations are taken; may be given again",
+    )
+    add(
+        "--nominal",
+        action="append",
+        default=[],
+        type=_duration,
+        metavar="NAME=S",
+        help="nominal duration [s] of leaves of this name, path or type; may be given again",
+    )
+    add("--svg", type=Path, metavar="FILE", help="draw a picture instead")
+    add("--json", action="store_true", help="machine-readable")
 
 
 def _add_profile(add: _Add) -> None:
@@ -169,6 +201,10 @@ def _add_profile(add: _Add) -> None:
 def _add_run(add: _Add) -> None:
     _add_simulated(add)
     add("--btlog", type=Path, metavar="FILE.btlog", help="also record for `replay` and Groot2")
+    add("--manual", action="store_true", help="begin no leaf before a command: step, go, help ...")
+    add("--break", action="append", default=[], metavar="NODE", help="stop before this node")
+    add("--from", metavar="NODE", help="begin here, as if all before had succeeded")
+    add("--to", metavar="NODE", help="stop before this node, once")
 
 
 def _add_replay(add: _Add) -> None:
@@ -192,6 +228,13 @@ def _entry(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"must look like KEY=VALUE, not '{text}'")
     return key, value
+
+
+def _duration(text: str) -> tuple[str, float]:
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"must look like NAME=SECONDS, not '{text}'")
+    return name, _seconds(value)
 
 
 def _seconds(text: str) -> float:
@@ -314,7 +357,8 @@ def _migrate(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run a tree and log each change of a status. Leaves are simulated: they succeed, unless
-    substitution rules say otherwise.
+    substitution rules say otherwise. With --manual, --break, --from or --to the run is controlled:
+    it waits at a failure, and commands are read from standard input whenever it waits.
     """
     tree = _tree(options)
     start = time.monotonic()
@@ -323,13 +367,32 @@ def _run(options: argparse.Namespace) -> int:
             f"{time.monotonic() - start:9.3f} {node.full_path()}: {before.name} -> {after.name}"
         )
     )
-    if options.btlog is None:
-        return _finish(tree, options.timeout)
-    logger = FileLogger(tree, options.btlog)
+    prompt = _prompt(tree, options)
+    logger = None if options.btlog is None else FileLogger(tree, options.btlog)
     try:
-        return _finish(tree, options.timeout)
+        return _finish(tree, options.timeout, prompt.run if prompt is not None else None)
     finally:
-        logger.close()
+        if logger is not None:
+            logger.close()
+
+
+def _prompt(tree: Tree, options: argparse.Namespace) -> RunPrompt | None:
+    """What asks an operator, if one wants to control the run."""
+    breaks, start, target = (vars(options)[name] for name in ("break", "from", "to"))
+    if not (options.manual or breaks or start is not None or target is not None):
+        return None
+    control = RunControl(tree)
+    prompt = RunPrompt(tree, control, options.file, options.timeout)
+    prompt.load_breakpoints()
+    for node in breaks:
+        control.add_breakpoint(node)
+    if start is not None:
+        control.start_from(start)
+    if target is not None:
+        control.run_to(target)
+    if options.manual:
+        control.stop()
+    return prompt
 
 
 def _profile(options: argparse.Namespace) -> int:
@@ -339,6 +402,22 @@ def _profile(options: argparse.Namespace) -> int:
     code = _finish(tree, options.timeout, quiet=options.json)
     print(json.dumps(profile.rows(), indent=1) if options.json else "\n".join(profile.table()))
     return code
+
+
+def _schedule(options: argparse.Namespace) -> int:
+    """Draw when each leaf of a tree begins and ends if all goes well, and which of them the end
+    waits for. Durations are those that leaves tell, or the medians of earlier runs.
+    """
+    runs = MeasuredRuns()
+    for file in options.history:
+        for step in Replay(read_btlog(file), str(file)).steps():
+            runs.note(step.path, step.seconds, step.previous, step.status)
+    outlook = Outlook(_tree(options), runs.durations, dict(options.nominal))
+    if options.svg is not None:
+        replace_file(options.svg, timeline_svg(outlook, str(options.file)).encode())
+    else:
+        print(timeline_json(outlook) if options.json else "\n".join(timeline_text(outlook)))
+    return 0
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -392,17 +471,27 @@ def _value(text: str, kind: str) -> Any:
     return TypeRegistry().from_text(text, types[kind]) if kind in types else text
 
 
-def _finish(tree: Tree, timeout: float, *, quiet: bool = False) -> int:
+def _finish(
+    tree: Tree,
+    timeout: float,
+    run: Callable[[], NodeStatus] | None = None,
+    *,
+    quiet: bool = False,
+) -> int:
+    """Run a tree to its end, by ``run`` if that is given; the exit code."""
     try:
-        with time_limit(timeout):
-            status = tree.tick_while_running()
+        if run is not None:
+            status = run()
+        else:
+            with time_limit(timeout):
+                status = tree.tick_while_running()
     except TimeIsUpError:
         print(f"still RUNNING after {timeout} s: {tree.active_path()}", file=sys.stderr)
         with contextlib.suppress(TimeIsUpError), time_limit(timeout):
             tree.halt_tree()
         return 1
     if not quiet:
-        print(status.name)
+        print("halted" if status is NodeStatus.IDLE else status.name)
     reason = tree.failure_reason()
     if reason is not None:
         print(reason, file=sys.stderr)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.cli.drawing import Drawn
+from behavior_tree.svg import svg_document
 from behavior_tree.xml.escape import escape
 
 __all__ = ["svg_picture"]
@@ -53,6 +54,9 @@ _MOST_LINES, _LONGEST = 4, 44
 """Attributes shown in a box, and characters shown of a line."""
 _WIDE, _NARROW = 7.4, 6.3
 """[px] of a character of the bold and of the small font."""
+_LEGEND = 960.0
+"""[px] width of the legend."""
+_STYLE = ".name{font-size:12px;font-weight:bold}.edge{fill:none;stroke:#888;stroke-width:1.2}"
 
 
 @dataclass
@@ -89,7 +93,7 @@ def svg_picture(trees: Sequence[tuple[str, Drawn]]) -> str:
         top = max(each.y + each.height for each in boxes) + 2 * _MARGIN
         right = max([right, *(each.x + each.width for each in boxes)])
     body += _legend(top)
-    return "\n".join([*_head(right + _MARGIN, top + 40), *body, "</svg>", ""])
+    return svg_document(max(right + _MARGIN, _LEGEND), top + 40, _STYLE, body)
 
 
 def _box(node: Drawn) -> _Box:
@@ -215,15 +219,3 @@ def _legend(top: float) -> list[str]:
         lines.append(f'<text class="small" x="{x + 17:g}" y="{top + 10:g}">{name}</text>')
         x += 30 + len(name) * _WIDE
     return lines
-
-
-def _head(width: float, height: float) -> list[str]:
-    width = max(width, 960.0)
-    return [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" font-family="DejaVu Sans, Verdana, sans-serif">',
-        "<style>.title{font-size:16px;font-weight:bold}.name{font-size:12px;font-weight:bold}"
-        ".small{font-size:10.5px;fill:#333}.edge{fill:none;stroke:#888;stroke-width:1.2}</style>",
-        f'<rect width="{width:g}" height="{height:g}" fill="white"/>',
-    ]

@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.decider import register_decider_nodes
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.factory import BehaviorTreeFactory
@@ -41,6 +42,7 @@ def make_factory(
     """
     factory = BehaviorTreeFactory(compat=compat)
     register_decider_nodes(factory)
+    register_authoring_nodes(factory)
     for name in register:
         _call(name, factory)
     if extend is not None:

@@ -18,7 +18,4 @@ def register_decider_nodes(factory: BehaviorTreeFactory) -> None:
     Raises:
         NodeTypeTakenError: another node type has the name of one of them
     """
-    known = factory.manifests()
-    for type_id, node_class in DECIDER_NODES.items():
-        if type_id not in known or not known[type_id].role:
-            factory.register_node_type(node_class, type_id)
+    factory.register_node_types(DECIDER_NODES)

@@ -14,6 +14,7 @@ from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.editing.child_state import exchange_children
 from behavior_tree.editing.description import describe, element
+from behavior_tree.editing.tree_files import merged_files
 from behavior_tree.editing.write_back import edited_documents
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.factory import BehaviorTreeFactory
@@ -101,7 +102,7 @@ class TreeEditor:
         fragment = _parse(xml)
         at = _position(index, len(children))
         self._check(place, {place: [*children[:at], fragment, *children[at:]]})
-        node = self._build(fragment, place)
+        node = self._build(fragment, place, [place, *_ancestors(place)])
         self._change(StructureChange("insert"), {place: [*children[:at], node, *children[at:]]})
         return node
 
@@ -153,7 +154,7 @@ class TreeEditor:
             self._check(parent, {parent: mixed})
         else:
             self._check_element(fragment, self._instance(old))
-        new = self._build(fragment, old)
+        new = self._build(fragment, old, _ancestors(old))
         announced = StructureChange("replace")
         if parent is None:
             self._change(announced, {None: [new]})
@@ -231,38 +232,50 @@ class TreeEditor:
         return edited_documents(self._tree)
 
     @_between_ticks
-    def save(self) -> list[Path]:
-        """Write what has been edited back to the files that the tree was read from.
+    def modified(self) -> list[Path]:
+        """Files with edits that have not been saved; raises LogicError as `documents`."""
+        return [Path(file) for file in self._unsaved()]
 
-        Returns:
-            the files that have changed on disk
-
-        Raises:
-            LogicError: as `documents`; or a file has been changed by somebody else since it was
-                read; or the tree was not read from files
-            LoadError: as `documents`
-            OSError: a file cannot be written
-        """
+    def _unsaved(self) -> dict[str, tuple[bytes, bytes]]:
+        """Documents with unsaved edits: as they were read or saved, and as they would be now."""
         sources = {
             each.definition.source.file: each.definition.source.data
             for each in self._tree.subtrees
             if each.definition is not None
         }
-        wanted = {**sources, **self.documents()}
-        changed = {
-            file: data
-            for file, data in wanted.items()
-            if data != self._saved.get(file, sources[file])
-        }
-        for file in changed:
-            if not Path(file).is_file():
+        before = {file: self._saved.get(file, data) for file, data in sources.items()}
+        now = {**sources, **self.documents()}
+        return {file: (data, now[file]) for file, data in before.items() if now[file] != data}
+
+    @_between_ticks
+    def save(self) -> list[Path]:
+        """Write what has been edited back to the files that the tree was read from, each whole or
+        not at all. What others have changed in them stays there; the live tree does not get it.
+
+        Returns:
+            the files that have been written
+
+        Raises:
+            LogicError: as `documents`; or others have changed the same thing; or the tree was not
+                read from files
+            LoadError: as `documents`; or the files would not load with what others have changed
+            OSError: a file cannot be written
+        """
+        unsaved = self._unsaved()
+        for file in unsaved:
+            if file.startswith("<"):
                 raise LogicError(f"the tree was read from {file}: take documents() instead")
-            if Path(file).read_bytes() != self._saved.get(file, sources[file]):
-                raise LogicError(f"{file} has been changed since it was read: load it again")
-        for file, data in changed.items():
-            replace_file(Path(file), data)
-            self._saved[file] = data
-        return [Path(file) for file in changed]
+        merged = merged_files({Path(file): edit for file, edit in unsaved.items()})
+        if any(data != unsaved[str(file)][1] for file, data in merged.items()):
+            main = self._tree.subtrees[0].definition
+            assert main is not None, "else nothing is unsaved"
+            _, problems = self._factory.check_documents(Path(main.source.file), merged)
+            if problems:
+                raise LoadError(problems)
+        for path, data in merged.items():
+            replace_file(path, data)
+            self._saved[str(path)] = unsaved[str(path)][1]
+        return list(merged)
 
     # -- history --------------------------------------------------------------------------------
 
@@ -393,14 +406,13 @@ class TreeEditor:
         if problems:
             raise LoadError(problems)
 
-    def _build(self, fragment: Element, place: TreeNode) -> TreeNode:
-        """Nodes of a fragment that will stand in the tree instance of ``place``."""
+    def _build(self, fragment: Element, place: TreeNode, above: list[TreeNode]) -> TreeNode:
+        """Nodes of a fragment that will stand in the tree instance of ``place``, below these."""
         live = self._instance(place)
         instance = Subtree(
             live.instance_name, live.tree_id, live.blackboard, definition=live.definition
         )
         builder = self._factory.builder(self._tree.runtime)
-        above = [place, *_ancestors(place)]
         ids = [node.registration_id() for node in above if node.type() is NodeType.SUBTREE]
         chain = (self._tree.subtrees[0].tree_id, *reversed(ids))
         boards = _boards(live.blackboard)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from behavior_tree.basic_types import NodeType
+from behavior_tree.basic_types import NodeType, PortDirection
 from behavior_tree.blackboard.ports import PortInfo
 from behavior_tree.kernel.node import NodeConfig, TreeNode
 
@@ -36,14 +36,31 @@ class TreeNodeManifest:
     script_ports: tuple[str, ...] = ()
     """Ports whose literals are scripts, so that they are checked at load."""
     builtin: bool = False
+    described: bool = False
+    """True if the type is known by a description only, which may be out of date: other ports than
+    these are warned of, not refused."""
     role: str = ""
-    """Part that nodes of this type play in a decider network; empty: none."""
+    """Part that nodes of this type play among others, which checks at load look at; empty: none."""
+
+    commands: tuple[str, ...] = ()
+    """What nodes of this type command, such as ``arm``, so that no two do at once; ``{port}`` in a
+    name stands for the text of that port."""
 
     @cached_property
     def default_texts(self) -> dict[str, str]:
         """What ports stand for that the XML does not give, by name."""
         texts = ((port.name, port.default_text) for port in self.ports.values())
         return {name: text for name, text in texts if text is not None}
+
+    @cached_property
+    def required_ports(self) -> tuple[PortInfo, ...]:
+        """Ports that the XML must give."""
+        return tuple(port for port in self.ports.values() if port.required)
+
+    @cached_property
+    def only_inputs(self) -> bool:
+        """True if no port is written."""
+        return all(port.direction is PortDirection.INPUT for port in self.ports.values())
 
     @staticmethod
     def of_class(
@@ -63,6 +80,7 @@ class TreeNodeManifest:
             script_ports=tuple(getattr(node_class, "script_ports", ())),
             builtin=builtin,
             role=str(getattr(node_class, "role", "")),
+            commands=tuple(getattr(node_class, "commands", ())),
         )
 
 

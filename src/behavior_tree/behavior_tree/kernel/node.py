@@ -26,8 +26,9 @@ from typing import Any, ClassVar
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.blackboard.ports import as_ports_list
 from behavior_tree.errors import FailureReason
+from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.failure import explain
-from behavior_tree.kernel.node_config import Conditions, NodeConfig, NodeName
+from behavior_tree.kernel.node_config import NodeConfig, NodeName
 from behavior_tree.kernel.node_kernel import select_kernels, stores_status
 from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
 from behavior_tree.kernel.py_trees_protocol import PyTreesProtocol

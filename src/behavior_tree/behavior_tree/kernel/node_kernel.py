@@ -6,10 +6,12 @@ node, so that nothing is looked up per tick that a node does not have:
 
 * ``_execute`` calls the body, ``tick()``, and stores and records what it gives
 * ``_execute_guarded`` does the same for a node with conditions or hooks: pre-conditions, pre-tick
-  hook, body, post-conditions, post-tick hook, change of status
+  hook, body, post-conditions, post-tick hook, change of status; `_execute_first` compiles the
+  conditions before
 * the body itself, if it is marked by `stores_status`: those of the nodes that most trees mostly
   consist of store and record the status themselves, one call per node instead of two
 * ``_execute_traced`` around one of them, while somebody wants to know which node is at work
+* a gate around all that, while an operator controls the run (`behavior_tree.run_control`)
 
 There is one text per kind of node, watched or not. What is to be told of a tick goes into the
 record of the tree (`behavior_tree.kernel.record`), if it has one: four items for each change of a
@@ -27,7 +29,7 @@ from typing import Any, ClassVar
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError, LogicError, NodeExecutionError
-from behavior_tree.kernel.node_config import Conditions
+from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.node_state import PostTickHook, PreTickHook, Tick
 from behavior_tree.kernel.port_access import PortAccess
 
@@ -106,13 +108,16 @@ class NodeKernel(PortAccess):
         """Choose the cheapest execution that does all this node needs; called after any change."""
         kernel = self._untraced_kernel()
         self._stores = kernel is self._body
-        self._run = type(self)._execute_traced if self._rt.tracing else kernel
+        run = type(self)._execute_traced if self._rt.tracing else kernel
+        control = self._rt.control
+        self._run = run if control is None else control.around(self, run)
 
     def _untraced_kernel(self) -> Tick:
-        kind, body = type(self), self._body
-        if not (self._conditions is None and self._pre_tick is None and self._post_tick is None):
-            return kind._execute_guarded
-        return body if body in _STORING else kind._execute
+        kind, body, conditions = type(self), self._body, self._conditions
+        if conditions is None and self._pre_tick is None and self._post_tick is None:
+            return body if body in _STORING else kind._execute
+        unbound = conditions is not None and not conditions.bound
+        return kind._execute_first if unbound else kind._execute_guarded
 
     def _execute(self) -> NodeStatus:
         before = self.status
@@ -136,6 +141,12 @@ class NodeKernel(PortAccess):
                 self._up._failed_child = self
             return status
         return self._not_stored(before, status)
+
+    def _execute_first(self) -> NodeStatus:
+        if self._conditions is not None:
+            self._conditions.bind()
+        self.select_kernel()
+        return self._untraced_kernel()(self)
 
     def _execute_guarded(self) -> NodeStatus:
         before = self.status
@@ -253,8 +264,11 @@ class NodeKernel(PortAccess):
             runtime.at_work = (threading.get_ident(), self)
         try:
             self.halt()
-            if self._conditions is not None and self._conditions.on_halted is not None:
-                self._conditions.on_halted()
+            conditions = self._conditions
+            if conditions is not None:
+                conditions.bind()
+                if conditions.on_halted is not None:
+                    conditions.on_halted()
         finally:
             if runtime.tracing:
                 runtime.at_work = outer

@@ -10,7 +10,8 @@ from py_trees.behaviour import Behaviour
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
-from behavior_tree.kernel.node_config import Conditions, NodeConfig, NodeName
+from behavior_tree.kernel.conditions import Conditions
+from behavior_tree.kernel.node_config import NodeConfig, NodeName
 from behavior_tree.kernel.runtime import TreeRuntime
 
 if TYPE_CHECKING:

@@ -58,8 +58,7 @@ class PortAccess(NodeState):
             PortError: not declared, or connected to a literal
             LogicError: the entry has another type
         """
-        texts = self._config._output_ports
-        text = None if texts is None else texts.get(name)
+        text = self._config.output_ports.get(name)
         if text is None:
             port = self._port(name)
             if port.direction is PortDirection.INPUT:

@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from behavior_tree.blackboard.conversion import TypeRegistry
 from behavior_tree.errors import LogicError
@@ -20,9 +20,9 @@ from behavior_tree.kernel.record import TickRecord
 from behavior_tree.quirks import MENDED, Quirks
 
 if TYPE_CHECKING:
-    from behavior_tree.kernel.node import TreeNode
+    from behavior_tree.kernel.node import Tick, TreeNode
 
-__all__ = ["Timer", "TreeRuntime", "WakeUpSignal"]
+__all__ = ["Timer", "TreeControl", "TreeRuntime", "WakeUpSignal"]
 
 _POLL = 0.001
 """Wall time between looks at a clock that is not the wall's [s]."""
@@ -58,6 +58,13 @@ class Timer:
         self._runtime._timers.discard(self)
 
 
+class TreeControl(Protocol):
+    """Puts something around the nodes of a tree, when they choose how they are ticked."""
+
+    def around(self, node: TreeNode, run: Tick) -> Tick:
+        """How a node is ticked that without control is ticked by ``run``."""
+
+
 class TreeRuntime:
     """Shared state of the nodes of one tree."""
 
@@ -67,6 +74,8 @@ class TreeRuntime:
         "_wall_clock",
         "at_work",
         "clock",
+        "concurrent",
+        "control",
         "locks",
         "on_wake_up",
         "quirks",
@@ -94,6 +103,11 @@ class TreeRuntime:
         """True while `at_work` is kept up to date."""
         self.at_work: tuple[int, TreeNode | None] = (0, None)
         """Thread that ticks, and the node it is in."""
+        self.control: TreeControl | None = None
+        """What stands around the nodes, see `behavior_tree.run_control`; None while nobody controls
+        the tree."""
+        self.concurrent = True
+        """False: each list of concurrent layering does one child after the other, for a trial."""
         self.locks: dict[TreeNode, bool] = {}
         """Nodes that hold a lock, see `behavior_tree.nodes.decider.locks`."""
         self.ticks = 0

@@ -18,6 +18,6 @@ Text becomes tokens (`lexer`), then an expression tree (`parser`), then nested P
 `behavior_tree.quirks.Quirks.script_grammar_4_8`.
 """
 
-from behavior_tree.script.compiler import Script, compile_script
+from behavior_tree.script.compiler import Script, check_script, compile_script
 
-__all__ = ["Script", "compile_script"]
+__all__ = ["Script", "check_script", "compile_script"]

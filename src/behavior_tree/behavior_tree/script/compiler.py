@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -43,7 +44,7 @@ from behavior_tree.script.values import (
     number_from_text,
 )
 
-__all__ = ["Script", "compile_script"]
+__all__ = ["Script", "check_script", "compile_script"]
 
 Closure = Callable[[Blackboard], Any]
 TypedClosure = Callable[[Blackboard], tuple[Any, Any]]
@@ -151,6 +152,39 @@ def _compile(source: str, quirks: Quirks) -> Script:
 _LONG = 2000
 """Longer scripts are rare, and would fill the memory if many were kept [characters]."""
 _cached = lru_cache(maxsize=16384)(_compile)
+
+
+def check_script(source: str, quirks: Quirks = MENDED) -> None:
+    """Raise the ScriptError that `compile_script` would, without compiling what is right.
+
+    Scripts that differ in their names, numbers and texts only are right or wrong together, so one
+    of each shape is parsed.
+    """
+    if len(source) > _LONG or quirks.script_grammar_4_8:
+        compile_script(source, quirks)
+    elif source not in _right:
+        shape = _OPERAND.sub("_", source)
+        if shape not in _right:
+            compile_script(source, quirks)
+        if len(_right) >= _MOST_RIGHT:
+            _right.clear()
+        _right.update((shape, source))
+
+
+_OPERAND = re.compile(
+    r"""(?<!\w)(?:[^\W\d]\w*
+        | (?:[0-9]{1,18}|[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)(?![\w.]))
+      | @\w+
+      | '[^']*'
+      | "[^"]*"
+    """,
+    re.VERBOSE,
+)
+"""What the grammar takes wherever it takes any of them. Other numbers stay as they are: too large
+ones, and those that run into what follows."""
+_right: set[str] = set()
+"""Scripts without mistakes, and their shapes."""
+_MOST_RIGHT = 4096
 
 
 def _point_at(source: str, error: ScriptError) -> str:

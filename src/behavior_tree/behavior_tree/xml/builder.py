@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
+from behavior_tree.basic_types import PortDirection
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.conversion import TypeRegistry
 from behavior_tree.blackboard.ports import (
@@ -24,16 +26,22 @@ from behavior_tree.errors import (
     LogicError,
     XmlProblem,
 )
+from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.manifest import NodeBuilder, TreeNodeManifest
-from behavior_tree.kernel.node import Conditions, NodeConfig, NodeName, TreeNode
+from behavior_tree.kernel.node import NodeConfig, NodeName, TreeNode
 from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.subtree import Subtree
 from behavior_tree.nodes.control.base import ControlNode
 from behavior_tree.nodes.decorators.base import DecoratorNode
 from behavior_tree.nodes.decorators.subtree import SubTreeNode
-from behavior_tree.script import Script, compile_script
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, node_path, resolve_type, subtree_ports
+from behavior_tree.xml.elements import (
+    CONDITION_ATTRIBUTES,
+    IS_CONDITION,
+    node_path,
+    resolve_type,
+    subtree_ports,
+)
 from behavior_tree.xml.key_types import type_conflict, types_agree
 from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition, some_names
 from behavior_tree.xml.recursion import node_count, recursion
@@ -42,16 +50,12 @@ __all__ = ["TreeBuilder"]
 
 MAX_DEPTH = 256
 """Deepest nesting of nodes, SubTrees included."""
+FRAMES = 1000 + 10 * MAX_DEPTH
+"""Calls within each other that Python must allow to tick and halt a tree of that depth. Its usual
+1000 end a halt at a depth of 200, with leaves still at work."""
 MAX_NODES = 65535
 """Most nodes of a tree: logs and monitors number them with 16 bits. Trees that contain each other
 several times grow with powers of two, so there has to be a limit."""
-
-_CONDITIONS = frozenset(CONDITION_ATTRIBUTES)
-_BEFORE = (
-    ("_failureIf", NodeStatus.FAILURE),
-    ("_successIf", NodeStatus.SUCCESS),
-    ("_skipIf", NodeStatus.SKIPPED),
-)
 
 Substitute = Callable[[str, str, str], NodeBuilder | None]
 """From registration id, instance name and path to the builder that takes the node's place."""
@@ -59,12 +63,16 @@ Substitute = Callable[[str, str, str], NodeBuilder | None]
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a node is built."""
+    """In which tree a node is built."""
 
     subtree: Subtree
     chain: tuple[str, ...]
     """IDs of the trees from the main one down to this one."""
-    depth: int
+
+    @cached_property
+    def path_start(self) -> str:
+        """What the paths of all its nodes begin with."""
+        return f"{self.subtree.instance_name}/" if len(self.chain) > 1 else ""
 
 
 @dataclass
@@ -95,7 +103,8 @@ class TreeBuilder:
         """
         if node_count(self.trees, tree_id) > MAX_NODES:
             raise _too_large(self.trees[tree_id].element)
-        root = self._tree(self.trees[tree_id], blackboard, "", None)
+        sys.setrecursionlimit(max(FRAMES, sys.getrecursionlimit()))
+        root = self._tree(self.trees[tree_id], blackboard, "", (), 1)
         if self._problems or root is None:
             raise LoadError(self._problems)
         return root
@@ -125,7 +134,7 @@ class TreeBuilder:
         """
         self._uid = last_uid
         self._paths = set(instance_names)
-        node = self._node(element, _Place(subtree, chain, depth))
+        node = self._node(element, _Place(subtree, chain), depth)
         if self._problems or node is None:
             raise LoadError(self._problems)
         return node
@@ -160,63 +169,80 @@ class TreeBuilder:
         return self._uid
 
     def _tree(
-        self, definition: TreeDefinition, board: Blackboard, path: str, outer: _Place | None
+        self,
+        definition: TreeDefinition,
+        board: Blackboard,
+        path: str,
+        chain: tuple[str, ...],
+        depth: int,
     ) -> TreeNode | None:
         subtree = Subtree(path, definition.id, board, definition=definition.element)
         self.subtrees.append(subtree)
-        chain, depth = (outer.chain, outer.depth) if outer is not None else ((), 0)
-        place = _Place(subtree, (*chain, definition.id), depth + 1)
-        return self._node(definition.element.children[0], place)
+        place = _Place(subtree, (*chain, definition.id))
+        return self._node(definition.element.children[0], place, depth)
 
-    def _node(self, element: Element, place: _Place) -> TreeNode | None:
-        subtree = place.subtree
+    def _node(self, element: Element, place: _Place, depth: int) -> TreeNode | None:
+        subtree, children = place.subtree, element.children
         type_id = str(resolve_type(element))
-        self._uid += 1
-        uid = self._uid
+        self._uid = uid = self._uid + 1
         if uid > MAX_NODES:
             raise _too_large(element)
-        any_name = self.runtime.quirks.names_unchecked
-        given = element.get("name")
-        name = type_id if given is None or (given == "" and not any_name) else given
-        label = name if name != type_id else f"{name}::{uid}"
-        path = f"{subtree.instance_name}/{label}" if len(place.chain) > 1 else label
-        shared = self._names.get(name)  # many nodes are named alike
-        if shared is None:
-            shared = self._names[name] = NodeName(name)
-        name = shared
-        if place.depth > MAX_DEPTH:
+        given = element.attributes.get("name", type_id)
+        name = self._names.get(given) or self._new_name(given, type_id)
+        path = place.path_start + (name if name != type_id else f"{name}::{uid}")
+        if depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
         config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid, element=element)
-        if element.attributes:
+        if not IS_CONDITION.isdisjoint(element.attributes):
             self._conditions(element, config)
         try:
             if element.tag == "SubTree":
-                return self._subtree(element, name, config, place)
+                return self._subtree(element, name, config, place, depth)
             node = self._registered(element, name, config)
         except BehaviorTreeError as error:
             self._add(element, path, str(error), "")
             node = None
         if node is not None:
             subtree.nodes.append(node)
-            if element.children and not isinstance(node, ControlNode | DecoratorNode):
-                self._uid += _count_below(element)  # a leaf stands in for all of them
-                return node
-        if element.children:
-            below = _Place(subtree, place.chain, place.depth + 1)
-            add = _adder(node)
-            for child_element in element.children:
-                child = self._node(child_element, below)
-                if child is not None:
-                    add(child)
+        if children:
+            self._children(children, node, place, depth + 1)
         return node
+
+    def _children(
+        self, elements: Sequence[Element], parent: TreeNode | None, place: _Place, depth: int
+    ) -> None:
+        """Build the nodes below one; below one that could not be made to find all problems."""
+        add: Callable[[TreeNode], object] = id  # to nobody
+        node: Any = parent
+        kinds = type(node).__mro__  # isinstance of an abstract class takes longer than a node
+        if ControlNode in kinds:
+            add = node.add_child
+        elif DecoratorNode in kinds:
+            if SubTreeNode not in kinds:
+                add = node.set_child
+        elif parent is not None:  # a leaf stands in for all of them
+            self._uid += sum(1 + _count_below(element) for element in elements)
+            return
+        for element in elements:
+            child = self._node(element, place, depth)
+            if child is not None:
+                add(child)
+
+    def _new_name(self, given: str, type_id: str) -> NodeName:
+        """Name of a node, kept since many are named alike; one that is empty means its type."""
+        text = given if given or self.runtime.quirks.names_unchecked else type_id
+        name = self._names[text] = NodeName(text)
+        return name
 
     def _registered(self, element: Element, name: str, config: NodeConfig) -> TreeNode:
         type_id = config.registration_id
         manifest = self.manifests[type_id]
-        config.ports = manifest.ports
-        self._ports(element, manifest, config)
-        builder = self._builder(type_id, name, config)
+        if manifest.ports or element.attributes:
+            self._ports(element, manifest, config)
+        builder = self.builders[type_id]
+        if self.substitute is not None:
+            builder = self.substitute(type_id, name, config.path) or builder
         try:
             return builder(name, config)
         except BehaviorTreeError:
@@ -224,50 +250,37 @@ class TreeBuilder:
         except Exception as error:
             raise LogicError(f"cannot make a {type_id}: {type(error).__name__}: {error}") from error
 
-    def _builder(self, type_id: str, name: str, config: NodeConfig) -> NodeBuilder:
-        other = self.substitute(type_id, name, config.path) if self.substitute else None
-        return other or self.builders[type_id]
-
     # -- ports ----------------------------------------------------------------------------------
 
     def _ports(self, element: Element, manifest: TreeNodeManifest, config: NodeConfig) -> None:
-        if not (manifest.ports or element.attributes):
-            return
-        any_name = self.runtime.quirks.names_unchecked
-        ports, texts, others = manifest.ports, {}, {}
+        quirks, ports = self.runtime.quirks, manifest.ports
+        given: dict[str, str] = {}
         for name, text in element.attributes.items():
-            if name in ports or is_port_attribute(name, any_name=any_name):
-                texts[name] = text
+            if name in ports:
+                given[name] = text
+            elif is_port_attribute(name, any_name=quirks.names_unchecked):
+                given[name] = text  # the description of the node type lacks it
+                ports = {**ports, name: PortInfo(name, PortDirection.INPUT)}
             elif name not in RESERVED_ATTRIBUTES:
-                others[name] = text
-        if others:
-            config.other_attributes = others
-        if texts:
-            config.given_ports = dict(texts)
+                config.other_attributes[name] = text
+        texts = {**given}
         for name, text in manifest.default_texts.items():
             texts.setdefault(name, text)
-        if not texts:
-            return
-        config.input_ports = {
-            name: text
-            for name, text in texts.items()
-            if ports[name].direction is not PortDirection.OUTPUT
-        }
-        config.output_ports = {
-            name: text
-            for name, text in texts.items()
-            if ports[name].direction is not PortDirection.INPUT
-        }
+        config.ports, config.given_ports = ports, given
+        if manifest.only_inputs:
+            config.input_ports = texts
+        else:
+            config.input_ports = _without(PortDirection.OUTPUT, texts, ports)
+            config.output_ports = _without(PortDirection.INPUT, texts, ports)
         order = list(texts)
-        if self.runtime.quirks.exact_values:  # upstream's, which counts if two ports share a key
-            order.sort(key=list(manifest.ports).index, reverse=True)
+        if quirks.exact_values:  # upstream's, which counts if two ports share a key
+            order.sort(key=list(ports).index, reverse=True)
         for name in order:
-            port = ports[name]
             key = pointer_key(texts[name], name)
             if key is not None:
                 # Upstream's update watchers declare BT::Any, other untyped ports AnyTypeAllowed.
                 watched = manifest.builtin and name == "entry"
-                self._entry(element, key, port, config, opaque=watched)
+                self._entry(element, key, ports[name], config, opaque=watched)
 
     def _entry(
         self,
@@ -288,8 +301,6 @@ class TreeBuilder:
             self._add(element, config.path, message, remedy, port.name)
 
     def _conditions(self, element: Element, config: NodeConfig) -> None:
-        if _CONDITIONS.isdisjoint(element.attributes):
-            return
         texts = {
             name: element.attributes[name]
             for name in CONDITION_ATTRIBUTES
@@ -298,34 +309,13 @@ class TreeBuilder:
         config.condition_attributes = texts
         same = (id(config.blackboard), *texts.items())
         if same not in self._shared:
-            self._shared[same] = self._bound_conditions(texts, config.blackboard)
+            self._shared[same] = Conditions(texts, config.blackboard, self.runtime.quirks)
         config.conditions = self._shared[same]
-
-    def _bound_conditions(self, texts: dict[str, str], board: Blackboard) -> Conditions:
-        quirks = self.runtime.quirks
-
-        def script(name: str) -> Script:
-            return compile_script(texts[name], quirks)
-
-        def runs(*names: str) -> tuple[Callable[[], Any], ...]:
-            return tuple(script(name).bind_run(board) for name in names if name in texts)
-
-        return Conditions(
-            tests=tuple(
-                (script(name).bind_test(board), status, texts[name])
-                for name, status in _BEFORE
-                if name in texts
-            ),
-            test_while=script("_while").bind_test(board) if "_while" in texts else None,
-            on_halted=next(iter(runs("_onHalted")), None),
-            after_success=runs("_onSuccess", "_post"),
-            after_failure=runs("_onFailure", "_post"),
-        )
 
     # -- subtrees -------------------------------------------------------------------------------
 
     def _subtree(
-        self, element: Element, name: str, config: NodeConfig, place: _Place
+        self, element: Element, name: str, config: NodeConfig, place: _Place, depth: int
     ) -> TreeNode | None:
         tree_id = config.registration_id
         definition = self.trees.get(tree_id)
@@ -364,7 +354,7 @@ class TreeBuilder:
             return node
         node = stand_in = SubTreeNode(name, config, tree_id)
         place.subtree.nodes.append(node)
-        child = self._tree(definition, board, path, place)
+        child = self._tree(definition, board, path, place.chain, depth + 1)
         if child is not None:
             stand_in.set_child(child)
         return node
@@ -418,14 +408,12 @@ def _too_large(element: Element) -> LoadError:
     return LoadError([element.problem(message, "split it into several trees")])
 
 
+def _without(
+    direction: PortDirection, texts: dict[str, str], ports: Mapping[str, PortInfo]
+) -> dict[str, str]:
+    """Texts of the ports of all other directions."""
+    return {name: text for name, text in texts.items() if ports[name].direction is not direction}
+
+
 def _count_below(element: Element) -> int:
     return sum(1 + _count_below(child) for child in element.children)
-
-
-def _adder(parent: TreeNode | None) -> Callable[[TreeNode], object]:
-    """What gives a child to a node."""
-    if isinstance(parent, ControlNode):
-        return parent.add_child
-    if isinstance(parent, DecoratorNode) and parent.node_type is not NodeType.SUBTREE:
-        return parent.set_child
-    return id  # to nobody

@@ -11,7 +11,8 @@ from __future__ import annotations
 import bisect
 import contextlib
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from xml.parsers import expat
 
@@ -57,9 +58,9 @@ class Element:
     """Byte at which its ``<`` stands."""
     line: int
     column: int
-    children: list[Element] = field(default_factory=list)
+    children: Sequence[Element] = ()
     text: str = ""
-    """Character data directly inside."""
+    """Character data directly inside, without pieces that are blank."""
     close: int = 0
     """Byte at which its end tag stands; if it closes itself, the byte behind it."""
 
@@ -100,6 +101,8 @@ class Element:
 _TAG_NAME = re.compile(rb"<[^\s/>]+")
 _ATTRIBUTE = re.compile(rb"""\s+([^\s=<>/]+)\s*=\s*("[^"]*"|'[^']*')""")
 _BREAK = re.compile(rb"[\r\n\t]")
+_QUOTED_BREAK = re.compile(rb"""=\s*(?:"[^"<\r\n\t]*+[\r\n\t]|'[^'<\r\n\t]*+[\r\n\t])""")
+"""Found in every document of which an attribute has a line break or a tab, and in few others."""
 _LINE_BREAKS = ((b"\r\n", b"\n"), (b"\r", b"\n"), (b"\n", b"&#10;"), (b"\t", b"&#9;"))
 
 
@@ -134,9 +137,10 @@ class _Reader:
     def __init__(self, source: Source, encoding: str | None, most: int) -> None:
         self.source = source
         self._most = most
+        self._has_breaks = _QUOTED_BREAK.search(source.data) is not None
         self.root: Element | None = None
         self._open: list[Element] = []
-        self._texts: list[list[str]] = []
+        self._texts: dict[Element, list[str]] = {}
         self.parser = expat.ParserCreate(encoding)
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -144,39 +148,45 @@ class _Reader:
         self.parser.CharacterDataHandler = self._characters
         self.parser.StartDoctypeDeclHandler = self._doctype
 
+    def read(self) -> None:
+        """Parse the whole document."""
+        self.parser.Parse(self.source.data, True)
+        for element, pieces in self._texts.items():
+            element.text = "".join(pieces)
+
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        parser = self.parser
+        parser, source, around = self.parser, self.source, self._open
         element = Element(
             tag,
             attributes,
-            self.source,
+            source,
             parser.CurrentByteIndex,
             parser.CurrentLineNumber,
             parser.CurrentColumnNumber + 1,
         )
-        if attributes and " " in "".join(attributes.values()):
+        if self._has_breaks and attributes and " " in "".join(attributes.values()):
             _keep_line_breaks(element)
-        self.source.elements += 1
-        if self.source.elements > self._most:
+        source.elements += 1
+        if source.elements > self._most:
             message = f"the documents have more than {MAX_ELEMENTS} elements"
             raise LoadError([element.problem(message, "load them one by one, or split them")])
-        if len(self._open) >= MAX_DEPTH:
+        if len(around) >= MAX_DEPTH:
             message = f"Maximum XML nesting depth exceeded (limit: {MAX_DEPTH})"
             raise LoadError([element.problem(message, "move parts into SubTrees")])
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
+        if not around:
             self.root = element
-        self._open.append(element)
-        self._texts.append([])
+        elif around[-1].children:
+            around[-1].children.append(element)  # type: ignore[attr-defined]
+        else:
+            around[-1].children = [element]
+        around.append(element)
 
     def _end(self, tag: str) -> None:
-        element = self._open.pop()
-        element.close = self.parser.CurrentByteIndex
-        element.text = "".join(self._texts.pop())
+        self._open.pop().close = self.parser.CurrentByteIndex
 
     def _characters(self, text: str) -> None:
-        self._texts[-1].append(text)
+        if not text.isspace():
+            self._texts.setdefault(self._open[-1], []).append(text)
 
     def _doctype(self, *_: object) -> None:
         parser = self.parser
@@ -210,7 +220,7 @@ def parse_xml(
     """
     reader = _Reader(Source(file, data), encoding, most)
     try:
-        reader.parser.Parse(data, True)
+        reader.read()
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise LoadError([_syntax_problem(reader.source, encoding, error)]) from None
     if reader.root is None:

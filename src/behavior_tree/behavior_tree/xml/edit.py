@@ -15,6 +15,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.xml.document import Element, parse_xml
@@ -256,7 +257,8 @@ class XmlEditor:
         if found is not None:
             start, end = found.span(4)
             quote = self._data[start : start + 1]
-            self._splice(start + 1, end - 1, _escaped(value, quote))
+            raw = self._data[start + 1 : end - 1]
+            self._splice(start + 1, end - 1, _respelled(raw, value, quote))
             return
         tag = self._start_tag(element)
         *_, last = [None, *_ONE_ATTRIBUTE.finditer(self._data, tag.start(2), tag.end(2))]
@@ -308,7 +310,8 @@ class XmlEditor:
                 continue
             new = rewrite.attributes[name]
             if new is not None:
-                text += _attribute_text(space, new, quote, found.group(3))
+                value = _respelled(found.group(4)[1:-1], new[1], quote)
+                text += space + new[0].encode() + found.group(3) + quote + value + quote
         for pair in rewrite.added.items():
             text += _attribute_text(space, pair, quote)
         yield _Splice(start.start(1), self._data[start.start(1) : start.end(2)], text)
@@ -488,11 +491,9 @@ def _shifted_lines(text: bytes, old: bytes, new: bytes, newline: bytes) -> bytes
     return newline.join(moved)
 
 
-def _attribute_text(
-    space: bytes, pair: tuple[str, str], quote: bytes, equals: bytes = b"="
-) -> bytes:
+def _attribute_text(space: bytes, pair: tuple[str, str], quote: bytes) -> bytes:
     name, value = pair
-    return space + name.encode() + equals + quote + _escaped(value, quote) + quote
+    return space + name.encode() + b"=" + quote + _escaped(value, quote) + quote
 
 
 def _without(parent: Address, gone: Address) -> Address:
@@ -515,3 +516,33 @@ def _escaped(value: str, quote: bytes) -> bytes:
     text = text.replace("\n", "&#10;").replace("\r", "&#13;").replace("\t", "&#9;")
     name = "&quot;" if quote == b'"' else "&apos;"
     return text.replace(quote.decode(), name).encode()
+
+
+_UNIT = re.compile(r"&(?:#x([0-9a-fA-F]+)|#([0-9]+)|(\w+));|\r\n?|.", re.S)
+_ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+_MOST_WORDS = 1000
+"""Longer values are written anew: comparing takes the square of it."""
+
+
+def _respelled(raw: bytes, value: str, quote: bytes) -> bytes:
+    """A value, spelled as the old one where they agree, line breaks and entities included."""
+    old: list[tuple[str, str]] = []  # words, and how they are written
+    for unit in _UNIT.finditer(raw.decode()):
+        written, (hexadecimal, decimal, entity) = unit[0], unit.groups()
+        code = int(hexadecimal, 16) if hexadecimal else int(decimal or 0)
+        plain = "\n" if written[0] == "\r" else _ENTITIES[entity] if entity else written
+        plain = chr(code) if code else plain
+        if old and plain.isalnum() and old[-1][0].isalnum():
+            plain, written = old[-1][0] + plain, old.pop()[1] + written
+        old.append((plain, written))
+    new = re.findall(r"[^\W_]+|[\W_]", value)
+    if max(len(old), len(new)) > _MOST_WORDS:
+        return _escaped(value, quote)
+    words = [plain for plain, _ in old]
+    text = b""
+    for change, i, j, first, last in SequenceMatcher(None, words, new, False).get_opcodes():
+        if change == "equal":
+            text += "".join(written for _, written in old[i:j]).encode()
+        else:
+            text += _escaped("".join(new[first:last]), quote)
+    return text

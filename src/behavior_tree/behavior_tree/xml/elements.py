@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from behavior_tree.blackboard.conversion import is_true
 from behavior_tree.blackboard.ports import RESERVED_ATTRIBUTES, is_port_attribute
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
@@ -12,7 +13,9 @@ from behavior_tree.xml.document import Element
 __all__ = [
     "CONDITION_ATTRIBUTES",
     "EXPLICIT_TAGS",
+    "IS_CONDITION",
     "Place",
+    "autoremaps",
     "below",
     "node_path",
     "path_of",
@@ -20,6 +23,7 @@ __all__ = [
     "subtree_ports",
     "subtree_uses",
     "subtrees_below",
+    "with_paths",
 ]
 
 EXPLICIT_TAGS = ("Action", "Condition", "Control", "Decorator")
@@ -27,13 +31,14 @@ CONDITION_ATTRIBUTES = (
     *("_failureIf", "_successIf", "_skipIf", "_while"),
     *("_onHalted", "_onFailure", "_onSuccess", "_post"),
 )
+IS_CONDITION = frozenset(CONDITION_ATTRIBUTES)
+_NAMED_BY_ID = frozenset((*EXPLICIT_TAGS, "SubTree"))
 
 
 def resolve_type(element: Element) -> str | None:
     """Registration ID that an element names; None if the ID is missing."""
-    if element.tag in EXPLICIT_TAGS or element.tag == "SubTree":
-        return element.get("ID") or None
-    return element.tag
+    tag = element.tag
+    return (element.attributes.get("ID") or None) if tag in _NAMED_BY_ID else tag
 
 
 def below(element: Element) -> Iterator[Element]:
@@ -43,6 +48,15 @@ def below(element: Element) -> Iterator[Element]:
         each = stack.pop()
         yield each
         stack.extend(reversed(each.children))
+
+
+def with_paths(element: Element, path: str) -> Iterator[tuple[Element, str]]:
+    """An element of this path and all inside it, with their paths, in the order of the document."""
+    stack = [(element, path)]
+    while stack:
+        element, path = stack.pop()
+        yield element, path
+        stack += [(child, node_path(path, child)) for child in reversed(element.children)]
 
 
 def node_path(parent_path: str, element: Element) -> str:
@@ -62,6 +76,11 @@ def subtree_ports(element: Element, *, any_name: bool = False) -> dict[str, str]
         and not name.startswith("_")
         and (not any_name or is_port_attribute(name, any_name=True))
     }
+
+
+def autoremaps(element: Element) -> bool:
+    """True for a ``<SubTree>`` that connects entries of the same name by itself."""
+    return is_true(element.get("_autoremap"))
 
 
 def subtree_uses(element: Element, path: str) -> Iterator[tuple[Element, str]]:

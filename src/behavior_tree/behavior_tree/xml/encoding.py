@@ -64,9 +64,9 @@ def encoding_mistake(data: bytes, encoding: str | None = None) -> EncodingMistak
     except LookupError:
         return EncodingMistake(f"the encoding '{name}' is unknown", "save the file as UTF-8")
     except UnicodeDecodeError as error:
-        told = "" if encoding or marked or _DECLARED.match(data) else ", and none is declared"
+        undeclared = "" if encoding or marked or _DECLARED.match(data) else ", and none is declared"
         return EncodingMistake(
-            f"byte 0x{data[error.start]:02X} is no {name}{told}",
+            f"byte 0x{data[error.start]:02X} is no {name}{undeclared}",
             'save the file as UTF-8, or declare its encoding: <?xml version="1.0" encoding="..."?>',
             error.start,
         )

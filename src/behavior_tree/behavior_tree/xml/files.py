@@ -48,6 +48,8 @@ def _replace(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut may leave the new name with no content
         mode = path.stat().st_mode if path.exists() else 0o644
         Path(name).chmod(mode & 0o7777)
         Path(name).replace(path)

@@ -17,7 +17,7 @@ from behavior_tree.blackboard.ports import PortInfo, pointer_key
 from behavior_tree.errors import XmlProblem
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import node_path, resolve_type, subtree_ports
+from behavior_tree.xml.elements import autoremaps, node_path, resolve_type, subtree_ports
 from behavior_tree.xml.loader import SubTreePort, TreeDefinition
 
 __all__ = ["KeyTypes", "type_conflict", "types_agree"]
@@ -137,7 +137,7 @@ class KeyTypes:
             if port.name not in ports and port.default is not None:
                 ports[port.name] = port.default
         inner = _Scope(scope)
-        inner.autoremap = element.get("_autoremap") in ("1", "true", "True", "TRUE")
+        inner.autoremap = autoremaps(element)
         for name, text in ports.items():
             key = pointer_key(text, name)
             if key is None or text == "=":

@@ -144,8 +144,10 @@ class Loader:
         check_format: bool = True,
         check_names: bool = True,
         share: PackageShare = package_share,
+        read: Callable[[Path], bytes] = read_document,
     ) -> None:
         self._auto_id = auto_id
+        self._read_document = read
         self._check_format = check_format
         self._check_names = check_names
         self._share = share
@@ -179,7 +181,7 @@ class Loader:
         if include is not None and not self._may_include(identity, include):
             return _Definitions()
         try:
-            data = read_document(path)
+            data = self._read_document(path)
         except (OSError, ValueError) as error:
             self._unreadable(path, include, error)
             return _Definitions()

@@ -9,22 +9,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeType
+from behavior_tree.blackboard.conversion import is_true
 from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.errors import XmlProblem
 from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.nodes.decider import DECIDER_NODES
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import node_path, resolve_type
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = ["network_problems", "network_warnings"]
+__all__ = ["network_problems", "network_warnings", "takes_no_time"]
 
 _PARENTS = {"Case": "Decider", "Rd": "RLDS", "State": "StateMachine", "Transition": "State"}
 _CHILDREN = {"Decider": "Case", "RLDS": "Rd", "StateMachine": "State"}
 _CONDITIONS = {"Case": ("if",), "Rd": ("runnable", "enterable")}
 _KEEPS_LOCKS = ("Case", "Rd", "StateMachine")
 _INSTANT = ("AlwaysSuccess", "AlwaysFailure", "Script", "SetBlackboard", "UnsetBlackboard")
-_INSTANT_ROLES = ("Lock", "WriteContext")
+_INSTANT_ROLES = ("Lock", "WriteContext", "Goto", "Checkpoint")
 _REACTIVE = ("ReactiveSequence", "ReactiveFallback", "WhileDoElse")
 
 
@@ -70,7 +72,7 @@ class _Networks:
         """One element."""
         type_id = resolve_type(element) or element.tag
         manifest = self.manifests.get(type_id) if element.tag != "SubTree" else None
-        role = manifest.role if manifest is not None else ""
+        role = manifest.role if manifest is not None and _decides(manifest) else ""
         return _Node(element, node_path(path, element), role, type_id, above)
 
     def children(self, node: _Node) -> list[_Node]:
@@ -204,20 +206,20 @@ class _Networks:
         if manifest is None or node.element.tag == "SubTree":
             return False
         if node.element.children:
-            stock = manifest.builtin or bool(node.role)
+            stock = manifest.builtin or bool(manifest.role)
             passes = stock and node.type_id not in ("Delay", "RunFor")
             return passes and all(self._instant(child) for child in self.children(node))
         return (
             manifest.type is NodeType.CONDITION
             or node.type_id in _INSTANT
-            or node.role in _INSTANT_ROLES
+            or manifest.role in _INSTANT_ROLES
         )
 
     # -- locks ----------------------------------------------------------------------------------
 
     def _lock(self, node: _Node) -> None:
         wanted = node.element.get("node") or ""
-        if pointer_key(wanted, "node") is not None or node.element.get("set") not in _TRUE:
+        if pointer_key(wanted, "node") is not None or not is_true(node.element.get("set")):
             return
         locked = self._locked(node, wanted)
         if locked is None:
@@ -225,7 +227,7 @@ class _Networks:
         others = self.nodes(locked.element, locked.path, locked)
         released = any(
             other.role == "Lock"
-            and other.element.get("set") not in _TRUE
+            and not is_true(other.element.get("set"))
             and self._same(self._locked(other, other.element.get("node") or ""), locked)
             for other in others
         )
@@ -272,9 +274,6 @@ class _Networks:
                 return
 
 
-_TRUE = ("true", "True", "TRUE", "1")
-
-
 def network_problems(
     definition: TreeDefinition, manifests: Mapping[str, TreeNodeManifest]
 ) -> list[XmlProblem]:
@@ -319,9 +318,15 @@ def network_warnings(
     return networks.problems
 
 
+def takes_no_time(element: Element, manifests: Mapping[str, TreeNodeManifest]) -> bool:
+    """True if an element and all below surely end in one tick."""
+    networks = _Networks(manifests)
+    return networks._instant(networks.node(element, "", None))
+
+
 def _used(definition: TreeDefinition, manifests: Mapping[str, TreeNodeManifest]) -> bool:
     """True if a tree has any node of a network."""
-    roles = {type_id for type_id, manifest in manifests.items() if manifest.role}
+    roles = {type_id for type_id, manifest in manifests.items() if _decides(manifest)}
     stack = [definition.element] if roles else []
     while stack:
         element = stack.pop()
@@ -331,8 +336,13 @@ def _used(definition: TreeDefinition, manifests: Mapping[str, TreeNodeManifest])
     return False
 
 
+def _decides(manifest: TreeNodeManifest) -> bool:
+    """True for a node of decider networks."""
+    return manifest.role in DECIDER_NODES
+
+
 def _locks(node: _Node) -> bool:
-    return node.role == "Atomic" or (node.role == "Lock" and node.element.get("set") in _TRUE)
+    return node.role == "Atomic" or (node.role == "Lock" and is_true(node.element.get("set")))
 
 
 def _decides_anew(node: _Node) -> bool:

@@ -54,16 +54,17 @@ def recursion_problems(trees: Mapping[str, TreeDefinition]) -> list[XmlProblem]:
 def node_count(trees: Mapping[str, TreeDefinition], tree_id: str) -> int:
     """Nodes of a tree, SubTrees included; a tree inside itself counts as nothing."""
     counts: dict[str, int] = {}
+    known: dict[str, tuple[int, list[str]]] = {}
     stack = [tree_id]
     while stack:
         tree = stack[-1]
-        own, uses = _own_nodes(trees[tree].element)
-        uses = [use for use in uses if use in trees]
-        if tree not in counts:
-            counts[tree] = 0
-            stack.extend(use for use in set(uses) if use not in counts)
+        if tree not in known:
+            own, uses = _own_nodes(trees[tree].element)
+            known[tree] = own, [use for use in uses if use in trees]
+            stack.extend(use for use in set(known[tree][1]) if use not in known)
         else:
-            counts[stack.pop()] = own + sum(counts[use] for use in uses)
+            own, uses = known[stack.pop()]
+            counts[tree] = own + sum(counts.get(use, 0) for use in uses)
     return counts[tree_id]
 
 

@@ -20,15 +20,19 @@ from behavior_tree.blackboard.ports import (
 )
 from behavior_tree.errors import ConversionError, ScriptError, XmlProblem
 from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.nodes.authoring import AUTHORING_NODES
 from behavior_tree.nodes.decider import DECIDER_NODES
 from behavior_tree.quirks import Quirks
-from behavior_tree.script import compile_script
+from behavior_tree.script import check_script
 from behavior_tree.shown_text import shorten
+from behavior_tree.xml.concurrency import concurrency_problems
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import (
     CONDITION_ATTRIBUTES,
     EXPLICIT_TAGS,
+    IS_CONDITION,
     Place,
+    autoremaps,
     path_of,
     resolve_type,
 )
@@ -67,11 +71,15 @@ class Validator:
     """What BehaviorTree.CPP takes, though hardly as meant; errors if ``strict``."""
     faulty: set[Element] = field(default_factory=set)
     """Elements with problems, of all trees so far."""
+    _good_tags: set[str] = field(default_factory=lambda: {*EXPLICIT_TAGS, "SubTree"})
     _suggested: int = 0
+    _with_roles: bool = False
+    """True if the tree has nodes that play a part among others."""
 
     def check(self, definition: TreeDefinition) -> list[XmlProblem]:
         """All errors of one tree; what is only odd comes to `warnings`."""
         self._problems: list[XmlProblem] = []
+        self._with_roles = False
         element, tree_id = definition.element, definition.id
         self._tree = label = definition.label
         if tree_id in self.manifests:
@@ -94,8 +102,9 @@ class Validator:
             self._node(child, None)
         if not (self.structure_only or self.quirks.names_unchecked):
             self._problems.extend(duplicate_paths(definition))
-        if not self.structure_only:
+        if self._with_roles and not self.structure_only:
             self._problems.extend(network_problems(definition, self.manifests))
+            self._problems.extend(concurrency_problems(definition, self.manifests))
         return self._problems
 
     # -- nodes ----------------------------------------------------------------------------------
@@ -103,9 +112,10 @@ class Validator:
     def _node(self, element: Element, above: Place | None) -> None:
         type_id = resolve_type(element)
         place: Place = (element, above)
-        self._name(element, place)
-        if not self.structure_only:
-            self._conditions(element, place)
+        if element.tag not in self._good_tags:
+            self._tag(element, place)
+        if element.attributes:
+            self._common_attributes(element, place)
         if type_id is None:
             self._add(
                 element,
@@ -125,6 +135,8 @@ class Validator:
         if manifest is None:
             self._unknown(element, type_id, place)
             return
+        if manifest.role:
+            self._with_roles = True
         if element.tag in EXPLICIT_TAGS:
             if element.tag != manifest.type.tag and not self.quirks.explicit_category_unchecked:
                 self._warn(
@@ -141,8 +153,9 @@ class Validator:
                 'use name="..." to name a node',
                 "ID",
             )
-        self._children(element, manifest, place)
-        if not self.structure_only:
+        if element.children or manifest.min_children:
+            self._children(element, manifest, place)
+        if (element.attributes or manifest.required_ports) and not self.structure_only:
             self._ports(element, manifest, place)
 
     def _unknown(self, element: Element, type_id: str, place: Place) -> None:
@@ -152,6 +165,8 @@ class Validator:
             remedy = "its <TreeNodesModel> only describes it: register it before loading the tree"
         elif type_id in DECIDER_NODES:
             remedy = "call behavior_tree.decider.register_decider_nodes(factory) before loading"
+        elif type_id in AUTHORING_NODES:
+            remedy = "call behavior_tree.authoring.register_authoring_nodes(factory) before loading"
         else:
             near = self._nearest(type_id, self.manifests)
             remedy = near or "register it before loading the tree"
@@ -193,16 +208,16 @@ class Validator:
     # -- ports ----------------------------------------------------------------------------------
 
     def _ports(self, element: Element, manifest: TreeNodeManifest, place: Place) -> None:
+        ports = manifest.ports
         for name, text in element.attributes.items():
-            port = manifest.ports.get(name)
-            if port is not None:
-                self._port(element, manifest, port, text, place)
+            if name in ports:
+                self._port(element, manifest, ports[name], text, place)
             elif is_port_attribute(name, any_name=self.quirks.names_unchecked):
                 self._undeclared(element, manifest, name, place)
         if self.quirks.missing_ports_at_tick:
             return
-        for port in manifest.ports.values():
-            if port.required and port.name not in element.attributes:
+        for port in manifest.required_ports:
+            if port.name not in element.attributes:
                 self._add(
                     element,
                     place,
@@ -214,9 +229,9 @@ class Validator:
         self, element: Element, manifest: TreeNodeManifest, name: str, place: Place
     ) -> None:
         known = ", ".join(manifest.ports) or "none"
-        described = not manifest.builtin and manifest.registration_id in self.node_models
-        source = ", as its <TreeNodesModel> says" if described else ""
-        self._add(
+        source = ", as its <TreeNodesModel> says" if manifest.described else ""
+        report = self._warn if manifest.described else self._add
+        report(
             element,
             place,
             f"a port with name [{shorten(name)}] is found in the XML but not in the "
@@ -231,12 +246,12 @@ class Validator:
         if self.quirks.names_unchecked:  # upstream wants the braces at the very ends here
             if len(text) >= 3 and text[0] == "{" and text[-1] == "}":
                 return
-        elif pointer_key(text, port.name) is not None:
+        elif ("{" in text or text == "=") and pointer_key(text, port.name) is not None:
             return
         if port.direction is PortDirection.OUTPUT and not self.quirks.missing_ports_at_tick:
             if text or manifest.builtin:  # editors write the empty one for what is not connected
-                tell = self._add if manifest.builtin else self._warn
-                tell(
+                report = self._add if manifest.builtin else self._warn
+                report(
                     element,
                     place,
                     f'output port [{port.name}] has the literal value "{shorten(text)}", the node '
@@ -267,31 +282,22 @@ class Validator:
 
     # -- attributes of all nodes ----------------------------------------------------------------
 
-    def _name(self, element: Element, place: Place) -> None:
-        name = None if self.quirks.names_unchecked else element.get("name")
-        if name is not None and _CONTROL.search(name):
-            self._add(
-                element,
-                place,
-                f"Instance name {shorten(name)!r} contains an invalid control character",
-                "",
-                "name",
-            )
-        if (
-            element.tag not in EXPLICIT_TAGS
-            and element.tag != "SubTree"
-            and forbidden_character(element.tag)
-            and (self.strict or element.tag not in self.manifests)
-        ):
-            self._add(element, place, str(model_name_mistake(element.tag)), "rename the node type")
+    def _tag(self, element: Element, place: Place) -> None:
+        tag = element.tag
+        if forbidden_character(tag) and (self.strict or tag not in self.manifests):
+            self._add(element, place, str(model_name_mistake(tag)), "rename the node type")
+        else:
+            self._good_tags.add(tag)
 
-    def _conditions(self, element: Element, place: Place) -> None:
+    def _common_attributes(self, element: Element, place: Place) -> None:
         for name, text in element.attributes.items():
-            if name in CONDITION_ATTRIBUTES:
+            if name == "name":
+                self._name(element, text, place)
+            elif name[0] != "_" or name == "_autoremap" or self.structure_only:
+                continue
+            elif name in IS_CONDITION:
                 self._script(element, name, text, place)
-            elif (
-                name.startswith("_") and name.lower() in _KNOWN_UNDERSCORE and name != "_autoremap"
-            ):
+            elif name.lower() in _KNOWN_UNDERSCORE:
                 self._add(
                     element,
                     place,
@@ -300,9 +306,19 @@ class Validator:
                     name,
                 )
 
+    def _name(self, element: Element, name: str, place: Place) -> None:
+        if _CONTROL.search(name) and not self.quirks.names_unchecked:
+            self._add(
+                element,
+                place,
+                f"Instance name {shorten(name)!r} contains an invalid control character",
+                "",
+                "name",
+            )
+
     def _script(self, element: Element, attribute: str, source: str, place: Place) -> None:
         try:
-            compile_script(source, self.quirks)
+            check_script(source, self.quirks)
         except ScriptError as error:
             self._add(element, place, f"in [{attribute}]: {error}", "", attribute)
 
@@ -352,7 +368,7 @@ class Validator:
                 )
 
     def _model_ports(self, element: Element, tree_id: str, place: Place) -> None:
-        if element.get("_autoremap") in ("1", "true", "True", "TRUE"):
+        if autoremaps(element):
             return
         for port in self.models.get(tree_id, {}).values():
             optional = port.direction == "output" and not self.quirks.subtree_outputs_mandatory

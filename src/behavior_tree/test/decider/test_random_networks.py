@@ -16,6 +16,7 @@ def test_whatever_happens_enters_equal_exits_and_the_path_is_one(block):
     assert sum(live(seed) for seed in range(block * 30, (block + 1) * 30)) > 20
 
 
+@pytest.mark.slow
 def test_random_networks_go_on_after_a_restart():
     assert sum(lives_on(seed) for seed in range(20)) > 15
 

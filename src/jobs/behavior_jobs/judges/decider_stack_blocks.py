@@ -102,4 +102,9 @@ class FourDisturbances:
         return put(item.name, place, self._random, cause.format(colour(item.name)), held=item.held)
 
 
-MISSION = replace(stack_blocks.MISSION, name="decider_stack_blocks", disturbances=FourDisturbances)
+MISSION = replace(
+    stack_blocks.MISSION,
+    name="decider_stack_blocks",
+    disturbances=FourDisturbances,
+    fastest=2.0,
+)

@@ -42,7 +42,7 @@ from behavior_sim.navigation.path_planner import Mode, Reason
 from behavior_sim.navigation.recording import Event, Moment, Obstacle, RouteTaken, note
 from behavior_sim.trials import RunningStack
 
-DISTURB = "/simulation/disturb_navigation"
+DISTURB = "simulation/disturb_navigation"
 _SETTLE = 1.0
 """[s] of simulated time after the mission's end that is still recorded."""
 _FIGURES = 10.0
@@ -80,16 +80,16 @@ class TourRecorder:
         # What is judged by must not be dropped while this process is busy.
         events = QOS_EVENT_LOG
         for kind, topic, callback, qos in (
-            (Odometry, "/simulation/truth", self._on_truth, events),
-            (PoseArray, "/simulation/people", self._on_people, events),
-            (LocalizationResult, "/localization/result", self._on_localization, events),
-            (PathPlannerHealth, "/path_planner/health", self._on_health, events),
-            (PlannerOperationMode, "/planner_operation_mode", self._on_mode, events),
-            (RouteRequest, "/route_request", self._on_request, events),
-            (Route, "/route", self._on_route, events),
-            (MissionFeedback, "/mission/feedback", self._on_feedback, events),
-            (Metrics, "/behavior/metrics", self._on_metrics, events),
-            (SemanticRegionArray, "/semantic_regions", self._on_regions, QOS_LATCHED),
+            (Odometry, "simulation/truth", self._on_truth, events),
+            (PoseArray, "simulation/people", self._on_people, events),
+            (LocalizationResult, "localization/result", self._on_localization, events),
+            (PathPlannerHealth, "path_planner/health", self._on_health, events),
+            (PlannerOperationMode, "planner_operation_mode", self._on_mode, events),
+            (RouteRequest, "route_request", self._on_request, events),
+            (Route, "route", self._on_route, events),
+            (MissionFeedback, "mission/feedback", self._on_feedback, events),
+            (Metrics, "behavior/metrics", self._on_metrics, events),
+            (SemanticRegionArray, "semantic_regions", self._on_regions, QOS_LATCHED),
         ):
             self._subscribed.append(client.listen(kind, topic, callback, qos))
 

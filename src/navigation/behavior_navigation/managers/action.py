@@ -50,8 +50,8 @@ SILENCE = 1.0
 """[s] A frame whose transform has not been published for so long is not known any more."""
 
 PARAMETERS = (
-    *input_parameters("route", "/route", 10.0, "routes"),
-    *input_parameters("semantic_regions", "/semantic_regions", math.inf, "regions of the map"),
+    *input_parameters("route", "route", 10.0, "routes"),
+    *input_parameters("semantic_regions", "semantic_regions", math.inf, "regions of the map"),
     pose_tree_parameter(),
     ParameterSpec("robot_frame", "base_link", "frame of the robot", read_only=True),
     ParameterSpec(
@@ -61,17 +61,17 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec("omap_frame", "map", "frame of routes and maneuvers", read_only=True),
-    ParameterSpec("tx_route_request", "/route_request", "topic of route requests", read_only=True),
+    ParameterSpec("tx_route_request", "route_request", "topic of route requests", read_only=True),
     ParameterSpec(
         "tx_reset_route_planner",
-        "/route_planner/reset",
+        "route_planner/reset",
         "service (std_srvs/Trigger) that resets the route planner; empty: it has none",
         read_only=True,
     ),
-    ParameterSpec("tx_maneuver", "/maneuver", "topic of maneuvers", read_only=True),
+    ParameterSpec("tx_maneuver", "maneuver", "topic of maneuvers", read_only=True),
     ParameterSpec(
         "tx_tile_load_request",
-        "/map/load_tile_request",
+        "map/load_tile_request",
         "topic on which tiles are asked for; empty: never",
         read_only=True,
     ),

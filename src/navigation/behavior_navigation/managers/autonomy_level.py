@@ -30,7 +30,7 @@ FASTEST_CHECK = 0.002
 
 PARAMETERS = (
     *OPERATOR_PARAMETERS,
-    ParameterSpec("tx_autonomy_level", "/autonomy/level", "topic of the level", read_only=True),
+    ParameterSpec("tx_autonomy_level", "autonomy/level", "topic of the level", read_only=True),
 )
 
 
@@ -61,7 +61,7 @@ class AutonomyLevelManager(NavigationManager):
         self.manager_node.create_service(
             Trigger, self.values["rx_autonomy_mode_toggled"], self._on_toggle
         )
-        self.manager_node.create_service(SetAutonomyLevel, "/autonomy/set_level", self._on_set)
+        self.manager_node.create_service(SetAutonomyLevel, "autonomy/set_level", self._on_set)
         self._settle()
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:

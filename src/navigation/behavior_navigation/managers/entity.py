@@ -32,7 +32,7 @@ PARAMETERS = (
         "name, in camel case, of the only module; it takes the place of managed_entities",
         read_only=True,
     ),
-    ParameterSpec("tx_enabler", "", "of managed_entity_name; empty: /<its name>", read_only=True),
+    ParameterSpec("tx_enabler", "", "of managed_entity_name; empty: <its name>", read_only=True),
     ParameterSpec(
         "state_period",
         1.0,
@@ -53,7 +53,7 @@ def _entity_parameters(key: str) -> list[ParameterSpec]:
         ),
         ParameterSpec(
             f"{key}.tx_enabler",
-            f"/{key}",
+            key,
             "lifecycle node, or service std_srvs/SetBool, that switches the module",
             read_only=True,
         ),
@@ -146,7 +146,7 @@ class LifecycleDriver:
 
     def __init__(self, node: Node, name: str, wake: Callable[[Any], None]) -> None:
         """Make the clients of the lifecycle node of this name; `wake` is called at its answers."""
-        self._name = name
+        self._name = node.resolve_service_name(name)
         self._wake = wake
         self._change = node.create_client(ChangeState, f"{name}/change_state")
         self._get = node.create_client(GetState, f"{name}/get_state")

@@ -18,7 +18,7 @@ from behavior_ros import QOS_EVENT_LOG, ParameterSpec
 PARAMETERS = (
     ParameterSpec(
         "tx_action_feedback",
-        "/behavior/action_feedback",
+        "behavior/action_feedback",
         "topic (behavior_msgs/MissionFeedback) of what becomes of the action",
         read_only=True,
     ),

@@ -15,8 +15,8 @@ from behavior_navigation.manager import NavigationManager
 from behavior_ros import QOS_COMMAND, AgeSince, ParameterSpec, seconds
 
 PARAMETERS = (
-    *input_parameters("rx_route", "/local_route", 5.0, "routes made on board"),
-    ParameterSpec("tx_action", "/mission/action", "topic of mission actions", read_only=True),
+    *input_parameters("rx_route", "local_route", 5.0, "routes made on board"),
+    ParameterSpec("tx_action", "mission/action", "topic of mission actions", read_only=True),
     ParameterSpec(
         "policy",
         "replace",

@@ -51,7 +51,6 @@ class ServiceReset:
         """Make the client; `wake` is called when the server has answered."""
         self._type = service_type
         self._client = node.create_client(service_type, name)
-        self._name = name
         self._wake = wake
         self._call: ServiceCall | None = None
 
@@ -68,7 +67,7 @@ class ServiceReset:
     def waits_for(self) -> str:
         """The service."""
         there = "answers not" if self._client.service_is_ready() else "is not there"
-        return f"{self._name} {there}"
+        return f"{self._client.service_name} {there}"
 
     def abandon(self) -> None:
         """Forget the call; the server may carry it out all the same."""
@@ -95,7 +94,6 @@ class InitialPoseReset:
             answered: tells whether a result has arrived since the reset.
         """
         self._node = node
-        self._topic = topic
         self._pose = pose
         self._answered = answered
         self._publisher = node.create_publisher(
@@ -124,7 +122,7 @@ class InitialPoseReset:
 
     def waits_for(self) -> str:
         """The localizer."""
-        return f"no localization result after the pose on {self._topic}"
+        return f"no localization result after the pose on {self._publisher.topic_name}"
 
     def abandon(self) -> None:
         """Nothing is left to forget."""

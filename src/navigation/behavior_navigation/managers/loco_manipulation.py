@@ -30,7 +30,7 @@ from behavior_tree import BehaviorTreeFactory
 PARAMETERS = (
     ParameterSpec(
         "tx_behavior",
-        "/manipulation/execute",
+        "manipulation/execute",
         "action (behavior_msgs/ExecuteMission) of the executor that runs the behaviors",
         read_only=True,
     ),

@@ -40,12 +40,10 @@ from behavior_tree import BehaviorTreeFactory
 from behavior_tree.cause import Cause
 
 PARAMETERS = (
-    *input_parameters(
-        "load_tile_request", "/map/load_tile_request", math.inf, "requests for tiles"
-    ),
+    *input_parameters("load_tile_request", "map/load_tile_request", math.inf, "requests for tiles"),
     ParameterSpec(
         "tx_load_tile_request",
-        "/map_loader/load_tile",
+        "map_loader/load_tile",
         "action (behavior_msgs/LoadTile) of the map loader; its result is the load_tile_result",
         read_only=True,
     ),
@@ -71,7 +69,7 @@ PARAMETERS = (
     ),
     ParameterSpec(
         "tx_atlas_map_publisher",
-        "/map_republish",
+        "map_republish",
         "topic (std_msgs/Header) that has the maps published again, as of its stamp",
         read_only=True,
     ),

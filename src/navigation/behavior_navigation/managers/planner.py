@@ -87,11 +87,11 @@ RULE_PARAMETERS = (
 """The fields of :class:`PlannerRules`."""
 
 PARAMETERS = (
-    *input_parameters("path_planner_health", "/path_planner/health", 1.0, "planning cycles"),
-    *input_parameters("trajectory", "/trajectory_planner/status", 1.0, "solver statuses"),
+    *input_parameters("path_planner_health", "path_planner/health", 1.0, "planning cycles"),
+    *input_parameters("trajectory", "trajectory_planner/status", 1.0, "solver statuses"),
     ParameterSpec(
         "tx_planner_operation_mode",
-        "/planner_operation_mode",
+        "planner_operation_mode",
         "topic of the planner's mode",
         read_only=True,
     ),

@@ -38,7 +38,7 @@ PARAMETERS = (
     ),
     ParameterSpec(
         "tx_reset_localization",
-        "/localization/reset",
+        "localization/reset",
         "service, or topic with initialpose, that resets the localizer",
         read_only=True,
     ),

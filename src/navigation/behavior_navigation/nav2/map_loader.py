@@ -15,7 +15,7 @@ from behavior_ros import BurstActionServer, ParameterError, ParameterSpec, decla
 
 PARAMETERS = (
     ParameterSpec(
-        "load_map_service", "/map_server/load_map", "service (nav2_msgs/LoadMap)", read_only=True
+        "load_map_service", "map_server/load_map", "service (nav2_msgs/LoadMap)", read_only=True
     ),
     ParameterSpec(
         "tile_urls",
@@ -62,9 +62,8 @@ class Nav2MapLoader(Node):  # type: ignore[misc] # rclpy has no type information
         except ValueError as error:
             raise ParameterError(f"{node_name}: parameter tile_urls: {error}") from error
         self._type = nav2_interface("srv", "LoadMap", node_name)
-        self._service = values["load_map_service"]
-        self._client = self.create_client(self._type, self._service)
-        BurstActionServer(self, LoadTile, "/map_loader/load_tile", work=self.execute)
+        self._client = self.create_client(self._type, values["load_map_service"])
+        BurstActionServer(self, LoadTile, "map_loader/load_tile", work=self.execute)
 
     async def execute(self, handle: Any) -> Any:
         """Load what a goal asks for."""
@@ -85,7 +84,7 @@ class Nav2MapLoader(Node):  # type: ignore[misc] # rclpy has no type information
                 f"tile_urls (there: {known})",
             )
         if not self._client.service_is_ready():
-            text = f"nobody serves {self._service}: is Nav2's map server active?"
+            text = f"nobody serves {self._client.service_name}: is Nav2's map server active?"
             return LoadTile.Result.LOADING_FAILED, text
         answer = await self._client.call_async(self._type.Request(map_url=url))
         if answer.result == 0:

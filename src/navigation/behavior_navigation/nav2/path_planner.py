@@ -40,9 +40,9 @@ from behavior_ros import (
 PARAMETERS = (
     ParameterSpec("cycle_rate", 2.0, "of planning [Hz]", range=(0.1, 50.0), read_only=True),
     ParameterSpec(
-        "compute_path_action", "/compute_path_to_pose", "of the planner server", read_only=True
+        "compute_path_action", "compute_path_to_pose", "of the planner server", read_only=True
     ),
-    ParameterSpec("follow_path_action", "/follow_path", "of the controller server", read_only=True),
+    ParameterSpec("follow_path_action", "follow_path", "of the controller server", read_only=True),
     ParameterSpec("planner_id", "", "planner plugin; empty: Nav2's default", read_only=True),
     ParameterSpec("controller_id", "", "controller plugin in NOMINAL", read_only=True),
     ParameterSpec("goal_checker_id", "", "goal checker plugin", read_only=True),
@@ -92,14 +92,14 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         self._cycle = 0
         self._failing_since = math.inf
         self._health = self.create_publisher(
-            PathPlannerHealth, "/path_planner/health", QOS_EVENT_LOG
+            PathPlannerHealth, "path_planner/health", QOS_EVENT_LOG
         )
         self._statuses = self.create_publisher(
-            TrajectoryStatus, "/trajectory_planner/status", QOS_EVENT_LOG
+            TrajectoryStatus, "trajectory_planner/status", QOS_EVENT_LOG
         )
-        self.create_subscription(Maneuver, "/maneuver", self._on_maneuver, QOS_COMMAND)
+        self.create_subscription(Maneuver, "maneuver", self._on_maneuver, QOS_COMMAND)
         self.create_subscription(
-            PlannerOperationMode, "/planner_operation_mode", self._on_mode, QOS_LATCHED
+            PlannerOperationMode, "planner_operation_mode", self._on_mode, QOS_LATCHED
         )
         self.create_timer(1.0 / values["cycle_rate"], self.cycle)
 

@@ -30,13 +30,13 @@ PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
-        "compute_path_action", "/compute_path_to_pose", "of the planner server", read_only=True
+        "compute_path_action", "compute_path_to_pose", "of the planner server", read_only=True
     ),
-    ParameterSpec("compute_route_action", "/compute_route", "of the route server", read_only=True),
+    ParameterSpec("compute_route_action", "compute_route", "of the route server", read_only=True),
     ParameterSpec("planner_id", "", "planner plugin; empty: Nav2's default", read_only=True),
     ParameterSpec(
         "edges_service",
-        "/route_server/DynamicEdgesScorer/adjust_edges",
+        "route_server/DynamicEdgesScorer/adjust_edges",
         "service (nav2_msgs/DynamicEdges) that closes edges to avoid; empty: they are not avoided",
         read_only=True,
     ),
@@ -62,9 +62,9 @@ class Nav2RoutePlanner(Node):  # type: ignore[misc] # rclpy has no type informat
         self._edges = self._edge_client(values["edges_service"])
         self._closed: set[int] = set()
         self._goal: RemoteGoal | None = None
-        self._routes = self.create_publisher(Route, "/route", QOS_COMMAND)
-        self.create_subscription(RouteRequest, "/route_request", self._on_request, QOS_COMMAND)
-        self.create_service(Trigger, "/route_planner/reset", self._on_reset)
+        self._routes = self.create_publisher(Route, "route", QOS_COMMAND)
+        self.create_subscription(RouteRequest, "route_request", self._on_request, QOS_COMMAND)
+        self.create_service(Trigger, "route_planner/reset", self._on_reset)
 
     def _edge_client(self, service: str) -> Any:
         if not self._over_graph or not service:

@@ -86,13 +86,13 @@ class HostileServer:
     def tell_status(self, goal: HostileGoal, status: int) -> None:
         """Publish the list of goals, one of them with this status."""
         goal.status = status
-        told = GoalStatusArray(
+        statuses = GoalStatusArray(
             status_list=[
                 GoalStatus(goal_info=GoalInfo(goal_id=each.identifier), status=each.status)
                 for each in self.goals
             ]
         )
-        self._stage.do(lambda: self._status.publish(told))
+        self._stage.do(lambda: self._status.publish(statuses))
 
     def tell_feedback(self, goal: HostileGoal) -> None:
         """Publish a feedback message of a goal."""

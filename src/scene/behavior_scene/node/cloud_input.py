@@ -36,7 +36,7 @@ from behavior_tree.shown_text import visible
 
 PARAMETERS = [
     ParameterSpec(
-        "points_topic", "/camera/points", "sensor_msgs/PointCloud2 to count in", read_only=True
+        "points_topic", "camera/points", "sensor_msgs/PointCloud2 to count in", read_only=True
     ),
     ParameterSpec(
         "points_linger",
@@ -60,7 +60,9 @@ class CloudInput:
     def __init__(self, host: SceneHost) -> None:
         self._host = host
         values = declare_all(host.node, PARAMETERS)
-        self.topic: str = values["points_topic"]
+        self._given: str = values["points_topic"]
+        self.topic: str = host.node.resolve_topic_name(self._given)
+        """Resolved name."""
         self.linger: float = values["points_linger"]
         """[s] wall time to go on listening after points were asked for."""
         self.defects: Counter[CloudDefect] = Counter()
@@ -95,7 +97,7 @@ class CloudInput:
         if self._subscription is None:
             prepare()
             self._subscription = self._host.node.create_subscription(
-                PointCloud2, self.topic, self._on_cloud, QOS_SENSOR
+                PointCloud2, self._given, self._on_cloud, QOS_SENSOR
             )
             self._timer = self._host.node.create_timer(_LOOK, self._look, clock=self._steady)
 

@@ -20,7 +20,7 @@ MOST_BYTES = 2**20
 PARAMETERS = [
     ParameterSpec(
         "detection_topics",
-        ["/detections"],
+        ["detections"],
         "topics of vision_msgs/Detection3DArray, one for each detector: each keeps its own order",
         read_only=True,
     )
@@ -43,9 +43,8 @@ class DetectionInput:
         """Until when each waits [s], its topic, the image."""
         self._look = RestingTimer(host.node, LOOK_PERIOD, self._take_waiting)
         for topic in declare_all(host.node, PARAMETERS)["detection_topics"]:
-            host.node.create_subscription(
-                Detection3DArray, topic, partial(self._on_detections, topic), QOS_SENSOR, raw=True
-            )
+            take = partial(self._on_detections, host.node.resolve_topic_name(topic))
+            host.node.create_subscription(Detection3DArray, topic, take, QOS_SENSOR, raw=True)
 
     def _on_detections(self, topic: str, data: bytes) -> None:
         scene = self._host.scene

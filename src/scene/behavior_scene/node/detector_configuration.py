@@ -94,9 +94,11 @@ class DetectorConfiguration:
         self._node, self._on_answer = node, on_answer
         self._requests = {name: _request(name, values) for name, values in wanted.items()}
         self._clients = {
-            name: node.create_client(SetParameters, f"/{name}/set_parameters") for name in wanted
+            name: node.create_client(SetParameters, f"{name}/set_parameters") for name in wanted
         }
-        self._pending = {name: f"no node /{name} is there" for name in wanted}
+        self._pending = {
+            name: f"no node {node.resolve_service_name(name)} is there" for name in wanted
+        }
         self._sent: set[str] = set()
 
     @property

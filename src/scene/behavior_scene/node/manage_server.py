@@ -122,7 +122,7 @@ class ManageServer:
             Goal.DETACH: self._detach,
         }
         self.goals: OpenGoals[_Open] = OpenGoals(
-            host, ManageScene, "/scene/manage", work=self._execute, look=self._poll_all
+            host, ManageScene, "scene/manage", work=self._execute, look=self._poll_all
         )
 
     # ------------------------------------------------------------------ goals
@@ -209,7 +209,7 @@ class ManageServer:
             entry.end(Result.INVALID_REQUEST, str(error))
             return
         except Exception as error:  # the scene goes on whatever one goal does
-            self._host.log_error(f"/scene/manage: {''.join(traceback.format_exception(error))}")
+            self._host.log_error(f"scene/manage: {''.join(traceback.format_exception(error))}")
             entry.end(
                 Result.INVALID_REQUEST,
                 "the scene could not do this; why is in the log of the scene",

@@ -30,7 +30,7 @@ class MarkerPublisher:
         self._host = host
         self._ledger = MarkerLedger()
         self._drawn_at = float("-inf")
-        self._markers = host.node.create_publisher(MarkerArray, "/scene/markers", QOS_LATCHED)
+        self._markers = host.node.create_publisher(MarkerArray, "scene/markers", QOS_LATCHED)
         host.on_snapshot(self._publish)
 
     def _publish(self, snapshot: Snapshot) -> None:

@@ -67,7 +67,7 @@ class MemoryPart:
         host.run_on_memory = self.run
         host.on_snapshot(self._note)
         host.node.create_service(
-            WhereSeen, "/scene/where_seen", self._on_where_seen, qos_profile=QOS_REQUESTS
+            WhereSeen, "scene/where_seen", self._on_where_seen, qos_profile=QOS_REQUESTS
         )
         self._diagnostics = DiagnosticsPublisher(host.node, "memory")
         host.node.create_timer(1.0, self._flush)
@@ -139,7 +139,7 @@ class MemoryPart:
             response.code, response.message = NO_MEMORY, reason_text(str(error))
             if not isinstance(error, StorageError):
                 response.message = "the memory cannot be used; why is in the log of the scene"
-                self._host.log_error(f"/scene/where_seen: {error!r}")
+                self._host.log_error(f"scene/where_seen: {error!r}")
             return response
         sightings, known = result
         if not known:

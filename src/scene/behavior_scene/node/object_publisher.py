@@ -22,7 +22,7 @@ class ObjectPublisher:
 
     def __init__(self, host: SceneHost) -> None:
         self._frame = host.frame
-        self._objects = host.node.create_publisher(SceneObjectArray, "/scene/objects", QOS_LATCHED)
+        self._objects = host.node.create_publisher(SceneObjectArray, "scene/objects", QOS_LATCHED)
         self._broadcaster = create_transform_broadcaster(host.node)
         self._messages: dict[str, tuple[SceneObject, TransformStamped]] = {}
         """Object and frame by name."""

@@ -74,10 +74,10 @@ class QuestionServer:
         self.clouds = CloudInput(host)
         self._timeout: float = declare_all(host.node, PARAMETERS)["check_timeout"]
         host.node.create_service(
-            QueryScene, "/scene/query", self._on_query, qos_profile=QOS_REQUESTS
+            QueryScene, "scene/query", self._on_query, qos_profile=QOS_REQUESTS
         )
         self.goals: OpenGoals[_Check] = OpenGoals(
-            host, CheckScene, "/scene/check", work=self._execute, look=self._look
+            host, CheckScene, "scene/check", work=self._execute, look=self._look
         )
         self.clouds.on_cloud(self.goals.look)
 

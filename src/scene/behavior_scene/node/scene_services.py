@@ -19,10 +19,10 @@ class SceneServices:
     def __init__(self, host: SceneHost) -> None:
         self._host = host
         host.node.create_service(
-            AttachObject, "/scene/attach", self._on_attach, qos_profile=QOS_REQUESTS
+            AttachObject, "scene/attach", self._on_attach, qos_profile=QOS_REQUESTS
         )
         host.node.create_service(
-            FreezeObjects, "/scene/freeze", self._on_freeze, qos_profile=QOS_REQUESTS
+            FreezeObjects, "scene/freeze", self._on_freeze, qos_profile=QOS_REQUESTS
         )
 
     def _on_attach(

@@ -16,7 +16,7 @@ class TrackPublisher:
 
     def __init__(self, host: SceneHost) -> None:
         self._host = host
-        self._tracks = host.node.create_publisher(SceneTrackArray, "/scene/tracks", QOS_LATCHED)
+        self._tracks = host.node.create_publisher(SceneTrackArray, "scene/tracks", QOS_LATCHED)
         host.on_snapshot(self._publish)
 
     def _publish(self, snapshot: Snapshot) -> None:

@@ -122,7 +122,7 @@ class DisturbNavigation:
 
         fields = fields_of(options)
         request = Service.Request(pose=pose_message(Pose2D(*fields.pop("place"))), **fields)
-        answer = stack.call(Service, "/simulation/disturb_navigation", request)
+        answer = stack.call(Service, "simulation/disturb_navigation", request)
         return answer.code == 0, str(answer.message)
 
 

@@ -34,9 +34,9 @@ class LocalizerNode(EntityNode):
     def __init__(self, host: Host) -> None:
         super().__init__("localizer", host)
         self._results = self.create_publisher(
-            LocalizationResult, "/localization/result", QOS_COMMAND
+            LocalizationResult, "localization/result", QOS_COMMAND
         )
-        self.create_service(Trigger, "/localization/reset", self._on_reset)
+        self.create_service(Trigger, "localization/reset", self._on_reset)
         host.system.on(Localization, self._publish)
 
     def _publish(self, event: Localization) -> None:
@@ -58,9 +58,7 @@ class EvidenceNode(EntityNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("egm", host)
-        self._obstacles = self.create_publisher(
-            OccupancyGrid, "/egm/obstacles", QoSProfile(depth=1)
-        )
+        self._obstacles = self.create_publisher(OccupancyGrid, "egm/obstacles", QoSProfile(depth=1))
         self._shown: object = None
         host.system.on(Scan, self._publish)
 
@@ -78,12 +76,12 @@ class PathPlannerNode(EntityNode):
     def __init__(self, host: Host) -> None:
         super().__init__("rpp", host)
         self._health = self.create_publisher(
-            PathPlannerHealth, "/path_planner/health", QOS_EVENT_LOG
+            PathPlannerHealth, "path_planner/health", QOS_EVENT_LOG
         )
-        self._plans = self.create_publisher(Path, "/plan", QoSProfile(depth=1))
-        self.create_subscription(ManeuverMessage, "/maneuver", self._on_maneuver, QOS_COMMAND)
+        self._plans = self.create_publisher(Path, "plan", QoSProfile(depth=1))
+        self.create_subscription(ManeuverMessage, "maneuver", self._on_maneuver, QOS_COMMAND)
         self.create_subscription(
-            PlannerOperationMode, "/planner_operation_mode", self._on_mode, QOS_LATCHED
+            PlannerOperationMode, "planner_operation_mode", self._on_mode, QOS_LATCHED
         )
         host.system.on(Plan, self._publish)
 
@@ -106,7 +104,7 @@ class SpeedDecisionNode(EntityNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("sdm", host)
-        self._limits = self.create_publisher(Float32, "/speed_limit", QOS_COMMAND)
+        self._limits = self.create_publisher(Float32, "speed_limit", QOS_COMMAND)
         host.system.on(SpeedLimit, self._publish)
 
     def _publish(self, event: SpeedLimit) -> None:
@@ -118,9 +116,9 @@ class TrajectoryPlannerNode(EntityNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("tp", host)
-        self._commands = self.create_publisher(Twist, "/cmd_vel_nav", QOS_COMMAND)
+        self._commands = self.create_publisher(Twist, "cmd_vel_nav", QOS_COMMAND)
         self._status = self.create_publisher(
-            TrajectoryStatus, "/trajectory_planner/status", QOS_EVENT_LOG
+            TrajectoryStatus, "trajectory_planner/status", QOS_EVENT_LOG
         )
         host.system.on(Command, self._publish_command)
         host.system.on(Tracking, self._publish_status)

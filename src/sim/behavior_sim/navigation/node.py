@@ -175,18 +175,18 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
 
     def _create_interfaces(self) -> None:
         self._clock_publisher = self.create_publisher(Clock, "/clock", QoSProfile(depth=1))
-        self._metrics = self.create_publisher(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
+        self._metrics = self.create_publisher(Metrics, "behavior/metrics", QOS_EVENT_LOG)
         self._diagnostics = DiagnosticsPublisher(self, "world", "simulation")
-        self.create_service(DisturbNavigation, "/simulation/disturb_navigation", self._on_disturb)
-        self.create_service(ResetWorld, "/simulation/reset", self._on_reset)
-        self.create_service(SetBool, "/simulation/pause", self._on_pause)
+        self.create_service(DisturbNavigation, "simulation/disturb_navigation", self._on_disturb)
+        self.create_service(ResetWorld, "simulation/reset", self._on_reset)
+        self.create_service(SetBool, "simulation/pause", self._on_pause)
         steady = RosClock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0, self._measure, clock=steady)
 
         self.create_subscription(
-            PlannerOperationMode, "/planner_operation_mode", self._follow, QOS_LATCHED
+            PlannerOperationMode, "planner_operation_mode", self._follow, QOS_LATCHED
         )
-        self.create_subscription(Maneuver, "/maneuver", self._follow, QOS_COMMAND)
+        self.create_subscription(Maneuver, "maneuver", self._follow, QOS_COMMAND)
 
     def _create_nodes(self, values: dict[str, Any]) -> None:
         host = Host(

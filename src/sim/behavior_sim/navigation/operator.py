@@ -45,15 +45,15 @@ class OperatorNode(WorldNode):
         super().__init__("operator", host)
         self._habits = habits
         self._holds = habits.holds
-        self._choice = self.create_client(SetAutonomyLevel, "/autonomy/set_level")
+        self._choice = self.create_client(SetAutonomyLevel, "autonomy/set_level")
         self._chosen: Future | None = None
         self._in_vain_since = math.inf
         self._released_until = -math.inf
-        self._heartbeat = self.create_publisher(Empty, "/deadman/heartbeat", QOS_COMMAND)
-        self.create_service(SetBool, "/operator/hold", self._on_hold)
+        self._heartbeat = self.create_publisher(Empty, "deadman/heartbeat", QOS_COMMAND)
+        self.create_service(SetBool, "operator/hold", self._on_hold)
         self._alive = {"level": True, "gate": True}
-        self.create_subscription(AutonomyLevel, "/autonomy/level", self._on_level, QOS_LATCHED)
-        self.create_subscription(SafetyStatus, "/safety/status", self._on_gate, QOS_LATCHED)
+        self.create_subscription(AutonomyLevel, "autonomy/level", self._on_level, QOS_LATCHED)
+        self.create_subscription(SafetyStatus, "safety/status", self._on_gate, QOS_LATCHED)
         # A hand knows no simulated time.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / HEARTBEAT_RATE, self._beat, clock=steady)

@@ -31,11 +31,11 @@ class BaseNode(WorldNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("base_driver", host)
-        self._odometry = self.create_publisher(Odometry, "/odom", QOS_COMMAND)
-        self._scans = self.create_publisher(LaserScan, "/scan", QOS_COMMAND)
-        self._truth = self.create_publisher(Odometry, "/simulation/truth", QOS_COMMAND)
-        self._people = self.create_publisher(PoseArray, "/simulation/people", QOS_COMMAND)
-        self.create_subscription(Twist, "/cmd_vel", self._on_command, QOS_COMMAND)
+        self._odometry = self.create_publisher(Odometry, "odom", QOS_COMMAND)
+        self._scans = self.create_publisher(LaserScan, "scan", QOS_COMMAND)
+        self._truth = self.create_publisher(Odometry, "simulation/truth", QOS_COMMAND)
+        self._people = self.create_publisher(PoseArray, "simulation/people", QOS_COMMAND)
+        self.create_subscription(Twist, "cmd_vel", self._on_command, QOS_COMMAND)
         host.system.on(OdometryEvent, self._publish_odometry)
         host.system.on(Scan, self._publish_scan)
         host.system.on(TruthEvent, self._publish_truth)
@@ -71,9 +71,9 @@ class RoutePlannerNode(WorldNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("route_planner", host)
-        self._routes = self.create_publisher(Route, "/route", QOS_COMMAND)
-        self.create_subscription(RouteRequest, "/route_request", self._on_request, QOS_COMMAND)
-        self.create_service(Trigger, "/route_planner/reset", self._on_reset)
+        self._routes = self.create_publisher(Route, "route", QOS_COMMAND)
+        self.create_subscription(RouteRequest, "route_request", self._on_request, QOS_COMMAND)
+        self.create_service(Trigger, "route_planner/reset", self._on_reset)
 
     def _on_request(self, message: RouteRequest) -> None:
         host, system = self.host, self.host.system
@@ -102,7 +102,7 @@ class SemanticRegionsNode(WorldNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("semantic_regions", host)
-        self._regions = self.create_publisher(SemanticRegionArray, "/semantic_regions", QOS_LATCHED)
+        self._regions = self.create_publisher(SemanticRegionArray, "semantic_regions", QOS_LATCHED)
         host.system.on(MapChanged, self._publish)
 
     def _publish(self, event: MapChanged) -> None:
@@ -114,14 +114,14 @@ class MapLoaderNode(WorldNode):
 
     def __init__(self, host: Host) -> None:
         super().__init__("map_loader", host)
-        self._maps = self.create_publisher(OccupancyGrid, "/map", QOS_LATCHED)
-        self.create_subscription(Header, "/map_republish", self._on_republish, QOS_COMMAND)
+        self._maps = self.create_publisher(OccupancyGrid, "map", QOS_LATCHED)
+        self.create_subscription(Header, "map_republish", self._on_republish, QOS_COMMAND)
         self._goals: dict[int, tuple[Any, Future]] = {}
         self._count = 0
         BurstActionServer(
             self,
             LoadTile,
-            "/map_loader/load_tile",
+            "map_loader/load_tile",
             work=self._execute,
             cancel_callback=self._on_cancel,
         )

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import numpy as np
 
 from behavior_motion import Trajectory
-from behavior_skills.interfaces import Arm, Command, FailureCode, Runtime, SkillFailure
+from behavior_skills.interfaces import Arm, Command, Done, FailureCode, Runtime, SkillFailure
 
 LATE_ALLOWANCE = 4.0
 """[s] by which a motion may take longer than its trajectory. Generous: a simulation that runs many
@@ -66,11 +67,22 @@ def follow(
         stop(runtime, command, arm)
         raise
     if not done.ok:
-        raise SkillFailure(
-            FailureCode.EXECUTION_FAILED,
-            f"The arm's controller gave up: {done.message or 'no reason given'}. "
-            f"{done.remedy or 'Clear what blocks the arm and try again.'}",
-        )
+        raise gave_up("arm", done)
+
+
+def gave_up(part: Literal["arm", "gripper"], done: Done) -> SkillFailure:
+    """What a skill fails with when a controller has ended a command without success."""
+    remedy = (
+        done.remedy
+        or {
+            "arm": "Clear what blocks the arm and try again.",
+            "gripper": "See whether something blocks the fingers.",
+        }[part]
+    )
+    return SkillFailure(
+        FailureCode.EXECUTION_FAILED,
+        f"The {part}'s controller gave up: {done.message or 'no reason given'}. {remedy}",
+    )
 
 
 def stop(runtime: Runtime, command: Command, arm: Arm) -> None:

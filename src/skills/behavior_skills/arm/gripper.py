@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import stillness, stop, wait_for
+from behavior_skills.arm.execution import gave_up, stillness, stop, wait_for
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import (
     FailureCode,
@@ -114,11 +114,7 @@ class GripperSkill(Skill):
                 "whether the gripper's controller runs.",
             )
         if not done.ok and not done.stalled:
-            raise SkillFailure(
-                FailureCode.EXECUTION_FAILED,
-                f"The gripper's controller gave up: {done.message or 'no reason given'}. "
-                f"{done.remedy or 'See whether something blocks the fingers.'}",
-            )
+            raise gave_up("gripper", done)
         width = self.arm.state().width
         holding = done.stalled and width > SHUT
         self._check_tolerance(width, target, holding)

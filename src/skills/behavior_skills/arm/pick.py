@@ -19,7 +19,7 @@ import numpy as np
 from behavior_motion import PlanOptions, Trajectory
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
-from behavior_skills.arm.execution import follow, shielded, stillness, wait_for
+from behavior_skills.arm.execution import follow, gave_up, shielded, stillness, wait_for
 from behavior_skills.arm.geometry import distance, levelled, present, translated
 from behavior_skills.arm.grip import tell_scene
 from behavior_skills.arm.planning import (
@@ -414,11 +414,7 @@ class PickSkill(Skill):
             )
         done = command.done()
         if done is not None and not done.ok and not done.stalled:
-            raise SkillFailure(
-                FailureCode.EXECUTION_FAILED,
-                f"The gripper's controller gave up: {done.message or 'no reason given'}. "
-                f"{done.remedy or 'See whether something blocks the fingers.'}",
-            )
+            raise gave_up("gripper", done)
         return self.arm.state().width
 
     def _tool_T_object(self, thing: ObjectView) -> Array:

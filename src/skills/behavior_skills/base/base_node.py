@@ -53,7 +53,7 @@ STALE = 1.0
 
 PARAMETERS = [
     ParameterSpec("backend", "auto", "who drives", choices=("auto", "nav2", "direct")),
-    ParameterSpec("robot", "", "robot file, of which `controllers` counts; empty: /cmd_vel"),
+    ParameterSpec("robot", "", "robot file, of which `controllers` counts; empty: cmd_vel"),
     ParameterSpec("fixed_frame", "odom", "frame that the base is steered in"),
     ParameterSpec("base_frame", "base_link", "frame of the base"),
     ParameterSpec("max_linear_velocity", 0.5, "[m/s]", range=(0.01, 5.0)),
@@ -79,7 +79,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._make_drivers(values["robot"])
         self._lock = threading.Lock()
         self._server = WorkerActionServer(
-            self, MoveBase, "/move_base", self._move, accept=self._accept
+            self, MoveBase, "move_base", self._move, accept=self._accept
         )
         self._diagnostics = DiagnosticsPublisher(self, "base")
 

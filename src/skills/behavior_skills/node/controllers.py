@@ -44,9 +44,8 @@ that a busy machine keeps waiting."""
 class RobotState:
     """Newest joint state."""
 
-    def __init__(self, node: Node, robot: RobotModel, topic: str = "/joint_states") -> None:
+    def __init__(self, node: Node, robot: RobotModel, topic: str = "joint_states") -> None:
         self._joints = JointStates(robot)
-        self._topic = topic
         self._logger = node.get_logger()
         self._state: JointState | None = None
         self._clock = node.get_clock()
@@ -57,7 +56,10 @@ class RobotState:
         """[s] of the newest message when it came, by its stamp."""
         self._sequence = 0
         self._waiting: set[GoalContext] = set()
-        create_background_subscription(node, JointStateMsg, topic, self._on_message, QOS_SENSOR)
+        subscription = create_background_subscription(
+            node, JointStateMsg, topic, self._on_message, QOS_SENSOR
+        )
+        self._topic = subscription.topic_name
 
     def _on_message(self, data: bytes) -> None:
         try:

@@ -15,6 +15,7 @@ class GoalListener:
 
     def __init__(self, node: Node, kind: Any, topic: str) -> None:
         self.newest: Any = None
+        self.name = node.resolve_topic_name(topic)
         self._node, self._kind, self._topic = node, kind, topic
         self._subscription: Any = None
         self._closed = False
@@ -22,7 +23,7 @@ class GoalListener:
 
     def publishers(self) -> int:
         """How many publish there."""
-        return int(self._node.count_publishers(self._topic))
+        return int(self._node.count_publishers(self.name))
 
     def close(self) -> None:
         """Listen no more."""

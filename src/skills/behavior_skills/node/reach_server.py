@@ -82,7 +82,7 @@ class TargetSource:
                 check_goal(message)
             except SkillFailure as failure:
                 raise SkillFailure(
-                    failure.failure, f"A target on {self._wanted.target_topic} is bad. {failure}"
+                    failure.failure, f"A target on {topic.name} is bad. {failure}"
                 ) from failure
             self._frame, self._stamp = message.header.frame_id, seconds(message.header.stamp)
             self._pose, self._base_T_frame = pose_to_matrix(message.pose), None
@@ -94,20 +94,18 @@ class TargetSource:
             how = f"has been silent for {now - self._heard:.2f} s" if silent else "has no publisher"
             raise SkillFailure(
                 FailureCode.TARGET_LOST,
-                f"The topic of targets {self._wanted.target_topic} {how}. Publish "
+                f"The topic of targets {topic.name} {how}. Publish "
                 "geometry_msgs/PoseStamped there as long as the goal runs.",
             )
 
 
 def _topic(wanted: Reach.Goal) -> str:
-    name = wanted.target_topic if wanted.target_topic.startswith("/") else f"/{wanted.target_topic}"
+    name: str = wanted.target_topic
     try:
-        validate_full_topic_name(name)
+        validate_full_topic_name(name if name.startswith("/") else f"/{name}")
     except InvalidTopicNameException as error:
         reason = str(error).splitlines()[0].rstrip(":.")
-        raise invalid(
-            f"target_topic '{wanted.target_topic}' is no name of a topic: {reason}"
-        ) from None
+        raise invalid(f"target_topic '{name}' is no name of a topic: {reason}") from None
     return name
 
 

@@ -63,10 +63,10 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         self._static_broadcaster = create_static_transform_broadcaster(self)
         self._static_broadcaster.send(resting)
         if values["publish_description"]:
-            self._description = self.create_publisher(String, "/robot_description", QOS_LATCHED)
+            self._description = self.create_publisher(String, "robot_description", QOS_LATCHED)
             self._description.publish(String(data=self._robot.urdf))
         create_background_subscription(
-            self, JointState, "/joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
+            self, JointState, "joint_states", self._on_joints, QOS_EVERY_JOINT_STATE
         )
 
     def _on_joints(self, data: bytes) -> None:

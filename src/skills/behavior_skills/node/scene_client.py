@@ -63,10 +63,10 @@ class SceneTopic:
             lambda: seconds(node.get_clock().now()), SILENCE, wall_limit=SILENCE_WALL
         )
         self._names: set[str] = set()
-        self.attacher = node.create_client(AttachObject, "/scene/attach")
-        self.query = node.create_client(QueryScene, "/scene/query")
-        create_background_subscription(
-            node, SceneObjectArray, "/scene/objects", self._on_message, QOS_LATCHED
+        self.attacher = node.create_client(AttachObject, "scene/attach")
+        self.query = node.create_client(QueryScene, "scene/query")
+        self.subscription = create_background_subscription(
+            node, SceneObjectArray, "scene/objects", self._on_message, QOS_LATCHED
         )
 
     def _on_message(self, data: bytes) -> None:
@@ -92,8 +92,8 @@ class SceneTopic:
         if message is None or self._silence.too_long:
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
-                "No snapshots of the scene arrive on /scene/objects. Start the scene node and the "
-                "detector again.",
+                f"No snapshots of the scene arrive on {self.subscription.topic_name}. Start the "
+                "scene node and the detector again.",
             )
         views = self._views
         if views is None or views.message is not message:
@@ -199,8 +199,9 @@ class SceneClient:
         if not self._comes(lambda: self._topic.revision() >= revision):
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
-                f"The scene is at revision {revision}, but its newest snapshot on /scene/objects "
-                f"has {self._topic.revision()}. See that the scene node publishes.",
+                f"The scene is at revision {revision}, but its newest snapshot on "
+                f"{self._topic.subscription.topic_name} has {self._topic.revision()}. See that the "
+                "scene node publishes.",
             )
 
     def _comes(self, condition: Callable[[], bool]) -> bool:
@@ -215,7 +216,7 @@ class SceneClient:
     def _call(self, client: Any, request: Any) -> Any:
         executor = self._node.executor
         if executor is None or not client.service_is_ready():
-            raise _lost(client.srv_name, "is not there")
+            raise _lost(client.service_name, "is not there")
         answers: list[Any] = []
 
         def send() -> None:
@@ -223,7 +224,7 @@ class SceneClient:
 
         executor.create_task(send)
         if not self._comes(lambda: bool(answers)):
-            raise _lost(client.srv_name, "does not answer")
+            raise _lost(client.service_name, "does not answer")
         return answers[0]
 
 

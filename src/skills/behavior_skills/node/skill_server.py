@@ -34,6 +34,8 @@ class Part(enum.Enum):
 class Listener(Protocol):
     """A subscription of one goal."""
 
+    name: str
+    """Resolved name of the topic."""
     newest: Any
     """Message that came last; None: none came."""
 

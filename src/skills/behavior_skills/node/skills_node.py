@@ -114,8 +114,8 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         """The newest goal of a skill that replaces its goals."""
         self._newest_lock = threading.Lock()
         self._transforms = create_transform_buffer(self)
-        self._path = self.create_publisher(MarkerArray, "/motion/planned_path", QOS_LATCHED)
-        self._trajectory = self.create_publisher(JointTrajectory, "/motion/trajectory", QOS_LATCHED)
+        self._path = self.create_publisher(MarkerArray, "motion/planned_path", QOS_LATCHED)
+        self._trajectory = self.create_publisher(JointTrajectory, "motion/trajectory", QOS_LATCHED)
         self._state = RobotState(self, self._robot)
         try:
             self._make_drivers(controllers, suction)
@@ -171,12 +171,12 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
 
         if skill.is_action:
             refusal = partial(self._refusal, skill)
-            return WorkerActionServer(self, skill.interface, f"/{name}", work, accept=refusal)
+            return WorkerActionServer(self, skill.interface, name, work, accept=refusal)
 
         def failed(text: str) -> Any:
             return conversion.fail(skill.answer(), FailureCode.EXECUTION_FAILED, text)
 
-        return WorkerService(self, skill.interface, f"/{name}", work, failed)
+        return WorkerService(self, skill.interface, name, work, failed)
 
     # ------------------------------------------------------------------ goals
 

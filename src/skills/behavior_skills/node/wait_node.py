@@ -46,7 +46,7 @@ class WaitNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(kwargs.pop("node_name", "wait"), **kwargs)
-        self._server = WorkerActionServer(self, Wait, "/wait", self._wait)
+        self._server = WorkerActionServer(self, Wait, "wait", self._wait)
 
     def destroy_node(self) -> None:
         """Cancel what runs, wait up to 2 s for it, and destroy the node."""

@@ -53,6 +53,11 @@ class TestNode(StatefulActionNode):
         self._failure_script = self._compiled(test.failure_script)
         self._post_script = self._compiled(test.post_script)
 
+    @property
+    def delay(self) -> float:
+        """How long it is RUNNING before it ends [s]."""
+        return self._test.async_delay
+
     def _compiled(self, source: str) -> Script | None:
         return compile_script(source, self._rt.quirks) if source else None
 

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, NodeConfig, TreeNode
+from behavior_tree.kernel.node import FAILURE, IDLE, RUNNING, TreeNode
 from behavior_tree.nodes.parent import ParentNode
 
 __all__ = ["ControlNode"]
-
-_NONE_FAILED: tuple[int, list[TreeNode]] = (0, [])
 
 
 class ControlNode(ParentNode):
@@ -17,15 +15,11 @@ class ControlNode(ParentNode):
     `tick_child`.
     """
 
-    __slots__ = ("_failed_together",)
-
     node_type = NodeType.CONTROL
     min_children = 1
     max_children: int | None = None
-
-    def __init__(self, name: str, config: NodeConfig | None = None) -> None:
-        super().__init__(name, config)
-        self._failed_together: tuple[int, list[TreeNode]] = _NONE_FAILED
+    _failed_together: tuple[int, list[TreeNode]] = (0, [])
+    """Tick in which children failed together, and these."""
 
     def add_child(self, child: TreeNode) -> None:
         """Append a child."""

@@ -105,7 +105,7 @@ class InOrder(ControlNode):
         return self._end
 
     def add_child(self, child: TreeNode) -> None:
-        super().add_child(child)
+        ControlNode.add_child(self, child)
         self._end = ()
 
     def children_changed(self) -> None:

@@ -43,7 +43,7 @@ class DecoratorNode(ParentNode):
     def set_child(self, child: TreeNode) -> None:
         """Give the node its child."""
         child.parent = child._up = self
-        self.children[:] = [child]
+        self.children[:] = (child,)
         self.children_changed()
 
     def children_changed(self) -> None:

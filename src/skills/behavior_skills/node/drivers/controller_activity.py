@@ -19,7 +19,7 @@ class ControllerActivityOptions(Options):
     controllers: tuple[str, ...]
     hardware: tuple[str, ...] = ()
     """Components of ros2_control."""
-    topic: str = "/controller_manager/activity"
+    topic: str = "controller_manager/activity"
 
 
 class ControllerActivity:
@@ -32,7 +32,9 @@ class ControllerActivity:
         kind, _ = load_interface("controller_manager_msgs/msg/ControllerManagerActivity", "msg")
         self._controllers: dict[str, str] | None = None
         self._hardware: dict[str, str] = {}
-        parts.node.create_subscription(kind, options.topic, self._take, QOS_LATCHED)
+        self._subscription = parts.node.create_subscription(
+            kind, options.topic, self._take, QOS_LATCHED
+        )
 
     def _take(self, message: Any) -> None:
         self._hardware = {each.name: each.state.label for each in message.hardware_components}
@@ -45,7 +47,7 @@ class ControllerActivity:
     def trouble(self) -> str | None:
         """Why the robot cannot be moved, or None."""
         if self._controllers is None:
-            return unheard(self._options.topic)
+            return unheard(self._subscription.topic_name)
         for name in self._options.hardware:
             if (state := self._hardware.get(name, "not loaded")) != ACTIVE:
                 return (

@@ -92,7 +92,7 @@ def make_driver(role: Role, section: DriverSection, parts: DriverParts) -> Any:
     """
     name, where = section.driver, f"{role.value}.driver"
     try:
-        driver = packages().find("drivers", name).load()
+        driver = packages().find("drivers", name, lambda: _known(role)).load()
     except PackageError as error:
         raise DriverError(f"{where}: {error}") from error
     if not isinstance(driver, Driver):

@@ -40,8 +40,8 @@ ERRORS = {
 class Nav2Options(Options):
     """The actions."""
 
-    navigate_to_pose: str = "/navigate_to_pose"
-    follow_path: str = "/follow_path"
+    navigate_to_pose: str = "navigate_to_pose"
+    follow_path: str = "follow_path"
 
 
 class Nav2:

@@ -83,8 +83,8 @@ class DigitalOutputPump:
         if self._publisher.get_subscription_count() == 0:
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
-                f"Nobody listens to the pump's topic {self._options.topic}. Start the robot's "
-                "driver, or correct gripper.suction.pump in the robot's file.",
+                f"Nobody listens to the pump's topic {self._publisher.topic_name}. Start the "
+                "robot's driver, or correct gripper.suction.pump in the robot's file.",
             )
         self._publisher.publish(Bool(data=on is not self._options.inverted))
         return Switching(Done(True))
@@ -124,8 +124,8 @@ def call(node: Node, client: Any, request: Any, say: Callable[[Any], str]) -> Sw
     if executor is None or not client.service_is_ready():
         raise SkillFailure(
             FailureCode.SERVER_LOST,
-            f"The pump's service {client.srv_name} is not there. Start the robot's driver or the "
-            "simulation again.",
+            f"The pump's service {client.service_name} is not there. Start the robot's driver or "
+            "the simulation again.",
         )
     command = Switching()
 

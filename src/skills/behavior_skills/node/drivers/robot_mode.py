@@ -15,6 +15,7 @@ from rclpy.serialization import deserialize_message
 from behavior_ros import QOS_SENSOR
 from behavior_ros.background import create_background_subscription
 from behavior_ros.interfaces import load_interface
+from behavior_ros.remote_action import resolve_action_name
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 from behavior_skills.node.drivers.stop_topic import unheard
 
@@ -38,15 +39,14 @@ REMEDIES = {
 class RobotModeOptions(Options):
     """The topic, and the action that clears errors, which is told to whoever has to."""
 
-    topic: str = "/franka_robot_state_broadcaster/robot_state"
-    recovery: str = "/action_server/error_recovery"
+    topic: str = "franka_robot_state_broadcaster/robot_state"
+    recovery: str = "action_server/error_recovery"
 
 
 class RobotModeState:
     """What the robot said last."""
 
     def __init__(self, parts: DriverParts, options: RobotModeOptions) -> None:
-        self._options = options
         self._type, _ = load_interface("franka_msgs/msg/FrankaRobotState", "msg")
         kind = self._type
         prefix = "ROBOT_MODE_"
@@ -54,9 +54,10 @@ class RobotModeState:
         self._mode: str | None = None
         self._errors: list[str] = []
         self._read = -READ_PERIOD
-        create_background_subscription(
+        self._subscription = create_background_subscription(
             parts.node, kind, options.topic, self._on_message, QOS_SENSOR
         )
+        self._recovery = resolve_action_name(parts.node, options.recovery)
 
     def _on_message(self, data: bytes) -> None:
         now = time.monotonic()
@@ -77,12 +78,12 @@ class RobotModeState:
     def trouble(self) -> str | None:
         """Why the robot cannot be moved, or None."""
         if self._mode is None:
-            return unheard(self._options.topic)
+            return unheard(self._subscription.topic_name)
         if self._mode in ("ROBOT_MODE_IDLE", "ROBOT_MODE_MOVE"):
             return None
         remedy = REMEDIES.get(self._mode, f"it is in {self._mode}. See Desk")
         errors = f" ({', '.join(self._errors)})" if self._errors else ""
-        said = remedy.format(errors=errors, recovery=self._options.recovery)
+        said = remedy.format(errors=errors, recovery=self._recovery)
         return f"The robot cannot be moved: {said}."
 
     def pace(self) -> float:

@@ -9,6 +9,7 @@ motion that one of them ends is cancelled. A safeguard stop ends nothing: the co
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from std_msgs.msg import Bool, Float64
@@ -39,10 +40,10 @@ SEE_THE_PENDANT = "See what the teach pendant says"
 class SafetyModeOptions(Options):
     """The topics; empty ones are not listened to."""
 
-    safety_mode: str = "/io_and_status_controller/safety_mode"
-    robot_mode: str = "/io_and_status_controller/robot_mode"
-    program_running: str = "/io_and_status_controller/robot_program_running"
-    speed_scaling: str = "/speed_scaling_state_broadcaster/speed_scaling"
+    safety_mode: str = "io_and_status_controller/safety_mode"
+    robot_mode: str = "io_and_status_controller/robot_mode"
+    program_running: str = "io_and_status_controller/robot_program_running"
+    speed_scaling: str = "speed_scaling_state_broadcaster/speed_scaling"
     """std_msgs/Float64 [%], by which the controller goes through trajectories more slowly."""
 
 
@@ -53,31 +54,30 @@ class SafetyModeState:
         self._options = options
         self._said: dict[str, Any] = {}
         self._speed = 1.0
-        modes = {
-            name: load_interface(f"ur_dashboard_msgs/msg/{name}", "msg")[0]
+        safety_mode, robot_mode = (
+            load_interface(f"ur_dashboard_msgs/msg/{name}", "msg")[0]
             for name in ("SafetyMode", "RobotMode")
-        }
-        wanted = (
-            (modes["SafetyMode"], options.safety_mode, QOS_LATCHED, self._on_safety),
-            (modes["RobotMode"], options.robot_mode, QOS_LATCHED, self._on_robot),
-            (Bool, options.program_running, QOS_LATCHED, self._on_program),
-            (Float64, options.speed_scaling, QOS_SENSOR, self._on_speed),
         )
-        self._topics = [topic for _, topic, _, _ in wanted[:3] if topic]
-        for kind, topic, qos, take in wanted:
+        self._topics: dict[str, str] = {}
+        """Resolved names by those of the options."""
+        for kind, topic, take in (
+            (safety_mode, options.safety_mode, self._on_mode),
+            (robot_mode, options.robot_mode, self._on_mode),
+            (Bool, options.program_running, self._on_program),
+        ):
             if topic:
-                parts.node.create_subscription(kind, topic, take, qos)
+                self._topics[topic] = parts.node.resolve_topic_name(topic)
+                parts.node.create_subscription(kind, topic, partial(take, topic), QOS_LATCHED)
+        if options.speed_scaling:
+            parts.node.create_subscription(
+                Float64, options.speed_scaling, self._on_speed, QOS_SENSOR
+            )
 
-    def _on_safety(self, message: Any) -> None:
-        name = constant_name(message, message.mode) or f"mode {message.mode}"
-        self._said[self._options.safety_mode] = name
+    def _on_mode(self, topic: str, message: Any) -> None:
+        self._said[topic] = constant_name(message, message.mode) or f"mode {message.mode}"
 
-    def _on_robot(self, message: Any) -> None:
-        name = constant_name(message, message.mode) or f"mode {message.mode}"
-        self._said[self._options.robot_mode] = name
-
-    def _on_program(self, message: Bool) -> None:
-        self._said[self._options.program_running] = message.data
+    def _on_program(self, topic: str, message: Bool) -> None:
+        self._said[topic] = message.data
 
     def _on_speed(self, message: Float64) -> None:
         if math.isfinite(message.data):
@@ -90,7 +90,7 @@ class SafetyModeState:
     def trouble(self) -> str | None:
         """Why the robot cannot be moved, or None."""
         said, options = self._said, self._options
-        if silent := [topic for topic in self._topics if topic not in said]:
+        if silent := [name for topic, name in self._topics.items() if topic not in said]:
             return unheard(silent[0])
         safety = said.get(options.safety_mode, FINE[0])
         if safety not in (*FINE, *HELD_UP):

@@ -28,7 +28,7 @@ class StopTopic:
         self._options = options
         self._stopped: bool | None = None
         qos = QOS_LATCHED if options.latched else QOS_SENSOR
-        parts.node.create_subscription(Bool, options.topic, self._take, qos)
+        self._subscription = parts.node.create_subscription(Bool, options.topic, self._take, qos)
 
     def _take(self, message: Bool) -> None:
         self._stopped = message.data is self._options.stopped
@@ -40,7 +40,7 @@ class StopTopic:
     def trouble(self) -> str | None:
         """Why the robot cannot be moved, or None."""
         if self._stopped is None:
-            return unheard(self._options.topic)
+            return unheard(self._subscription.topic_name)
         return self._options.says if self._stopped else None
 
     def pace(self) -> float:

@@ -15,8 +15,9 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from behavior_ros import End, RemoteGoal, remote_actions, to_duration, to_time
+from behavior_skills.arm.execution import gave_up
 from behavior_skills.arm.streaming import instant_of
-from behavior_skills.interfaces import FailureCode, SkillFailure, StreamedMotion
+from behavior_skills.interfaces import Done, FailureCode, SkillFailure, StreamedMotion
 from behavior_skills.node.drivers.controller_goal import REFUSED, controller_lost
 from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Role
 from behavior_skills.node.drivers.follow_joint_trajectory import trajectory_outcome
@@ -48,10 +49,10 @@ class TrajectoryTopic:
 
     def __init__(self, parts: DriverParts, options: TopicOptions) -> None:
         assert parts.robot is not None
-        self.name = options.topic
         self.last: StreamedMotion | None = None
         self._joints = parts.robot.joint_names
         self._publisher = parts.node.create_publisher(JointTrajectory, options.topic, QUEUED)
+        self.name = self._publisher.topic_name
 
     def send(self, motion: StreamedMotion, now: float) -> None:
         """Publish it; its stamp says when it began."""
@@ -71,9 +72,9 @@ class PositionsTopic:
     lead = LEAD
 
     def __init__(self, parts: DriverParts, options: TopicOptions) -> None:
-        self.name = options.topic
         self.last: StreamedMotion | None = None
         self._publisher = parts.node.create_publisher(Float64MultiArray, options.topic, QUEUED)
+        self.name = self._publisher.topic_name
 
     def send(self, motion: StreamedMotion, now: float) -> None:
         """Publish where the joints are to be by now."""
@@ -92,10 +93,10 @@ class ReplacedGoals:
 
     def __init__(self, parts: DriverParts, options: ActionOptions) -> None:
         assert parts.robot is not None
-        self.name = options.action
         self.last: StreamedMotion | None = None
         self._joints = parts.robot.joint_names
         self._action = remote_actions(parts.node).action(FollowJointTrajectory, options.action)
+        self.name = self._action.name
         self._goal: RemoteGoal | None = None
         self._sent = -float("inf")
 
@@ -120,15 +121,9 @@ class ReplacedGoals:
             raise controller_lost(self.name, ended)
         if ended.succeeded:
             return
-        why, remedy = ended.end.value, REFUSED
-        if ended.result is not None:
-            done = trajectory_outcome(ended)
-            why, remedy = done.message, done.remedy
-        raise SkillFailure(
-            FailureCode.EXECUTION_FAILED,
-            f"The arm's controller gave up: {why}. "
-            f"{remedy or 'Clear what blocks the arm and try again.'}",
-        )
+        if ended.result is None:
+            raise gave_up("arm", Done(False, ended.end.value, remedy=REFUSED))
+        raise gave_up("arm", trajectory_outcome(ended))
 
 
 def trajectory_message(motion: StreamedMotion, joints: tuple[str, ...]) -> JointTrajectory:

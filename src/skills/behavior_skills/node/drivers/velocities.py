@@ -12,7 +12,7 @@ from behavior_skills.node.drivers.driver import Driver, DriverParts, Options, Ro
 class CmdVelOptions(Options):
     """The topic."""
 
-    topic: str = "/cmd_vel"
+    topic: str = "cmd_vel"
 
 
 class CmdVel:

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`TreeFiles`: a tree file with all that it includes, while it is edited and no tree is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from behavior_tree.editing.merge import merge
+from behavior_tree.errors import LoadError, LogicError
+from behavior_tree.factory import BehaviorTreeFactory
+from behavior_tree.xml.edit import XmlEditor
+from behavior_tree.xml.files import read_document, replace_file
+
+__all__ = ["Editors", "TreeFiles", "merged_files"]
+
+Editors = Mapping[Path, XmlEditor]
+"""The documents of one step, by file."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One step of the history: files before and after it."""
+
+    before: dict[Path, bytes]
+    after: dict[Path, bytes]
+
+
+class TreeFiles:
+    """A file of trees and the files that it includes, as one document.
+
+    A SubTree is shared by reference: it stands once, and whoever uses it follows an edit. Each edit
+    is checked like files at load and refused with a `LoadError` before anything has changed.
+
+    Args:
+        path: the first file
+        factory: knows the node types; trees that these files define are not registered with it
+
+    Raises:
+        LoadError: a file cannot be read, or has mistakes: they must be mended first
+    """
+
+    def __init__(self, path: str | Path, factory: BehaviorTreeFactory) -> None:
+        self.factory = factory
+        """Knows the node types."""
+        documents, problems = factory.check_documents(Path(path), {})
+        if problems:
+            raise LoadError(problems)
+        assert documents.root is not None, "else there are problems"
+        self.path = Path(documents.root.source.file)
+        self._saved = {Path(file): read_document(Path(file)) for file in sorted(documents.files)}
+        self._data = dict(self._saved)
+        self._undo: list[_Step] = []
+        self._redo: list[_Step] = []
+
+    # -- reading --------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> dict[Path, bytes]:
+        """All files as they would be saved now."""
+        return dict(self._data)
+
+    @property
+    def modified(self) -> list[Path]:
+        """Files with changes that have not been saved; none when all is undone."""
+        return [file for file, data in self._data.items() if data != self._saved[file]]
+
+    def changed_on_disk(self) -> list[Path]:
+        """Files that somebody else has changed since they were read or saved.
+
+        Raises:
+            LogicError: a file is gone
+        """
+        return [file for file, data in self._saved.items() if _read(file) != data]
+
+    # -- changes --------------------------------------------------------------------------------
+
+    def change(self, edit: Callable[[Editors], None]) -> list[Path]:
+        """Make one step of the history of what ``edit`` does to the documents.
+
+        Returns:
+            the files that have changed
+
+        Raises:
+            LoadError: the files would not load; nothing has changed
+        """
+        editors = {file: XmlEditor(data, str(file)) for file, data in self._data.items()}
+        edit(editors)
+        after = {
+            file: editor.data for file, editor in editors.items() if editor.data != self._data[file]
+        }
+        if after:
+            self._check({**self._data, **after})
+            self._undo.append(_Step({file: self._data[file] for file in after}, after))
+            self._redo.clear()
+            self._data.update(after)
+        return list(after)
+
+    def undo(self) -> bool:
+        """Take back the last step; False if there is none."""
+        if not self._undo:
+            return False
+        self._redo.append(self._undo.pop())
+        self._data.update(self._redo[-1].before)
+        return True
+
+    def redo(self) -> bool:
+        """Make the step again that was taken back last; False if there is none."""
+        if not self._redo:
+            return False
+        self._undo.append(self._redo.pop())
+        self._data.update(self._undo[-1].after)
+        return True
+
+    # -- disk -----------------------------------------------------------------------------------
+
+    def refresh(self) -> list[Path]:
+        """Take in what others have changed on disk. What was changed here stays, unsaved, but can
+        no longer be undone: that would take back the others' changes, too.
+
+        Returns:
+            the files that others have changed
+
+        Raises:
+            LogicError: both changed the same thing, or a file is gone; nothing has changed
+            LoadError: the merged files would not load; nothing has changed
+        """
+        changed = self.changed_on_disk()
+        if not changed:
+            return []
+        disk = {file: _read(file) for file in changed}
+        merged = {
+            file: merge(self._saved[file], self._data[file], data, str(file))
+            for file, data in disk.items()
+        }
+        self._check({**self._data, **merged})
+        self._data.update(merged)
+        self._saved.update(disk)
+        self._undo.clear()
+        self._redo.clear()
+        return changed
+
+    def save(self) -> list[Path]:
+        """Write the modified files, each whole or not at all, merged with what others have changed.
+
+        Returns:
+            the files that were written
+
+        Raises:
+            LogicError, LoadError: as `refresh`; nothing has been written
+            OSError: a file cannot be written
+        """
+        self.refresh()
+        written = self.modified
+        for file in written:
+            replace_file(file, self._data[file])
+            self._saved[file] = self._data[file]
+        return written
+
+    def _check(self, contents: dict[Path, bytes]) -> None:
+        _, problems = self.factory.check_documents(self.path, contents)
+        if problems:
+            raise LoadError(problems)
+
+
+def merged_files(edits: Mapping[Path, tuple[bytes, bytes]]) -> dict[Path, bytes]:
+    """What to write for files that were edited from the first to the second content, if others may
+    have changed them meanwhile.
+
+    Raises:
+        LogicError: both changed the same thing, or a file is gone
+        LoadError: a file has become unreadable
+    """
+    return {
+        file: merge(before, after, _read(file), str(file))
+        for file, (before, after) in edits.items()
+    }
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return read_document(file)
+    except (OSError, ValueError) as error:
+        raise LogicError(
+            f"{file} has been read before and can be read no more: {error}: put it back"
+        ) from None

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two leaves that may run at once and command the same thing: found before they run.
+
+A node type says what it commands: ``commands`` of its class or manifest, such as ``("arm",)``; a
+``{port}`` in a name stands for what the XML gives that port. Where that is known only when the tree
+runs, nothing is said here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from behavior_tree.blackboard.ports import pointer_key
+from behavior_tree.errors import XmlProblem
+from behavior_tree.kernel.manifest import TreeNodeManifest
+from behavior_tree.nodes.authoring.order import Order, find_order
+from behavior_tree.shown_text import shorten
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.elements import below, resolve_type, with_paths
+from behavior_tree.xml.jumps import JumpChecks
+from behavior_tree.xml.list_elements import LISTS, ListElements
+from behavior_tree.xml.loader import TreeDefinition
+
+__all__ = ["resource_problems"]
+
+_PORT = re.compile(r"\{(\w+)\}")
+_TOGETHER = ("Parallel", "ParallelAll")
+
+Used = dict[str, str]
+"""Name of a leaf that commands something, by what it commands."""
+
+
+def resource_problems(
+    trees: Mapping[str, TreeDefinition], manifests: Mapping[str, TreeNodeManifest]
+) -> list[XmlProblem]:
+    """Children that may run at once and command the same, in all trees."""
+    if not any(manifest.commands for manifest in manifests.values()):
+        return []
+    check = _Resources(trees, manifests)
+    for definition in trees.values():
+        check.tree(definition)
+    return check.problems
+
+
+class _Resources(ListElements):
+    def __init__(
+        self,
+        trees: Mapping[str, TreeDefinition],
+        manifests: Mapping[str, TreeNodeManifest],
+    ) -> None:
+        super().__init__(manifests)
+        self._trees = trees
+        self._of_trees: dict[str, Used] = {}
+        """What each tree commands; empty while that is being found out."""
+        self._calls: dict[Element, Element] = {}
+        """What each Gosub runs, of the trees that have nodes whose children run at once."""
+        self._wide = {
+            type_id
+            for type_id, manifest in manifests.items()
+            if manifest.role in LISTS or type_id in _TOGETHER
+        }
+
+    def tree(self, definition: TreeDefinition) -> None:
+        """Look at all nodes whose children may run at once."""
+        if not any(resolve_type(each) in self._wide for each in below(definition.element)):
+            return
+        self._calls |= JumpChecks(self.manifests).calls(definition)
+        for element, path in with_paths(definition.element, definition.label):
+            for first, second in self._together(element):
+                used = self._used(first)
+                for resource, leaf in self._used(second).items():
+                    if resource in used:
+                        message = f"'{shorten(used[resource])}' and '{shorten(leaf)}' may run at "
+                        message += f"once, and both command '{shorten(resource)}'"
+                        self.add(second, path, message, "let one come after the other")
+
+    def _together(self, element: Element) -> Iterator[tuple[Element, Element]]:
+        """Pairs of children that may run at once."""
+        children = list(element.children)
+        if resolve_type(element) in _TOGETHER:
+            yield from combinations(children, 2)
+        if self.role(element) not in LISTS or element.get("concurrent") in ("false", "0"):
+            return
+        layered = self.layered(element)
+        order = find_order([self.described(child) for child in layered])
+        if not isinstance(order, Order):
+            return  # told elsewhere
+        earlier: dict[int, set[int]] = {}
+        for index in order.sequence:
+            before = order.before[index]
+            earlier[index] = set(before).union(*(earlier[other] for other in before))
+        for first, second in combinations(range(len(layered)), 2):
+            if first not in earlier[second] and second not in earlier[first]:
+                yield layered[first], layered[second]
+
+    def _used(self, element: Element) -> Used:
+        """What a branch commands."""
+        found: Used = {}
+        stack, seen = [element], {element}
+        while stack:
+            each = stack.pop()
+            inside = [*each.children, *filter(None, [self._calls.get(each)])]
+            stack += [child for child in inside if child not in seen]
+            seen.update(inside)
+            if each.tag == "SubTree":
+                found |= self._of_tree(each.get("ID") or "")
+                continue
+            manifest = self.manifests.get(resolve_type(each) or "")
+            if manifest is not None:
+                name = each.get("name") or manifest.registration_id
+                for resource in _commanded(each, manifest):
+                    found.setdefault(resource, name)
+        return found
+
+    def _of_tree(self, tree_id: str) -> Used:
+        if tree_id not in self._of_trees:
+            self._of_trees[tree_id] = {}
+            if tree_id in self._trees:
+                self._of_trees[tree_id] = self._used(self._trees[tree_id].element)
+        return self._of_trees[tree_id]
+
+
+def _commanded(element: Element, manifest: TreeNodeManifest) -> Iterator[str]:
+    for pattern in manifest.commands:
+        resource = pattern
+        for port in _PORT.findall(pattern):
+            text = _text(element, manifest, port)
+            if text is None:
+                break
+            resource = resource.replace(f"{{{port}}}", text)
+        else:
+            yield resource
+
+
+def _text(element: Element, manifest: TreeNodeManifest, port: str) -> str | None:
+    """What a port will hold; None if only the run can tell."""
+    text = element.get(port)
+    if text is None:
+        return manifest.default_texts.get(port)
+    return text if pointer_key(text, port) is None else None

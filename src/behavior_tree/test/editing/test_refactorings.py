@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names with all that refers to them, copies, trees made of nodes and back."""
+
+import re
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from behavior_tree import BehaviorTreeFactory, LoadError, LogicError
+from behavior_tree.authoring import register_authoring_nodes
+from behavior_tree.editing import (
+    TreeFiles,
+    duplicate,
+    extract,
+    inline,
+    rename_entry,
+    rename_node,
+    rename_tree,
+)
+from behavior_tree.editing.references import References
+from behavior_tree.xml.document import parse_xml
+from behavior_tree.xml.edit import XmlEditor
+
+MAIN = """<root BTCPP_format="4" main_tree_to_execute="Main">
+  <include path="lib.xml"/>
+  <BehaviorTree ID="Main">
+    <Try name="all">
+      <Script name="first" code="goal := 'goal'; n := 1"/>
+      <Step execute_after="beginning"><Sleep name="wait" msec="1"/></Step>
+      <Step execute_after="first; wait"><SubTree ID="Lib" to="{goal}" n="{=}"/></Step>
+      <Step execute_after="Lib"><Goto to="first" _skipIf="n == 1 || true"/></Step>
+      <Catch of="wait;act"><AlwaysSuccess _onSuccess="n := n + 1"/></Catch>
+    </Try>
+  </BehaviorTree>
+</root>
+"""
+LIB = """<root BTCPP_format="4">
+  <!-- shared -->
+  <BehaviorTree ID="Lib">
+    <Sequence>
+      <Script name="act" code="mine := to; n = n + 1; said := 'to'"/>
+      <SetBlackboard  value='{to}' output_key="@copy"/>
+    </Sequence>
+  </BehaviorTree>
+  <TreeNodesModel>
+    <SubTree ID="Lib"><input_port name="to"/><inout_port name="n"/></SubTree>
+  </TreeNodesModel>
+</root>
+"""
+
+
+def factory():
+    made = BehaviorTreeFactory()
+    register_authoring_nodes(made)
+    return made
+
+
+def opened(folder, main=MAIN, lib=LIB):
+    (folder / "main.xml").write_text(main)
+    (folder / "lib.xml").write_text(lib)
+    return TreeFiles(folder / "main.xml", factory())
+
+
+def texts(files):
+    data = files.data
+    return tuple(data[files.path.parent / name].decode() for name in ("main.xml", "lib.xml"))
+
+
+def outcome(main, lib=LIB, folder=None):
+    """Result and entries of a tree."""
+    files = opened(folder, main, lib)
+    tree = files.factory.create_tree_from_file(files.path)
+    status = tree.tick_while_running()
+    board = tree.root_blackboard()
+    return status, {key: board.get(key) for key in board.get_keys() if board.entry(key).value}
+
+
+def becomes(main, *changes):
+    for old, new in changes:
+        assert old in main
+        main = main.replace(old, new)
+    return main
+
+
+@pytest.mark.parametrize(
+    ("node", "name", "main", "lib"),
+    [
+        ("first", "1st", [('"first"', '"1st"'), ("first; wait", "1st;wait")], []),
+        (
+            "Main/all/Step/wait",
+            "nap",
+            [('"wait"', '"nap"'), ("first; wait", "first;nap"), ("wait;act", "nap;act")],
+            [],
+        ),
+        ("act", "do", [("wait;act", "wait;do")], [('"act"', '"do"')]),
+        ("Step/Lib", "lib", [('n="{=}"', 'n="{=}" name="lib"'), ('"Lib"><Go', '"lib"><Go')], []),
+        ("all", "the whole", [('"all"', '"the whole"')], []),
+    ],
+)
+def test_a_node_is_renamed_with_its_references(tmp_path, node, name, main, lib):
+    files = opened(tmp_path)
+    rename_node(files, node, name)
+    assert texts(files) == (becomes(MAIN, *main), becomes(LIB, *lib))
+    assert files.undo()
+    assert not files.undo(), "it is one step"
+    assert texts(files) == (MAIN, LIB)
+
+
+def test_a_name_that_two_nodes_bear_is_kept_for_the_other(tmp_path):
+    main = MAIN.replace('name="first"', 'name="act"').replace("first", "act")
+    files = opened(tmp_path, main)
+    rename_node(files, "Main/all/act", "do")
+    assert texts(files)[0] == becomes(
+        main,
+        ('name="act"', 'name="do"'),
+        ("act; wait", "do;wait"),
+        ('to="act"', 'to="do"'),
+        ("wait;act", "wait;act;do"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda f: rename_node(f, "first", "wait"), "would mean other nodes|called so"),
+        (lambda f: rename_node(f, "act", "first"), r"\[of\] .* would mean other"),
+        (lambda f: rename_node(f, "nobody", "x"), "there is no node 'nobody'"),
+        (lambda f: rename_node(f, "Step", "x"), "may be any of 'Main/all/Step', "),
+        (lambda f: rename_node(f, "Main", "x"), "is a tree"),
+        (lambda f: rename_tree(f, "Lib", "Main"), "there is a tree 'Main' already"),
+        (lambda f: rename_tree(f, "Lob", "x"), "there is no tree 'Lob', but Lib, Main"),
+        (lambda f: rename_tree(f, "Lib", "Sleep"), "Sleep"),
+        (lambda f: rename_entry(f, "Main", "goal", "n"), "has an entry 'n' already"),
+        (lambda f: rename_entry(f, "Main", "gaol", "x"), "has no entry 'gaol', but goal, n"),
+        (lambda f: rename_entry(f, "Lib", "to", "a b"), "cannot be the name of an entry"),
+        (lambda f: rename_entry(f, "Lib", "to", "ID"), "cannot be the name of an entry"),
+        (lambda f: extract(f, "Main/all", "Lib"), "there is a tree 'Lib' already"),
+        (lambda f: extract(f, "Catch", "X"), "is a Catch: extract what is in it"),
+        (lambda f: extract(f, "Goto", "X"), "names 'first', and they would be in different"),
+        (lambda f: inline(f, "wait"), "is no SubTree"),
+    ],
+)
+def test_what_is_refused_changes_nothing(tmp_path, edit, said):
+    files = opened(tmp_path)
+    with pytest.raises((LogicError, LoadError), match=said):
+        edit(files)
+    assert texts(files) == (MAIN, LIB)
+    assert not files.undo()
+
+
+def test_a_tree_is_renamed_in_all_files(tmp_path):
+    files = opened(tmp_path)
+    rename_tree(files, "Lib", "Library")
+    assert texts(files) == tuple(re.sub(r'"Lib"', '"Library"', text) for text in (MAIN, LIB))
+    rename_tree(files, "Main", "Top")
+    assert texts(files)[0] == MAIN.replace('"Lib"', '"Library"').replace('"Main"', '"Top"')
+
+
+def test_an_entry_is_renamed_in_ports_remappings_and_scripts(tmp_path):
+    files = opened(tmp_path)
+    rename_entry(files, "Main", "n", "count")
+    assert texts(files)[0] == becomes(
+        MAIN,
+        ("; n := 1", "; count := 1"),
+        ('n="{=}"', 'n="{count}"'),
+        ("n == 1", "count == 1"),
+        ("n := n + 1", "count := count + 1"),
+    )
+    assert texts(files)[1] == LIB
+    assert outcome(*texts(files), tmp_path)[1]["count"] == 2
+
+
+def test_a_port_of_a_tree_is_renamed_with_those_who_use_it(tmp_path):
+    files = opened(tmp_path)
+    rename_entry(files, "Lib", "to", "target")
+    rename_entry(files, "Lib", "n", "count")
+    assert texts(files) == (
+        becomes(MAIN, ('to="{goal}" n="{=}"', 'target="{goal}" count="{n}"')),
+        becomes(
+            LIB,
+            ("mine := to; n = n + 1", "mine := target; count = count + 1"),
+            ("'{to}'", "'{target}'"),
+            ('name="to"', 'name="target"'),
+            ('name="n"', 'name="count"'),
+        ),
+    )
+    assert outcome(*texts(files), tmp_path) == outcome(MAIN, LIB, tmp_path)
+
+
+def test_an_entry_that_others_reach_from_the_root(tmp_path):
+    main = MAIN.replace("n == 1", "n == 1 || copy == 'goal'")
+    files = opened(tmp_path, main)
+    rename_entry(files, "Main", "copy", "other")
+    assert texts(files) == (main.replace("copy", "other"), LIB.replace("copy", "other"))
+
+
+def test_an_entry_that_is_connected_by_its_name_is_not_renamed(tmp_path):
+    files = opened(tmp_path, MAIN.replace('n="{=}"', '_autoremap="true"'))
+    for tree in ("Main", "Lib"):
+        with pytest.raises(LogicError, match=r"'Main/all/Step/Lib' has _autoremap"):
+            rename_entry(files, tree, "n", "count")
+
+
+def test_a_copy_gets_a_name_of_its_own(tmp_path):
+    files = opened(tmp_path)
+    duplicate(files, "first")
+    duplicate(files, "Main/all/first 2")
+    assert re.findall(r'"(first[^"]*)"', texts(files)[0])[:3] == ["first", "first 2", "first 2 2"]
+    duplicate(files, "Lib", "Lab")
+    assert '<BehaviorTree ID="Lab">' in texts(files)[1]
+    with pytest.raises(LoadError):
+        duplicate(files, "Lib/Sequence")  # a tree has one root
+    while files.undo():
+        pass
+    assert texts(files) == (MAIN, LIB)
+
+
+def test_a_tree_is_made_of_a_node_and_taken_back(tmp_path):
+    files = opened(tmp_path)
+    extract(files, "Lib/Sequence/act", "Act")
+    main, lib = texts(files)
+    assert main == MAIN
+    assert lib == LIB.replace(
+        """      <Script name="act" code="mine := to; n = n + 1; said := 'to'"/>
+""",
+        """      <SubTree ID="Act" name="act" mine="{mine}" to="{to}" n="{n}" said="{said}"/>
+""",
+    ).replace(
+        "  <TreeNodesModel>",
+        """  <BehaviorTree ID="Act">
+    <Script name="act" code="mine := to; n = n + 1; said := 'to'"/>
+  </BehaviorTree>
+  <TreeNodesModel>""",
+    )
+    assert outcome(main, lib, tmp_path) == outcome(MAIN, LIB, tmp_path)
+    inline(files, "Lib/Sequence/act")
+    assert texts(files)[1].startswith(LIB.partition("  </BehaviorTree>")[0])
+
+
+def test_a_subtree_is_inlined_with_its_ports(tmp_path):
+    files = opened(tmp_path)
+    inline(files, "Step/Lib")
+    main, lib = texts(files)
+    assert lib == LIB
+    assert (
+        """<Sequence name="Lib">
+        <Script name="act" code="mine := goal; n = n + 1; said := 'to'"/>
+        <SetBlackboard  value='{goal}' output_key="@copy"/>
+      </Sequence></Step>"""
+        in main
+    )
+    status, entries = outcome(main, lib, tmp_path)
+    assert (status, entries["n"]) == (outcome(MAIN, LIB, tmp_path)[0], 2)
+    assert files.undo()
+    assert texts(files) == (MAIN, LIB)
+
+
+def test_what_only_a_subtree_can_say_is_not_inlined(tmp_path):
+    files = opened(tmp_path, MAIN.replace('to="{goal}"', 'to="x"'))
+    with pytest.raises(
+        LogicError, match=r"port \[to\] of 'Main/all/Step/Lib' is 'x', which \[code"
+    ):
+        inline(files, "Step/Lib")
+    plain = LIB.replace("mine := to", "mine := 1")
+    files = opened(
+        tmp_path,
+        MAIN.replace('to="{goal}"', 'to="x"').replace("n := 1", "mine := 1; n := 1"),
+        plain,
+    )
+    inline(files, "Step/Lib")
+    assert "value='x'" in texts(files)[0]
+    assert "mine_2 := 1" in texts(files)[0], "an entry of the tree around is not overwritten"
+
+
+KEYS = st.sampled_from("abc")
+LEAVES = st.one_of(
+    st.builds("<Script code='{0} := {1}'/>".format, KEYS, st.integers(0, 3)),
+    st.builds("<Script code='{0} += {1}'/>".format, KEYS, KEYS),
+    st.builds("<ScriptCondition code='{0} &lt; {1}'/>".format, KEYS, KEYS),
+    st.builds("<SetBlackboard value='{{{0}}}' output_key='{1}'/>".format, KEYS, KEYS),
+    st.builds("<AlwaysSuccess _skipIf='{0} == 1' _post='{1} := 2'/>".format, KEYS, KEYS),
+)
+NODES = st.recursive(
+    LEAVES,
+    lambda inner: st.builds(
+        lambda tag, children: f"<{tag}>{''.join(children)}</{tag}>",
+        st.sampled_from(["Sequence", "Fallback", "ReactiveSequence"]),
+        st.lists(inner, min_size=1, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+def run(folder, data):
+    (folder / "main.xml").write_bytes(data)
+    tree = factory().create_tree_from_file(folder / "main.xml")
+    board = tree.root_blackboard()
+    for key in "abcdef":
+        board.set(key, 0)
+    status = tree.tick_once()
+    return status, {key: board.get(key) for key in "abcdef"}
+
+
+def shape(element):
+    kept = {k: v for k, v in element.attributes.items() if k != "name"}
+    return element.tag, tuple(sorted(kept.items())), tuple(map(shape, element.children))
+
+
+@settings(max_examples=20, deadline=None, phases=(Phase.explicit, Phase.generate))
+@given(NODES, st.integers(0, 20), KEYS)
+def test_a_refactored_tree_does_the_same(tmp_path_factory, body, index, key):
+    folder = tmp_path_factory.mktemp("trees")
+    number = iter(range(99))
+    body = re.sub(r"<(\w+)", lambda m: f'<{m[1]} name="n{next(number)}"', body)
+    text = f'<root BTCPP_format="4"><BehaviorTree ID="M">{body}</BehaviorTree></root>'
+    path = folder / "main.xml"
+    path.write_text(text)
+    before = run(folder, text.encode())
+    files = TreeFiles(path, factory())
+    places = References({path: XmlEditor(text.encode())}, {})
+    node = places.find(f"n{index % body.count(' name=')}").path
+    extract(files, node, "Part")
+    assert run(folder, files.data[path]) == before
+    rename_tree(files, "Part", "Piece")
+    if f'{key}="{{' in files.data[path].decode():
+        rename_entry(files, "Piece", key, "z")
+    assert run(folder, files.data[path]) == before
+    inline(files, node)
+    assert run(folder, files.data[path]) == before
+    inlined = parse_xml(files.data[path], "x").children[0]
+    assert shape(inlined) == shape(parse_xml(text.encode(), "x").children[0])
+    if re.search(rf"\b{key}\b", body):
+        rename_entry(files, "M", key, "f")
+        status, entries = run(folder, files.data[path])
+        assert (status, entries["f"]) == (before[0], before[1][key])
+    while files.undo():
+        pass
+    assert files.data[path] == text.encode()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the leaves of actions and of services share: ports, the server's name, what they need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from behavior_ros.interface_ports import InputPorts, OutputPorts
+from behavior_ros.interfaces import InterfaceError
+from behavior_ros.leaf_hub import LeafHub
+from behavior_ros.needs import Need
+from behavior_ros.node_models import NodeModel
+from behavior_tree import Cause, InputPort, NodeStatus, PortInfo, StatefulActionNode
+
+
+class ServerLeaf(StatefulActionNode):
+    """A leaf that asks one server, which the model names, or its `NodeModel.name_port`."""
+
+    hub: ClassVar[LeafHub]
+    model: NodeModel
+    interface: ClassVar[Any]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Check the name of the port that names the server; raises `InterfaceError`."""
+        super().__init_subclass__(**kwargs)
+        if "model" in vars(cls) and cls.model.name_port in cls._fields():
+            raise InterfaceError(f"name_port: {cls.model.name_port} is a port of a field already")
+
+    @classmethod
+    def port_groups(cls) -> tuple[InputPorts | OutputPorts, ...]:
+        """The ports of each section of the interface."""
+        raise NotImplementedError
+
+    @classmethod
+    def provided_ports(cls) -> dict[str, PortInfo]:
+        """Return one port per field of the interface, and that which names the server."""
+        model = cls.model
+        if not model.name_port:
+            return cls._fields()
+        text = f"{model.kind} that is asked; empty: {model.name}"
+        return cls._fields() | {model.name_port: InputPort(model.name_port, str, "", text)}
+
+    @classmethod
+    def _fields(cls) -> dict[str, PortInfo]:
+        return {entry.port: entry.info for group in cls.port_groups() for entry in group.ports}
+
+    def ros_needs(self) -> list[Need]:
+        """Return the need of the server, if its name is known before the tree is ticked."""
+        if self.model.name_port and not self.is_literal(self.model.name_port):
+            return []
+        return self.hub.needs(self._named(), self.interface)
+
+    def _named(self) -> NodeModel:
+        """The model with the name that the port gives now."""
+        model = type(self).model
+        name = self.get_input(model.name_port) if model.name_port else ""
+        return replace(model, name=name) if name else model
+
+    def _fail(self, reason: Cause) -> NodeStatus:
+        self._abandon()
+        self.set_failure_reason(reason)
+        return NodeStatus.FAILURE
+
+    def _abandon(self) -> None:
+        """Let go of what is asked for."""
+        raise NotImplementedError
