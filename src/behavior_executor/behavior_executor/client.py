@@ -39,6 +39,7 @@ from behavior_ros import (
     remote_actions,
 )
 from behavior_ros.closing import destroy_node
+from behavior_ros.interrupts import interrupts_held
 from behavior_ros.local_transport import match_transport
 from behavior_tree.monitoring.closing import Closing
 
@@ -294,8 +295,10 @@ class MissionClient(Closing):
     def _spin_until_end(self, sent: RemoteGoal, timeout: float | None) -> GoalOutcome | None:
         """Spin until the goal has ended; None: the timeout was over before."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
-        while sent.outcome is None and time.monotonic() <= deadline:
-            self._executor.spin_once(timeout_sec=0.1)
+        with interrupts_held() as handle_interrupts:
+            while sent.outcome is None and time.monotonic() <= deadline:
+                self._executor.spin_once(timeout_sec=0.1)
+                handle_interrupts()
         return sent.outcome
 
     def _cancel_goal(self, sent: RemoteGoal) -> None:
