@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from behavior_workspace.errors import SetupError
 from behavior_workspace.layout import Layout
+from behavior_workspace.pytest_plugin import RERUNS
 from behavior_workspace.workspace import build_workspace, package_folders
 
 TIMEOUT = 300
@@ -49,6 +50,15 @@ def tally(build: Path) -> Tally:
     return Tally(passed, failed, skipped)
 
 
+def reruns(build: Path) -> list[str]:
+    """The tests of all packages under `build` that failed and were run again."""
+    return [
+        f"{file.parent.name}/{test}"
+        for file in sorted(build.glob(f"*/{RERUNS}"))
+        for test in file.read_text(encoding="utf-8").splitlines()
+    ]
+
+
 def main() -> int:
     """Entry point; the exit code is 0 only when every test of every package passed."""
     # A shell that starts this in its background has it ignore interrupts, and so every program
@@ -56,7 +66,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     layout = Layout.of(Path(__file__).resolve().parents[2])
     build = layout.build
-    for report in build.glob("*/pytest.xml"):
+    for report in (*build.glob("*/pytest.xml"), *build.glob(f"*/{RERUNS}")):
         report.unlink()
     try:
         build_workspace(layout)
@@ -69,6 +79,7 @@ def main() -> int:
             *("colcon", "--log-base", str(layout.root / "log"), "test", "--merge-install", *common),
             *("--install-base", str(layout.install), "--return-code-on-test-failure"),
             *("--executor", "sequential", "--event-handlers", "console_cohesion+"),
+            *("--retest-until-pass", "1"),
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
             *("--pytest-args", "--durations=5", f"--timeout={TIMEOUT}"),
             *("--numprocesses=auto", "--dist=loadfile"),
@@ -82,6 +93,8 @@ def main() -> int:
         check=False,
     )
     result = tally(build)
+    for test in reruns(build):
+        print(f"flaky or broken: {test} failed and was run again", flush=True)
     print(f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped", flush=True)
     good = tested.returncode == 0 and told.returncode == 0 and result.failed == 0
     return 0 if good and result.passed > 0 else 1
