@@ -16,7 +16,7 @@ setup(
     ],
     python_requires=">=3.11",
     install_requires=["setuptools", "py_trees>=2.3,<2.7"],
-    extras_require={"groot2": ["pyzmq", "msgpack"], "test": ["pytest"]},
+    extras_require={"groot2": ["pyzmq", "msgpack"], "sharing": ["pycrdt"], "test": ["pytest"]},
     zip_safe=True,
     maintainer="Behavior suite maintainers",
     maintainer_email="maintainers@behavior-suite.invalid",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import functools
 import inspect
@@ -540,6 +541,22 @@ class BehaviorTreeFactory:
         finally:
             self._trees, self._models, self._node_models = trees, models, nodes
             self._load_warnings, self._main_tree = warnings, main_tree
+
+    def adopt(self, documents: DocumentSet) -> None:
+        """Know the trees of documents that `check_documents` has found to be good, and no other."""
+        self._trees, self._models = dict(documents.trees), dict(documents.models)
+        self._node_models, self._main_tree = dict(documents.node_models), documents.main_tree
+        self._load_warnings = dict.fromkeys(documents.warnings)
+
+    def fork(self) -> BehaviorTreeFactory:
+        """A factory with the same node types, values and rules, and no trees; what either gets
+        later the other does not, except converters and scripting enums.
+        """
+        other = copy.copy(self)
+        other._manifests, other._builders = dict(self._manifests), dict(self._builders)
+        other._trees, other._models, other._node_models = {}, {}, {}
+        other._rules, other._load_warnings, other._main_tree = dict(self._rules), {}, None
+        return other
 
     def _loader(self, read: Callable[[Path], bytes] = read_document) -> Loader:
         return Loader(

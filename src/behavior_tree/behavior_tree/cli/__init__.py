@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command ``python -m behavior_tree``, also ``behavior tree``: check, show, models, xsd,
-migrate, run, replay, profile.
+edit, migrate, run, replay, profile.
 """
 
 from behavior_tree.cli.command import add_commands, main

@@ -20,6 +20,7 @@ from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.conversion import TypeRegistry
 from behavior_tree.cli.checking import find_problems, report
 from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
+from behavior_tree.cli.edit import add_edit, edit_file
 from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
 from behavior_tree.cli.replay import Replay, Step
@@ -97,6 +98,7 @@ def add_commands(parser: argparse.ArgumentParser, extend: Extend | None = None) 
     _add_show(add("show", _show, "draw the trees of a file"))
     _add_models(add("models", _models, "write the TreeNodesModel of all node types"))
     _add_models(add("xsd", _xsd, "write an XML Schema for tree files"))
+    _add_edit(add("edit", _edit, "change a file: set, insert, rename, extract, mirror ..."))
     _add_migrate(add("migrate", _migrate, "convert a file of BehaviorTree.CPP 3 to version 4"))
     _add_run(add("run", _run, "run a tree with simulated leaves, log each transition"))
     _add_replay(add("replay", _replay, "show what a .btlog file recorded"))
@@ -134,6 +136,12 @@ def _add_show(add: _Add) -> None:
 def _add_models(add: _Add) -> None:
     add("files", nargs="*", type=_file, metavar="FILE", help="also what these files describe")
     add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
+    _add_factory(add)
+
+
+def _add_edit(add: _Add) -> None:
+    add("file", type=_file, metavar="FILE")
+    add_edit(add)
     _add_factory(add)
 
 
@@ -330,6 +338,16 @@ def _write(options: argparse.Namespace, text: str) -> int:
         print(text, end="")
     else:
         replace_file(options.output, text.encode())
+    return 0
+
+
+def _edit(options: argparse.Namespace) -> int:
+    """Make one change of a tree file and the files that it includes, with all that refers to what
+    is changed. It is checked like files at load, and refused before anything is written. Every byte
+    that is not meant stays.
+    """
+    factory = make_factory([options.file], options.register, None, options.extend, options.compat)
+    print("\n".join(edit_file(options.file, factory, options)))
     return 0
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -28,7 +29,7 @@ from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.files import replace_file
 from behavior_tree.xml.key_types import type_conflict, types_agree
 
-__all__ = ["NodeReference", "TreeEditor"]
+__all__ = ["ManyChanges", "NodeReference", "TreeEditor"]
 
 NodeReference = TreeNode | str | int
 """A node of the tree, its full path, or its uid."""
@@ -44,6 +45,21 @@ class _Change:
     announced: StructureChange
     redo: Callable[[StructureChange], None]
     undo: Callable[[StructureChange], None]
+
+
+@dataclass(frozen=True)
+class ManyChanges:
+    """What becomes of a tree in one step."""
+
+    children: dict[TreeNode | None, list[TreeNode | Element]] = field(default_factory=dict)
+    """Children that nodes get; None: the root. An element stands for a node to be built."""
+    ports: list[tuple[TreeNode, str, str | None]] = field(default_factory=list)
+    """Texts that ports get; None: as if nothing were written."""
+    names: dict[TreeNode, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything changes."""
+        return bool(self.children or self.ports or self.names)
 
 
 Arguments = ParamSpec("Arguments")
@@ -216,6 +232,67 @@ class TreeEditor:
             )
         )
 
+    @_between_ticks
+    def change_many(self, changes: ManyChanges) -> None:
+        """Make many changes in one step, after which the tree is as files say that were checked.
+
+        Nothing is checked here but what only building finds. It is no step of the history, and
+        ends it: the changes before it cannot be taken back any more.
+
+        Raises:
+            LoadError: a new node cannot be built; nothing has changed
+        """
+        with _entries_kept([each.blackboard for each in self._tree.subtrees]):
+            for node, port, text in changes.ports:
+                self._open_entry(node, port, text or "")
+            taken = self._names_besides(self._leaving(changes)) if changes.children else set()
+            lists = {
+                parent: [
+                    self._build_below(parent, each, taken) if isinstance(each, Element) else each
+                    for each in children
+                ]
+                for parent, children in changes.children.items()
+            }
+        self._halt_leaving(lists)  # which may raise: nothing has changed yet
+        for node, port, text in changes.ports:
+            _restore_port(node, port, text)
+        changed = [*(node for node, _, _ in changes.ports), *changes.names]
+        announced = StructureChange("several", changed=tuple(dict.fromkeys(changed)))
+        self._undo.clear()
+        self._redo.clear()
+        if lists:
+            self._rearrange(lists)
+            self._tree.change_structure(self._root_of(lists), self._present_instances, announced)
+        for node, name in changes.names.items():
+            self._name(node, name)
+        if not lists or changes.names:
+            self._tree.announce_change(announced)
+
+    def _leaving(self, changes: ManyChanges) -> set[TreeNode]:
+        """Nodes that will not be in the tree."""
+        root = self._tree.root_node()
+        stay = [root] if None not in changes.children else []
+        stay += [each for each in changes.children.get(None, ()) if isinstance(each, TreeNode)]
+        leaving = set(self._tree.nodes())
+        while stay:
+            node = stay.pop()
+            leaving.discard(node)
+            inside = [] if isinstance(node, LeafNode) else node.children
+            children = changes.children.get(node, inside)
+            stay += [each for each in children if isinstance(each, TreeNode)]
+        return leaving
+
+    def _names_besides(self, leaving: set[TreeNode]) -> set[str]:
+        """Instances of trees but those in nodes that leave."""
+        return {each.instance_name for each in self._tree.subtrees if each.nodes[0] not in leaving}
+
+    def _build_below(self, parent: TreeNode | None, fragment: Element, taken: set[str]) -> TreeNode:
+        if parent is None:
+            return self._build(fragment, self._tree.root_node(), [], taken)
+        inside = parent.type() is NodeType.SUBTREE
+        place = parent.children[0] if inside else parent
+        return self._build(fragment, place, [parent, *_ancestors(parent)], taken)
+
     # -- files ----------------------------------------------------------------------------------
 
     @_between_ticks
@@ -322,20 +399,27 @@ class TreeEditor:
     def _apply(
         self, lists: dict[TreeNode | None, list[TreeNode]], announced: StructureChange
     ) -> None:
-        root = self._tree.root_node()
+        self._rearrange(lists)
+        self._tree.change_structure(self._root_of(lists), self._present_instances, announced)
+
+    def _root_of(self, lists: dict[TreeNode | None, list[TreeNode]]) -> TreeNode:
+        return lists[None][0] if None in lists else self._tree.root_node()
+
+    def _rearrange(self, lists: dict[TreeNode | None, list[TreeNode]]) -> None:
+        """Give nodes other children, and halt what leaves its place."""
+        self._halt_leaving(lists)
         for node, children in lists.items():
-            for child in [root] if node is None else node.children:
-                if child not in children:
-                    _halt(child)
-        for node, children in lists.items():
-            if node is None:
-                root = children[0]
-            else:
+            if node is not None:
                 exchange_children(node, children)
         for node, children in lists.items():  # a moved node has been let go by its old parent
             for child in children:
                 child.parent = child._up = node
-        self._tree.change_structure(root, self._present_instances, announced)
+
+    def _halt_leaving(self, lists: dict[TreeNode | None, list[TreeNode]]) -> None:
+        for node, children in lists.items():
+            for child in [self._tree.root_node()] if node is None else node.children:
+                if child not in children:
+                    _halt(child)
 
     def _present_instances(self) -> list[Subtree]:
         """Instances with nodes in the tree, the main one first, their nodes in order."""
@@ -406,8 +490,17 @@ class TreeEditor:
         if problems:
             raise LoadError(problems)
 
-    def _build(self, fragment: Element, place: TreeNode, above: list[TreeNode]) -> TreeNode:
-        """Nodes of a fragment that will stand in the tree instance of ``place``, below these."""
+    def _build(
+        self,
+        fragment: Element,
+        place: TreeNode,
+        above: list[TreeNode],
+        taken: set[str] | None = None,
+    ) -> TreeNode:
+        """Nodes of a fragment that will stand in the tree instance of ``place``, below these.
+
+        ``taken``: names of instances of SubTrees, else those that there are now.
+        """
         live = self._instance(place)
         instance = Subtree(
             live.instance_name, live.tree_id, live.blackboard, definition=live.definition
@@ -415,10 +508,8 @@ class TreeEditor:
         builder = self._factory.builder(self._tree.runtime)
         ids = [node.registration_id() for node in above if node.type() is NodeType.SUBTREE]
         chain = (self._tree.subtrees[0].tree_id, *reversed(ids))
-        boards = _boards(live.blackboard)
-        keys = [set(board.get_keys()) for board in boards]
-        taken = {each.instance_name for each in self._tree.subtrees}
-        try:
+        taken = self._names_besides(set()) if taken is None else taken
+        with _entries_kept(_boards(live.blackboard)):
             node = builder.build_fragment(
                 fragment,
                 instance,
@@ -427,15 +518,23 @@ class TreeEditor:
                 last_uid=self._last_uid,
                 instance_names=taken,
             )
-        except LoadError:
-            for board, known in zip(boards, keys, strict=True):
-                for key in set(board.get_keys()) - known:
-                    board.unset(key)
-            raise
         self._last_uid = builder.last_uid
         for each in builder.subtrees:
             self._instances[id(each.blackboard)] = each
         return node
+
+
+@contextlib.contextmanager
+def _entries_kept(boards: list[Blackboard]) -> Iterator[None]:
+    """Take away the entries again that were made for nodes that cannot be built."""
+    keys = [set(board.get_keys()) for board in boards]
+    try:
+        yield
+    except LoadError:
+        for board, known in zip(boards, keys, strict=True):
+            for key in set(board.get_keys()) - known:
+                board.unset(key)
+        raise
 
 
 def _parse(xml: str) -> Element:

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from behavior_tree.basic_types import PortDirection
 from behavior_tree.blackboard.ports import is_port_attribute, pointer_key
-from behavior_tree.editing.references import Place, References, Rewrites, label_of, renamed_text
+from behavior_tree.editing.references import (
+    NodeName,
+    Place,
+    References,
+    Rewrites,
+    label_of,
+    renamed_text,
+)
 from behavior_tree.editing.tree_files import Editors, TreeFiles
 from behavior_tree.errors import LogicError
 from behavior_tree.xml.document import Element
@@ -19,12 +26,12 @@ from behavior_tree.xml.list_elements import names_of
 __all__ = ["duplicate", "extract", "inline"]
 
 
-def duplicate(files: TreeFiles, node: str, name: str = "") -> None:
+def duplicate(files: TreeFiles, node: NodeName, name: str = "") -> None:
     """Put a copy of a node, and of all in it, behind it; or of a tree behind that.
 
     Args:
         files: where it is
-        node: its path, or as much of its end as is unique; or the ID of a tree
+        node: its path, as much of its end as is unique, or its place; or the ID of a tree
         name: of the copy; a number is added to the old one if it is empty
 
     Raises:
@@ -55,13 +62,13 @@ def duplicate(files: TreeFiles, node: str, name: str = "") -> None:
     files.change(edit)
 
 
-def extract(files: TreeFiles, node: str, tree_id: str) -> None:
+def extract(files: TreeFiles, node: NodeName, tree_id: str) -> None:
     """Make a tree of a node and all in it, and put a SubTree in its place, with a port for each
     entry that is used.
 
     Args:
         files: where it is
-        node: its path, or as much of its end as is unique
+        node: its path, as much of its end as is unique, or its file and address
         tree_id: ID of the new tree; it stands behind the one that the node comes from
 
     Raises:
@@ -143,7 +150,7 @@ def _ports(references: References, place: Place, enums: Iterable[str]) -> list[s
     return [key for key in keys if key not in private]
 
 
-def inline(files: TreeFiles, node: str) -> None:
+def inline(files: TreeFiles, node: NodeName) -> None:
     """Put the nodes of a tree in the place of a SubTree that uses it; the tree stays for others.
 
     Args:

@@ -18,7 +18,7 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import Address, TagRewrite, XmlEditor, element_text
 from behavior_tree.xml.elements import node_path
 
-__all__ = ["merge"]
+__all__ = ["Pairing", "merge"]
 
 
 def merge(base: bytes, mine: bytes, theirs: bytes, file: str) -> bytes:
@@ -42,11 +42,40 @@ def merge(base: bytes, mine: bytes, theirs: bytes, file: str) -> bytes:
     return _Merge(XmlEditor(base, file), XmlEditor(mine, file), XmlEditor(theirs, file)).run(file)
 
 
+class Pairing:
+    """Tells which elements of two versions of a document are the same."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[object, int] = {}
+        self._signatures: dict[Element, int] = {}
+
+    def sign(self, element: Element) -> int:
+        """Number that equal elements have in common; signs all in it, too."""
+        children = tuple(self.sign(child) for child in element.children)
+        key = element.tag, frozenset(element.attributes.items()), element.text, children
+        number = self._numbers.setdefault(key, len(self._numbers))
+        self._signatures[element] = number
+        return number
+
+    def signature(self, element: Element) -> int:
+        """The number of an element that has been signed."""
+        return self._signatures[element]
+
+    def pairs(self, ones: Sequence[Element], others: Sequence[Element]) -> dict[Element, Element]:
+        """Which children of two elements that are the same are the same; all are signed."""
+        first, second = (list(map(self._keys, side)) for side in (ones, others))
+        found = _alignment(first, second, range(len(ones)), range(len(others)), 0)
+        return {ones[i]: others[j] for i, j in found}
+
+    def _keys(self, each: Element) -> tuple[object, ...]:
+        named = each.tag, each.text, each.get("ID"), each.get("name")
+        return self._signatures[each], named, (each.tag, each.text)
+
+
 class _Merge:
     def __init__(self, base: XmlEditor, mine: XmlEditor, theirs: XmlEditor) -> None:
         self._base, self._mine, self._theirs = base, mine, theirs
-        self._numbers: dict[object, int] = {}
-        self._signatures: dict[Element, int] = {}
+        self._pairing = Pairing()
         self._rewrites: list[TagRewrite] = []
         self._removed: set[Address] = set()
         self._inserted: dict[Address, list[Element]] = {}
@@ -55,7 +84,7 @@ class _Merge:
     def run(self, file: str) -> bytes:
         roots = self._base.root, self._mine.root, self._theirs.root
         for root in roots:
-            self._sign(root)
+            self._pairing.sign(root)
         self._node(*roots, (), "")
         if self._conflicts:
             raise LogicError(
@@ -81,8 +110,8 @@ class _Merge:
     def _node(self, base: Element, mine: Element, theirs: Element, at: Address, path: str) -> None:
         """Note what to do to an element of theirs, and below it."""
         self._attributes(base, mine, theirs, path)
-        to_mine = self._pairs(base.children, mine.children)
-        to_theirs = self._pairs(base.children, theirs.children)
+        to_mine = self._pairing.pairs(base.children, mine.children)
+        to_theirs = self._pairing.pairs(base.children, theirs.children)
         places = {child: index for index, child in enumerate(theirs.children)}
         for child in base.children:
             here, there = to_mine.get(child), to_theirs.get(child)
@@ -118,6 +147,9 @@ class _Merge:
         if changed or added:
             self._rewrites.append(TagRewrite(theirs, None, changed, added))
 
+    def _differ(self, one: Element, other: Element) -> bool:
+        return self._pairing.signature(one) != self._pairing.signature(other)
+
     def _insertions(
         self,
         mine: Element,
@@ -150,38 +182,16 @@ class _Merge:
         start = index
         while start and theirs.children[start - 1] not in known:
             start -= 1
-        there = [self._signatures[each] for each in theirs.children[start:index]]
+        there = [self._pairing.signature(each) for each in theirs.children[start:index]]
         new = []
         for each in gap:
-            if (number := self._signatures[each]) in there:
+            if (number := self._pairing.signature(each)) in there:
                 there.remove(number)  # both put in the same
             else:
                 new.append(each)
         if new:
             before = (*at, index - 1)
             self._inserted[before if before in self._removed else (*at, index)] = new
-
-    # -- which nodes are the same ---------------------------------------------------------------
-
-    def _sign(self, element: Element) -> int:
-        """Number that equal elements have in common."""
-        children = tuple(self._sign(child) for child in element.children)
-        key = element.tag, frozenset(element.attributes.items()), element.text, children
-        number = self._numbers.setdefault(key, len(self._numbers))
-        self._signatures[element] = number
-        return number
-
-    def _differ(self, one: Element, other: Element) -> bool:
-        return self._signatures[one] != self._signatures[other]
-
-    def _pairs(self, ones: Sequence[Element], others: Sequence[Element]) -> dict[Element, Element]:
-        first, second = (list(map(self._keys, side)) for side in (ones, others))
-        found = _alignment(first, second, range(len(ones)), range(len(others)), 0)
-        return {ones[i]: others[j] for i, j in found}
-
-    def _keys(self, each: Element) -> tuple[object, ...]:
-        named = each.tag, each.text, each.get("ID"), each.get("name")
-        return self._signatures[each], named, (each.tag, each.text)
 
 
 def _alignment(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from behavior_tree.blackboard.conversion import type_name
 from behavior_tree.blackboard.ports import is_pointer
-from behavior_tree.editing.references import References, Rewrites
+from behavior_tree.editing.references import NodeName, References, Rewrites
 from behavior_tree.editing.rename import check_meanings
 from behavior_tree.editing.tree_files import Editors, TreeFiles
 from behavior_tree.errors import LogicError
@@ -73,13 +73,13 @@ XZ_PLANE = MirrorPlane()
 """Left becomes right in a frame whose x axis looks ahead and whose z axis looks up."""
 
 
-def mirror(files: TreeFiles, node: str, plane: MirrorPlane = XZ_PLANE) -> list[str]:
+def mirror(files: TreeFiles, node: NodeName, plane: MirrorPlane = XZ_PLANE) -> list[str]:
     """Mirror a node and all in it: ports by their types, and words such as left and Right in names,
     texts and names of frames. Twice is the identity.
 
     Args:
         files: where it is
-        node: its path, or as much of its end as is unique; or the ID of a tree
+        node: its path, as much of its end as is unique, or its place; or the ID of a tree
         plane: in the frame of each pose
 
     Returns:

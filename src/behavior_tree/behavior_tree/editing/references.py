@@ -20,7 +20,19 @@ from behavior_tree.xml.jumps import JumpChecks
 from behavior_tree.xml.list_elements import LISTS, ListElements, names_of
 from behavior_tree.xml.loader import TreeDefinition
 
-__all__ = ["Link", "Place", "References", "Rewrites", "Use", "label_of", "renamed_text"]
+__all__ = [
+    "Link",
+    "NodeName",
+    "Place",
+    "References",
+    "Rewrites",
+    "Use",
+    "label_of",
+    "renamed_text",
+]
+
+NodeName = str | tuple[Path, Address]
+"""How a node is called: its path, as much of its end as is unique, or where it stands."""
 
 Manifests = Mapping[str, TreeNodeManifest]
 
@@ -100,8 +112,13 @@ class References:
             if each.tag == "SubTree" and each not in self.places
         }
 
-    def find(self, reference: str) -> Place:
-        """The node that has this path, or whose path ends so; raises LogicError."""
+    def find(self, reference: NodeName) -> Place:
+        """The node that is called so; raises LogicError."""
+        if not isinstance(reference, str):
+            for place in self.places.values():
+                if (place.file, place.address) == reference:
+                    return place
+            raise LogicError("only trees and their nodes can be changed so")
         found = [place for place in self.places.values() if place.path == reference] or [
             place
             for place in self.places.values()

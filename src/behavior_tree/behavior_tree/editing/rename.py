@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from behavior_tree.blackboard.ports import port_name_mistake
-from behavior_tree.editing.references import References, Rewrites, label_of
+from behavior_tree.editing.references import NodeName, References, Rewrites, label_of
 from behavior_tree.editing.tree_files import Editors, TreeFiles
 from behavior_tree.errors import LogicError
 from behavior_tree.nodes.authoring.order import listed
@@ -14,12 +14,12 @@ from behavior_tree.xml.elements import autoremaps, below
 __all__ = ["check_meanings", "rename_entry", "rename_node", "rename_tree"]
 
 
-def rename_node(files: TreeFiles, node: str, name: str) -> None:
+def rename_node(files: TreeFiles, node: NodeName, name: str) -> None:
     """Give a node another name, and follow it in ``execute_after``, ``to`` and ``of``.
 
     Args:
         files: where it is
-        node: its path, or as much of its end as is unique
+        node: its path, as much of its end as is unique, or its file and address
         name: the new name
 
     Raises:
@@ -31,7 +31,7 @@ def rename_node(files: TreeFiles, node: str, name: str) -> None:
         before = References(editors, files.factory.manifests())
         place = before.find(node)
         if place.parent is None:
-            raise LogicError(f"'{node}' is a tree: rename the tree")
+            raise LogicError(f"'{place.path}' is a tree: rename the tree")
         rewrites = Rewrites()
         rewrites.set(place.element, "name", name)
         _follow(before, rewrites, {place.element: (label_of(place.element), name)})

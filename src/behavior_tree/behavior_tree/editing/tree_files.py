@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from behavior_tree.errors import LoadError, LogicError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.xml.edit import XmlEditor
 from behavior_tree.xml.files import read_document, replace_file
+from behavior_tree.xml.loader import DocumentSet
 
 __all__ = ["Editors", "TreeFiles", "merged_files"]
 
@@ -49,12 +51,55 @@ class TreeFiles:
             raise LoadError(problems)
         assert documents.root is not None, "else there are problems"
         self.path = Path(documents.root.source.file)
+        self.documents: DocumentSet = documents
+        """What the files define, as they were checked last."""
         self._saved = {Path(file): read_document(Path(file)) for file in sorted(documents.files)}
         self._data = dict(self._saved)
         self._undo: list[_Step] = []
         self._redo: list[_Step] = []
 
+    @classmethod
+    def restored(
+        cls,
+        path: Path,
+        factory: BehaviorTreeFactory,
+        saved: Mapping[Path, bytes],
+        data: Mapping[Path, bytes],
+    ) -> TreeFiles:
+        """Files as they were once read or saved, with edits that had not been saved.
+
+        Raises:
+            LoadError: they do not load
+        """
+        files = cls.__new__(cls)
+        files.factory, files.path = factory, path
+        files._saved, files._data = dict(saved), dict(data)
+        files._undo, files._redo = [], []
+        files._check(files._data)
+        return files
+
+    def fork(self) -> TreeFiles:
+        """The same files, without a history; what is done to one of both does not reach the
+        other, but what is saved does.
+        """
+        other = copy.copy(self)
+        other._saved, other._data = dict(self._saved), dict(self._data)
+        other._undo, other._redo = [], []
+        return other
+
+    def with_data(self, data: Mapping[Path, bytes]) -> TreeFiles:
+        """A fork with these contents; raises LoadError if they do not load."""
+        other = self.fork()
+        other._data.update(data)
+        other._check(other._data)
+        return other
+
     # -- reading --------------------------------------------------------------------------------
+
+    @property
+    def saved(self) -> dict[Path, bytes]:
+        """All files as they were read or saved last."""
+        return dict(self._saved)
 
     @property
     def data(self) -> dict[Path, bytes]:
@@ -159,9 +204,10 @@ class TreeFiles:
         return written
 
     def _check(self, contents: dict[Path, bytes]) -> None:
-        _, problems = self.factory.check_documents(self.path, contents)
+        documents, problems = self.factory.check_documents(self.path, contents)
         if problems:
             raise LoadError(problems)
+        self.documents = documents
 
 
 def merged_files(edits: Mapping[Path, tuple[bytes, bytes]]) -> dict[Path, bytes]:

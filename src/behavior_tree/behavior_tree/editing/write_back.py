@@ -23,7 +23,7 @@ from behavior_tree.xml.document import Element, Source
 from behavior_tree.xml.edit import Address, XmlEditor, element_text
 from behavior_tree.xml.version3 import is_version_3
 
-__all__ = ["edited_documents"]
+__all__ = ["edited_documents", "longest_rise"]
 
 
 def edited_documents(tree: Tree) -> dict[str, bytes]:
@@ -141,7 +141,7 @@ class _Writer:
         known = [self._places.get(self._key(node.config().element)) for node in nodes]
         here = [place for place in known if place is not None and place.parent is parent]
         at = {place: index for index, place in enumerate(parent.children)}
-        staying = {parent.children[i] for i in _longest_rise([at[place] for place in here])}
+        staying = {parent.children[i] for i in longest_rise([at[place] for place in here])}
         index = 0
         for node, place in zip(nodes, known, strict=True):
             if place in staying:
@@ -206,7 +206,7 @@ def _changed_attributes(node: TreeNode) -> dict[str, str | None]:
     return found
 
 
-def _longest_rise(numbers: list[int]) -> list[int]:
+def longest_rise(numbers: list[int]) -> list[int]:
     """The longest rising subsequence: children that may stay where they are."""
     tails: list[int] = []
     before: dict[int, int | None] = {}

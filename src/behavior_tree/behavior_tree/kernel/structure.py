@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ChangeKind", "StructureCallback", "StructureChange"]
 
-ChangeKind = Literal["insert", "remove", "move", "replace", "set_port", "rename"]
+ChangeKind = Literal["insert", "remove", "move", "replace", "set_port", "rename", "several"]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ import pytest
 from authoring_kit import RUNNING, SUCCESS, Rig
 
 from behavior_tree.cause import CauseKind
+from behavior_tree.cli import edit as command_line
 from behavior_tree.cli import main
 from behavior_tree.nodes.authoring import AUTHORING_NODES
+from behavior_tree.sharing import edits as sharing
 
 PAGE = Path(__file__).resolve().parents[4] / "docs/authoring.md"
 
@@ -85,6 +87,24 @@ def test_the_pictures_are_drawn_from_the_file(capsys, tmp_path):
     kept = (PAGE.parent / "images/schedules/walk_and_arms.svg").read_text(encoding="utf-8")
     name = re.compile(r'<text class="title".*')
     assert name.sub("", drawn.read_text(encoding="utf-8")) == name.sub("", kept)
+
+
+def test_the_edit_at_the_command_line_shows_what_would_change(capsys, monkeypatch):
+    (command,) = re.findall(r"^behavior tree (edit .*)", PAGE.read_text(encoding="utf-8"), re.M)
+    monkeypatch.chdir(PAGE.parents[1])
+    assert main(command.split()) == 0
+    changed = [line for line in capsys.readouterr().out.splitlines() if line[0] in "+-"]
+    assert sum("Together" in line for line in changed) == 2  # the tree, and the main tree
+    assert "Together" not in Path(command.split()[1]).read_text(encoding="utf-8")
+
+
+def test_operations_of_the_page_are_those_that_there_are():
+    text = PAGE.read_text(encoding="utf-8")
+    table = text.split("| `op` | fields |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| (`\w.*?) \|", table, re.M)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(sharing.OPERATIONS)
+    for name, shape in command_line.OPERATIONS.items():
+        assert re.search(re.escape(f"`{name} {shape}`").replace(r"\ ", r"\s"), text), name
 
 
 def test_the_table_of_nodes_has_every_node_with_its_ports():

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Yjs document that shows a shared tree, and replicas of it.
+
+Only the authority writes it, so it always is a tree that loads; editors send edits. Its maps:
+
+``nodes``
+    by identifier: ``tag``, ``attributes`` (a map of texts), ``children`` (identifiers)
+``files``
+    by path: ``root`` (identifier), ``modified`` (whether it has edits that are not saved)
+``tree``
+    ``revision`` (number of accepted edits), ``file`` (the first file)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+from behavior_tree.errors import LogicError
+from behavior_tree.sharing.identified import State
+
+try:
+    from pycrdt import Doc, Map
+except ImportError as missing:  # pragma: no cover, the rest of the engine does without
+    raise ImportError("shared trees need pycrdt: pip install pycrdt") from missing
+
+__all__ = ["Replica", "TreeDocument"]
+
+
+class _Maps:
+    def __init__(self, doc: Doc[Any]) -> None:
+        self.doc = doc
+        self.nodes: Map[Any] = doc.get("nodes", type=Map)
+        self.files: Map[Any] = doc.get("files", type=Map)
+        self.tree: Map[Any] = doc.get("tree", type=Map)
+
+
+class TreeDocument:
+    """What the authority writes.
+
+    Args:
+        client: number among Yjs clients; None: a random one
+    """
+
+    def __init__(self, client: int | None = None) -> None:
+        self._maps = _Maps(Doc(client_id=client))
+        self._shown: State | None = None
+
+    def show(self, state: State, revision: int) -> bytes:
+        """Show a state of the files; returns the update for replicas that are up to date."""
+        maps, before = self._maps, self._maps.doc.get_state()
+        known = {} if self._shown is None else self._shown.spots
+        with maps.doc.transaction():
+            for id, spot in state.spots.items():
+                old = known.get(id)
+                if old is None:
+                    maps.nodes[id] = Map(
+                        {
+                            "tag": spot.element.tag,
+                            "attributes": Map(dict(spot.element.attributes)),
+                            "children": list(spot.children),
+                        }
+                    )
+                    continue
+                if old.children != spot.children:
+                    maps.nodes[id]["children"] = list(spot.children)
+                if old.element.attributes != spot.element.attributes:
+                    _renew(maps.nodes[id]["attributes"], spot.element.attributes)
+            for id in known.keys() - state.spots.keys():
+                del maps.nodes[id]
+            self._show_files(state)
+            if maps.tree.get("revision") != revision:
+                maps.tree["revision"] = revision
+                maps.tree["file"] = str(state.files.path)
+        self._shown = state
+        return bytes(maps.doc.get_update(before))
+
+    def _show_files(self, state: State) -> None:
+        modified, files = state.files.modified, self._maps.files
+        for file, root in state.numbers.items():
+            shown = {"root": root.id, "modified": file in modified}
+            if files.get(str(file)) != shown:
+                files[str(file)] = shown
+
+    def update_for(self, state_vector: bytes) -> bytes:
+        """What a replica lacks; empty state vector: everything. Raises LogicError."""
+        try:
+            return bytes(self._maps.doc.get_update(state_vector or b"\x00"))
+        except Exception as error:  # pycrdt raises what its Rust part says
+            raise LogicError(f"this is no Yjs state vector: {error}") from None
+
+
+def _renew(shown: Any, attributes: dict[str, str]) -> None:
+    before = dict(shown.to_py() or {})
+    for name in before.keys() - attributes.keys():
+        del shown[name]
+    for name, text in attributes.items():
+        if before.get(name) != text:
+            shown[name] = text
+
+
+class Replica:
+    """A copy of a shared tree, as an editor has it. Updates may come doubled, late, in any order
+    or not at all: `state_vector` tells the authority what is missing, and until that has come the
+    tree is shown as it was.
+    """
+
+    def __init__(self) -> None:
+        self._maps = _Maps(Doc())
+        self.nodes: dict[str, dict[str, Any]] = {}
+        """All elements: tag, attributes and children, by identifier."""
+        self.files: dict[str, dict[str, Any]] = {}
+        """Root element of each file, and whether it has edits that are not saved."""
+        self.revision = 0
+        """Number of accepted edits."""
+
+    def apply(self, update: bytes) -> None:
+        """Take in an update; raises LogicError if it is none."""
+        try:
+            self._maps.doc.apply_update(update)
+        except Exception as error:  # pycrdt raises what its Rust part says
+            raise LogicError(f"this is no Yjs update: {error}") from None
+        nodes: dict[str, dict[str, Any]] = self._maps.nodes.to_py() or {}
+        files: dict[str, dict[str, Any]] = self._maps.files.to_py() or {}
+        # Yjs removes at once, but what is new waits for what came before it.
+        if files and _is_whole(nodes, files):
+            self.nodes, self.files = nodes, files
+            self.revision = int(self._maps.tree.get("revision") or 0)
+
+    @property
+    def state_vector(self) -> bytes:
+        """What is known."""
+        return bytes(self._maps.doc.get_state())
+
+    def paths(self) -> dict[str, str]:
+        """Paths such as ``Tree/list/node`` of all trees and nodes, by identifier."""
+        nodes, found = self.nodes, {}
+        for file in self.files.values():
+            for tree in nodes[file["root"]]["children"]:
+                if nodes[tree]["tag"] == "BehaviorTree":
+                    stack = [(tree, nodes[tree]["attributes"].get("ID", ""))]
+                    while stack:
+                        id, path = stack.pop()
+                        found[id] = path
+                        inside = nodes[id]["children"]
+                        stack += [(each, f"{path}/{_label(nodes[each])}") for each in inside]
+        return found
+
+    def find(self, name: str) -> str:
+        """Identifier of a node: given itself, by its path, or by the end of that.
+
+        Raises:
+            LogicError: none or several are called so
+        """
+        paths = self.paths()
+        if name in self.nodes:
+            return name
+        found = [id for id, path in paths.items() if path == name] or [
+            id for id, path in paths.items() if path.endswith(f"/{name}")
+        ]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise LogicError(f"there is no node '{name}': write a path such as Tree/node")
+        some = ", ".join(f"'{paths[id]}' ({id})" for id in found[:5])
+        raise LogicError(
+            f"'{name}' may be any of {some}: write more of the path, or the identifier"
+        )
+
+    def xml(self, file: str) -> str:
+        """A file as it is now, but for comments and layout."""
+        nodes = self.nodes
+        element = _element(nodes, self.files[file]["root"])
+        ElementTree.indent(element)
+        return ElementTree.tostring(element, encoding="unicode")
+
+
+def _is_whole(nodes: dict[str, dict[str, Any]], files: dict[str, dict[str, Any]]) -> bool:
+    """Whether all elements are there that are in others, and nothing else."""
+    stack, found = [file["root"] for file in files.values()], 0
+    while stack:
+        node = nodes.get(stack.pop())
+        if node is None or not node.keys() >= {"tag", "attributes", "children"}:
+            return False
+        found += 1
+        stack += node["children"]
+    return found == len(nodes)
+
+
+def _label(node: dict[str, Any]) -> str:
+    attributes = node["attributes"]
+    return str(attributes.get("name") or attributes.get("ID") or node["tag"])
+
+
+def _element(nodes: dict[str, dict[str, Any]], id: str) -> ElementTree.Element:
+    node = nodes[id]
+    element = ElementTree.Element(node["tag"], node["attributes"])
+    element.extend([_element(nodes, child) for child in node["children"]])
+    return element
