@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
+from behavior_bringup.addressing import address
 from behavior_bringup.completion import complete
 from behavior_bringup.create import add_create
 from behavior_bringup.errors import BringupError, UsageError
@@ -128,6 +129,7 @@ def dispatch(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
     if run is None:
         parser.print_help()
         return 0
+    address(options)
     return run(options)
 
 

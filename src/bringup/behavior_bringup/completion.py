@@ -7,6 +7,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable
 
+from behavior_bringup.addressing import stack_of
 from behavior_bringup.stack import Stack
 from behavior_bringup.state import known_stacks
 from behavior_packages import packages
@@ -50,5 +51,5 @@ def job_names(**_: object) -> Iterable[str]:
 
 def process_names(parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
     """Processes of the stack that was named."""
-    state = Stack(parsed_args.stack).state()
+    state = Stack(parsed_args.stack or stack_of(parsed_args.namespace)).state()
     return list(state.processes) if state else []

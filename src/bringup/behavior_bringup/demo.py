@@ -25,6 +25,8 @@ class DemoOptions:
     """What may be chosen about a demonstration."""
 
     world: str
+    namespace: str
+    """Of all nodes of the stack; empty: none."""
     speed: float
     """Times real time; 0: as fast as possible."""
     seed: int
@@ -56,10 +58,12 @@ def run_demo(job: Job, options: DemoOptions, console: Console) -> bool:
     stack = free_stack("demo")
     say(f"Bringing up the stack of the world '{options.world}' ...", console)
     story = Storyboard()
-    with temporary_stack(stack, world=options.world, arguments=arguments) as (client, _):
+    with temporary_stack(
+        stack, world=options.world, arguments=arguments, namespace=options.namespace
+    ) as (client, _):
         say(
             f"The stack is up in ROS domain {client.domain}. Mission '{job.name}' on"
-            " /mission/action.",
+            f" {options.namespace}/mission/action.",
             console,
         )
         state = stack.state()

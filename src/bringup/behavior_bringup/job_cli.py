@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup import argument_types, completion, job_verbs
-from behavior_bringup.options import add_cameras, add_connection, add_seed, add_speed, add_world
+from behavior_bringup.options import (
+    add_cameras,
+    add_connection,
+    add_namespace,
+    add_seed,
+    add_speed,
+    add_world,
+)
 
 
 def add_job_verbs(subparsers: Any) -> None:
@@ -72,6 +79,7 @@ def _add_demo(subparsers: Any) -> None:
     )
     completion.offer(name, completion.job_names)
     add_world(demo, "the stack that it runs in, where it can run in several (its own)")
+    add_namespace(demo, "for all nodes of the stack")
     add_speed(demo, default=job_verbs.WATCHABLE, of_job=True)
     add_seed(demo)
     add_cameras(demo)
@@ -92,6 +100,7 @@ def _add_evaluate(subparsers: Any) -> None:
     name = evaluate.add_argument("mission", metavar="NAME", help="as for 'behavior demo'")
     completion.offer(name, completion.job_names)
     add_world(evaluate, "as for 'behavior demo'")
+    add_namespace(evaluate, "as for 'behavior demo'")
     evaluate.add_argument(
         "--episodes", type=argument_types.count, default=20, metavar="N", help="how many (20)"
     )

@@ -71,6 +71,7 @@ def demo(options: argparse.Namespace) -> int:
 
     choice = DemoOptions(
         world=options.world or job.world,
+        namespace=options.namespace,
         speed=options.speed,
         seed=options.seed,
         cameras=options.cameras,
@@ -165,7 +166,9 @@ def _evaluation_stack(
     }
     arguments = stack_arguments(world, arguments, cameras=options.cameras)
     stack = free_stack("evaluate")
-    with temporary_stack(stack, world=world, arguments=arguments, respawn=True) as (client, ready):
+    with temporary_stack(
+        stack, world=world, arguments=arguments, namespace=options.namespace, respawn=True
+    ) as (client, ready):
         yield (
             client,
             lambda seed: run_episode(client, stack, ready, job, seed=seed, disturb=options.disturb),

@@ -11,32 +11,35 @@ from behavior_bringup.state import DEFAULT_STACK
 
 
 def add_stack(parser: argparse.ArgumentParser) -> None:
-    """`--name`: which stack, where several are up."""
+    """`--name` and `--namespace`: which stack, where several are up."""
     name = parser.add_argument(
         "--name",
         dest="stack",
         type=argument_types.stack_name,
-        default=os.environ.get("BEHAVIOR_STACK") or DEFAULT_STACK,
+        default=os.environ.get("BEHAVIOR_STACK") or None,
         metavar="STACK",
-        help="which stack, where several are up (BEHAVIOR_STACK, else default)",
+        help="which stack, where several are up (BEHAVIOR_STACK, else that of --namespace, else"
+        f" {DEFAULT_STACK})",
     )
     completion.offer(name, completion.stack_names)
+    add_namespace(parser, "which robot, where several share one ROS graph")
+    parser.set_defaults(or_launched=False)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """`--name` and `--namespace`: whom to talk to."""
+    """`--name` and `--namespace`: whom to talk to, also what a launch file has brought up."""
     add_stack(parser)
-    add_namespace(parser)
+    parser.set_defaults(or_launched=True)
 
 
-def add_namespace(parser: argparse.ArgumentParser) -> None:
-    """`--namespace`: which robot, where a launch file has brought up several."""
+def add_namespace(parser: argparse.ArgumentParser, text: str) -> None:
+    """`--namespace`."""
     parser.add_argument(
         "--namespace",
         type=argument_types.namespace,
         default=os.environ.get("BEHAVIOR_NAMESPACE") or "",
         metavar="ROBOT",
-        help="which robot, where several share one ROS graph (BEHAVIOR_NAMESPACE, else none)",
+        help=f"{text} (BEHAVIOR_NAMESPACE, else none)",
     )
 
 

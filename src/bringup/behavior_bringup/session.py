@@ -19,6 +19,7 @@ def bring_up(
     *,
     world: str,
     arguments: Mapping[str, Scalar],
+    namespace: str = "",
     respawn: bool = False,
     attached: bool = False,
 ) -> None:
@@ -27,7 +28,14 @@ def bring_up(
     Raises:
         BringupError: it does not become ready; it is down again then.
     """
-    ready = start(stack, world=world, arguments=arguments, respawn=respawn, attached=attached)
+    ready = start(
+        stack,
+        world=world,
+        arguments=arguments,
+        namespace=namespace,
+        respawn=respawn,
+        attached=attached,
+    )
     try:
         with _ready_client(stack, ready):
             pass
@@ -38,7 +46,12 @@ def bring_up(
 
 @contextmanager
 def temporary_stack(
-    stack: Stack, *, world: str, arguments: Mapping[str, Scalar], respawn: bool = False
+    stack: Stack,
+    *,
+    world: str,
+    arguments: Mapping[str, Scalar],
+    namespace: str = "",
+    respawn: bool = False,
 ) -> Iterator[tuple[StackClient, Readiness]]:
     """A ready stack and a client in its domain that hears it; afterwards the stack is down.
 
@@ -46,7 +59,14 @@ def temporary_stack(
         BringupError: it does not become ready.
     """
     try:
-        ready = start(stack, world=world, arguments=arguments, respawn=respawn, attached=True)
+        ready = start(
+            stack,
+            world=world,
+            arguments=arguments,
+            namespace=namespace,
+            respawn=respawn,
+            attached=True,
+        )
         with _ready_client(stack, ready) as client:
             yield client, ready
     finally:
@@ -60,6 +80,6 @@ def _ready_client(stack: Stack, ready: Readiness) -> Iterator[StackClient]:
     if state is None:
         raise BringupError(f"The stack went down at once; its logs are in {stack.folder}")
     enter_domain(state.domain)
-    with StackClient() as client:
+    with StackClient(state.namespace) as client:
         wait_ready(client, ready, stack.watch().check)
         yield client

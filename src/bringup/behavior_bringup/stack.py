@@ -108,6 +108,7 @@ def start(
     *,
     world: str,
     arguments: Mapping[str, Scalar],
+    namespace: str = "",
     respawn: bool = False,
     attached: bool = False,
 ) -> Readiness:
@@ -117,6 +118,7 @@ def start(
         stack: the stack to start.
         world: name of the world and of its stack description.
         arguments: values for the description's arguments.
+        namespace: of all its nodes, like /left; empty: none.
         respawn: restart processes that end by themselves.
         attached: let the stack end with this process.
 
@@ -149,7 +151,8 @@ def start(
         domain=choose_domain(taken=[state.domain for state in states if state]),
         world=world,
         log_dir=str(log_dir),
-        commands={process.name: command(process, log_dir) for process in processes},
+        commands={process.name: command(process, log_dir, namespace) for process in processes},
+        namespace=namespace,
         arguments=dict(arguments),
         respawn=respawn,
         parent=os.getpid() if attached else None,
@@ -267,21 +270,40 @@ def how_it_ended(code: int | None) -> str:
     return f"ended with exit code {code}"
 
 
-def command(process: Process, log_dir: Path) -> list[str]:
+def command(process: Process, log_dir: Path, namespace: str = "") -> list[str]:
     """The command line of a process; writes its ROS parameter file beside the logs.
+
+    Args:
+        process: of a stack.
+        log_dir: for the parameter file.
+        namespace: of its nodes, like /left; empty: none.
 
     Raises:
         BringupError: a ROS package's program is not found.
     """
-    parameters = write_parameters(process, log_dir)
+    parameters = write_parameters(process, log_dir, namespace)
+    in_namespace = namespace_arguments(namespace)
     if process.program is None:
-        return host_command(process, parameters)
+        return host_command(process, parameters, in_namespace)
     program = process.program
     return [
         str(find_executable(program.package, program.executable)),
         *program.arguments,
-        *("--ros-args", *enclave_arguments(process.name), "--params-file", str(parameters)),
+        *("--ros-args", *enclave_arguments(process.name), *in_namespace),
+        *("--params-file", str(parameters)),
     ]
+
+
+def namespace_arguments(namespace: str) -> list[str]:
+    """ROS arguments that put all nodes of a process into a namespace; none for an empty one.
+
+    What is global by ROS' convention moves too: transforms, so that two robots may name their
+    frames alike, and the clock, as each simulated robot has its own.
+    """
+    if not namespace:
+        return []
+    remaps = {"__ns": namespace, "/tf": "tf", "/tf_static": "tf_static", "/clock": "clock"}
+    return [word for name, other in remaps.items() for word in ("-r", f"{name}:={other}")]
 
 
 def host_command(

@@ -11,7 +11,6 @@ from behavior_bringup.log_files import logs
 from behavior_bringup.options import (
     add_cameras,
     add_json,
-    add_namespace,
     add_seed,
     add_speed,
     add_stack,
@@ -25,7 +24,7 @@ def add_stack_verbs(subparsers: Any) -> None:
     down = _verb(subparsers, "down", "stop a stack and all that belongs to it", stack_verbs.down)
     down.add_argument("--all", action="store_true", help="all stacks, also those of demonstrations")
     status = _verb(subparsers, "status", "say what is up", stack_verbs.status)
-    status.set_defaults(stack=None)  # all, unless one is named
+    status.set_defaults(stack=None, or_launched=None)  # all, unless one is named
     add_json(status)
     text = "show what the processes wrote, also of a stack that is down"
     show = _verb(subparsers, "logs", text, logs)
@@ -40,7 +39,7 @@ def add_stack_verbs(subparsers: Any) -> None:
         help="last lines of each process (20)",
     )
     reload = _verb(subparsers, "reload", "read nodes and trees again", stack_verbs.reload_trees)
-    add_namespace(reload)
+    reload.set_defaults(or_launched=True)
     kill = _verb(subparsers, "kill", "kill one process, as a fault test", stack_verbs.kill)
     _add_process(kill, help_="its name as 'behavior status' prints it")
 

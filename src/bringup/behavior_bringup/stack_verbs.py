@@ -53,6 +53,7 @@ def up(options: argparse.Namespace) -> int:
         stack,
         world=options.world,
         arguments=arguments,
+        namespace=options.namespace,
         respawn=options.respawn,
         attached=options.foreground,
     )
@@ -61,7 +62,7 @@ def up(options: argparse.Namespace) -> int:
         raise BringupError(f"The stack went down; its logs are in {stack.folder}")
     say(
         f"The stack of '{state.world}' is up after {time.monotonic() - begin:.1f} s:"
-        f" {', '.join(state.processes)}; ROS domain {state.domain}, logs in {state.log_dir}",
+        f" {', '.join(state.processes)}; {where(state)}, logs in {state.log_dir}",
     )
     for line in watching_lines(stack, state):
         say(line)
@@ -88,17 +89,18 @@ def status(options: argparse.Namespace) -> int:
     """Say which stacks are up, with their processes."""
     names = [name for name in known_stacks() if options.stack in (None, name)]
     states = {name: Stack(name).state() for name in names}
-    found = {name: state for name, state in states.items() if state is not None}
+    found = {
+        name: state
+        for name, state in states.items()
+        if state is not None and options.namespace in ("", state.namespace)
+    }
     if options.json:
         print_json({name: asdict(state) for name, state in found.items()})
         return 0
     if not found:
         say(not_up(options.stack or ""))
     for name, state in found.items():
-        say(
-            f"Stack '{name}': world {state.world}, ROS domain {state.domain},"
-            f" logs in {state.log_dir}"
-        )
+        say(f"Stack '{name}': world {state.world}, {where(state)}, logs in {state.log_dir}")
         if address := known_viewer(state):
             say(f"Viewer: {address}")
         show_table(("process", "pid", "state", "restarts"), _process_rows(state))
@@ -125,6 +127,12 @@ def reload_trees(options: argparse.Namespace) -> int:
         raise BringupError(sentence(answer.message))
     say(sentence(answer.message))
     return 0
+
+
+def where(state: StackState) -> str:
+    """The ROS domain of a stack, and the namespace if it has one."""
+    namespace = f", namespace {state.namespace}" if state.namespace else ""
+    return f"ROS domain {state.domain}{namespace}"
 
 
 def _check_port(port: int) -> None:

@@ -49,6 +49,8 @@ class StackState:
     domain: int
     world: str
     log_dir: str
+    namespace: str = ""
+    """Of all its nodes, like /left; empty: none."""
     arguments: dict[str, Any] = field(default_factory=dict)
     processes: dict[str, ProcessState] = field(default_factory=dict)
     stopping: bool = False

@@ -53,6 +53,8 @@ class Plan:
     world: str
     log_dir: str
     commands: dict[str, list[str]]
+    namespace: str = ""
+    """Of all nodes; empty: none."""
     arguments: dict[str, Any] = field(default_factory=dict)
     respawn: bool = False
     """Restart a process that ends by itself."""
@@ -91,6 +93,7 @@ class Supervisor:
             domain=plan.domain,
             world=plan.world,
             log_dir=plan.log_dir,
+            namespace=plan.namespace,
             arguments=plan.arguments,
             respawn=plan.respawn,
         )

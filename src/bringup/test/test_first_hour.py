@@ -42,6 +42,7 @@ def stack_up(name: str = "default", *, dead: str = "", **about: object) -> Itera
         domain=145,
         world=world,
         log_dir=str(logs),
+        namespace=str(about.get("namespace", "")),
         processes={
             process: ProcessState(pid=1, created=0.0, exit_code=-9 if process == dead else None)
             for process in load_stack(stack_file(world)).processes

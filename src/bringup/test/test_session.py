@@ -47,7 +47,8 @@ def test_who_is_given_a_stack_has_waited_for_it_himself(monkeypatch: pytest.Monk
     monkeypatch.setattr(session, "enter_domain", lambda domain: None)
     monkeypatch.setattr(session, "wait_ready", lambda client, *_: waited.append(client))
     watch = SimpleNamespace(check=lambda: None)
-    stack: Any = SimpleNamespace(state=lambda: SimpleNamespace(domain=1), watch=lambda: watch)
+    state = SimpleNamespace(domain=1, namespace="")
+    stack: Any = SimpleNamespace(state=lambda: state, watch=lambda: watch)
     with temporary_stack(stack, world="any", arguments={}) as (client, told):
         assert waited == [client]
         assert told is ready
