@@ -11,11 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+from xml.etree import ElementTree
 
 import pytest
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
-from behavior_navigation.nav2.tree_nodes import register_for
+from behavior_executor.tree_nodes import NodeContext
+from behavior_navigation.nav2.tree_nodes import register, register_for
+from behavior_ros import load_node_models, ros_node_manifests
 from behavior_tree import (
     BehaviorTreeFactory,
     NodeConfig,
@@ -233,6 +236,7 @@ def _share(package: str) -> Path | None:
         return None
 
 
+NODES_FILE = Path(__file__).parents[1] / "config" / "nav2_nodes.yaml"
 TREES, NODES = _share("nav2_bt_navigator"), _share("nav2_behavior_tree")
 installed = pytest.mark.skipif(
     TREES is None or NODES is None,
@@ -272,3 +276,32 @@ def test_nav2s_own_trees_recover(file: Path) -> None:
     assert status is (NodeStatus.FAILURE if file.stem in HELPLESS else NodeStatus.SUCCESS)
     cleared = servers.goals["ClearEntireCostmap"] > 0
     assert cleared is (file.stem not in [*HELPLESS, "odometry_calibration"])
+
+
+LACKING = {"CheckPoseOccupancy", "RemoveInCollisionGoals", "ValidatePath collision_poses"}
+"""What docs/navigation_world.md says is not there."""
+
+
+@installed
+def test_nav2s_nodes_are_there_with_their_ports() -> None:
+    assert NODES is not None
+    factory = BehaviorTreeFactory()
+    register(factory, NodeContext(node=None, scene=None))
+    manifests = dict(factory.manifests())
+    for manifest in ros_node_manifests(load_node_models(NODES_FILE)):
+        manifests[manifest.registration_id] = manifest
+    missing = set()
+    for model in ElementTree.parse(NODES / "nav2_tree_nodes.xml").iterfind("TreeNodesModel/*"):
+        name = model.attrib["ID"]
+        if name not in manifests:
+            missing.add(name)
+            continue
+        ports = {port.attrib["name"] for port in model} - manifests[name].ports.keys()
+        missing |= {f"{name} {port}" for port in ports}
+    assert missing <= LACKING
+
+
+def test_the_nodes_file_is_read_where_nav2_is_not_installed() -> None:
+    assert "ReinitializeGlobalLocalization" in {
+        manifest.registration_id for manifest in ros_node_manifests(load_node_models(NODES_FILE))
+    }

@@ -24,6 +24,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from behavior_ros.conversions import to_duration, to_time
@@ -181,6 +182,21 @@ def _check_length(text: str) -> None:
 def plain(value: Any) -> Any:
     """Return a field's value with arrays as lists; messages stay messages."""
     return value.tolist() if hasattr(value, "tolist") else value
+
+
+def mismatch(message: Any, condition: Mapping[str, Any], name: str) -> str | None:
+    """Say which field of a message has not the value that it must have; None: all have.
+
+    Args:
+        message: any
+        condition: values by the names of fields, nested with dots
+        name: of the topic or service that it is from
+    """
+    for path, wanted in condition.items():
+        value = plain(reduce(getattr, path.split("."), message))
+        if value != wanted:
+            return f"{path} of {name} is {value!r}, not {wanted!r}"
+    return None
 
 
 def _type_text(message: Any) -> str:

@@ -30,6 +30,10 @@ class InterfaceError(ValueError):
     """There is no such interface; the message says what there is."""
 
 
+class NotInstalledError(InterfaceError):
+    """The package of the interface is not installed, or its version lacks the type."""
+
+
 @dataclass(frozen=True)
 class Field:
     """One field of a message."""
@@ -89,20 +93,21 @@ def load_interface(name: str, kind: str) -> tuple[Any, tuple[Section, ...]]:
         the message alone
 
     Raises:
-        InterfaceError: unknown package or type
+        NotInstalledError: unknown package or type
+        InterfaceError: the name is no name of a type
     """
     package, type_name = split_name(name, kind)
     try:
         module = importlib.import_module(f"{package}.{kind}")
     except ImportError as error:
-        raise InterfaceError(
+        raise NotInstalledError(
             f"{name}: {error}; build package {package} and activate the environment"
         ) from error
     made = getattr(module, type_name, None)
     if made is None:
         known = [entry for entry in dir(module) if entry[0].isupper()]
         near = difflib.get_close_matches(type_name, known, n=3, cutoff=0.4) or known[:10]
-        raise InterfaceError(f"{name}: no such type; {package} has {', '.join(near)}")
+        raise NotInstalledError(f"{name}: no such type; {package} has {', '.join(near)}")
     texts = _definition(package, kind, type_name)
     messages = [getattr(made, part) if part else made for part in _SECTIONS[kind]]
     return made, tuple(
@@ -145,24 +150,29 @@ def with_ports(sections: Sequence[Section], ports: Mapping[str, str]) -> tuple[S
 
     Args:
         sections: of an interface
-        ports: by the name of a field, in any section
+        ports: by the name of a field, in any section, or of one section: ``result.path``
 
     Raises:
         InterfaceError: a name that no section has
     """
-    known = sorted({entry.name for section in sections for entry in section.fields})
-    missing = sorted(set(ports) - set(known))
+    roles = {2: _SECTIONS["srv"], 3: _SECTIONS["action"]}[len(sections)]
+    known = {entry.name for section in sections for entry in section.fields}
+    missing = set(ports) - known
+    named = []
+    for role, section in zip(roles, sections, strict=True):
+        own = {entry.name: f"{role.lower()}.{entry.name}" for entry in section.fields}
+        missing -= set(own.values())
+        fields = (
+            replace(each, port=ports.get(own[each.name], ports.get(each.name, "")))
+            for each in section.fields
+        )
+        named.append(replace(section, fields=tuple(fields)))
     if missing:
         raise InterfaceError(
-            f"ports: no field {', '.join(missing)}; the fields are {', '.join(known)}"
+            f"ports: no field {', '.join(sorted(missing))}; the fields are "
+            f"{', '.join(sorted(known))}"
         )
-    return tuple(
-        replace(
-            section,
-            fields=tuple(replace(each, port=ports.get(each.name, "")) for each in section.fields),
-        )
-        for section in sections
-    )
+    return tuple(named)
 
 
 def _inline(fields: Sequence[Field], names: Sequence[str], missing: set[str]) -> list[Field]:

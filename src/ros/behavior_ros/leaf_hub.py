@@ -79,13 +79,13 @@ class LeafHub:
         """Return what a leaf of a model needs of other nodes.
 
         Args:
-            model: of an action, a service, or a topic to listen to
+            model: of an action, a service, or a topic to listen to, or to cancel an action
             interface: its class
         """
         who = model.offered_by
         if model.optional:
             return []
-        if model.kind == "action":
+        if model.kind in ("action", "cancel"):
             return [action_need(self.action(interface, model.name), offered_by=who)]
         if model.kind == "service":
             client = self.service_client(interface, model.name)

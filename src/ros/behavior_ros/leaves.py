@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rclpy.node import Node
 
+from behavior_ros.interfaces import NotInstalledError
 from behavior_ros.node_models import NodeModel, NodeModelError
 from behavior_ros.transforms import TransformBuffer
 
@@ -27,7 +28,8 @@ def register_ros_nodes(
     """Register one tree node per model, and LookUpFrame if there is a transform buffer.
 
     Call it in the thread of the node's executor, where trees are ticked and halted too. Leaves of
-    several factories share their clients.
+    several factories share their clients. What is left out as its type is not installed
+    (`NodeModel.if_installed`), the node's log names.
 
     Args:
         factory: gets the tree nodes
@@ -46,13 +48,19 @@ def register_ros_nodes(
 
     hub = leaf_hub(node)
     hub.barriers.update(barriers)
-    _for_each(models, lambda model, make: factory.register_node_type(make(hub, model), model.node))
+    left_out = _for_each(
+        models, lambda model, make: factory.register_node_type(make(hub, model), model.node)
+    )
+    if left_out:
+        names = ", ".join(f"{model.node} ({model.type})" for model in left_out)
+        node.get_logger().warning(f"tree nodes left out, their types are not installed: {names}")
     if transform_buffer is not None:
         factory.register_node_type(LookUpFrame, "LookUpFrame", transform_buffer)
 
 
 def ros_node_manifests(models: Iterable[NodeModel]) -> list[TreeNodeManifest]:
     """Return what a factory would know of the nodes, without a ROS node: for checkers and editors.
+    Models whose type is not installed are left out if they may be (`NodeModel.if_installed`).
 
     Args:
         models: from :func:`load_node_models`
@@ -81,9 +89,14 @@ class _Unconnected:
 
 def _for_each(
     models: Iterable[NodeModel], use: Callable[[NodeModel, Callable[[Any, NodeModel], Any]], object]
-) -> None:
-    """Call with each model and the function that makes its class; raises NodeModelError."""
+) -> list[NodeModel]:
+    """Call with each model and the function that makes its class; raises NodeModelError.
+
+    Returns:
+        the models that are left out, as their types are not installed
+    """
     from behavior_ros.action_leaf import action_leaf
+    from behavior_ros.cancel_leaf import cancel_leaf
     from behavior_ros.service_leaf import service_leaf
     from behavior_ros.topic_leaves import publisher_leaf, subscriber_leaf
     from behavior_tree import BehaviorTreeError
@@ -93,6 +106,7 @@ def _for_each(
         "service": service_leaf,
         "publisher": publisher_leaf,
         "subscriber": subscriber_leaf,
+        "cancel": cancel_leaf,
     }
 
     def make(hub: Any, model: NodeModel) -> Any:
@@ -101,10 +115,17 @@ def _for_each(
         return node_class
 
     problems: list[str] = []
+    left_out: list[NodeModel] = []
     for model in models:
         try:
             use(model, make)
+        except NotInstalledError as error:
+            if model.if_installed:
+                left_out.append(model)
+            else:
+                problems.append(f"node {model.node}: {error}")
         except (ValueError, BehaviorTreeError) as error:
             problems.append(f"node {model.node}: {error}")
     if problems:
         raise NodeModelError("\n".join(problems))
+    return left_out

@@ -9,6 +9,7 @@ A file is a list of entries, or has one under the key ``nodes``::
       - {node: Announce, publisher: /speech, type: std_msgs/msg/String}
       - {node: DoorOpen, subscriber: /door, type: std_msgs/msg/Bool, max_age: 1.0,
          condition: {data: true}}
+      - {node: StopDriving, cancel: /navigate_to_pose, type: nav2_msgs/action/NavigateToPose}
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import yaml
 
-_KINDS = ("action", "service", "publisher", "subscriber")
+_KINDS = ("action", "service", "publisher", "subscriber", "cancel")
 
 
 class NodeModelError(ValueError):
@@ -35,7 +36,8 @@ class NodeModel:
     node: str
     """Name of the tree node, as in XML."""
     kind: str
-    """action, service, publisher or subscriber; in YAML it is the key of the name."""
+    """action, service, publisher, subscriber, or cancel, which cancels all goals of an action; in
+    YAML it is the key of the name."""
     name: str
     """Name of the action, service or topic."""
     type: str
@@ -47,7 +49,13 @@ class NodeModel:
     inline: tuple[str, ...] = ()
     """Fields that hold a message, whose own fields become ports in their place."""
     ports: Mapping[str, str] = field(default_factory=dict)
-    """Names of ports that are not called like their fields, by the name of the field."""
+    """Names of ports that are not called like their fields, by the name of the field; of a field
+    that goal and result both have by ``goal.path`` and ``result.path``."""
+    unused: tuple[str, ...] = ()
+    """Action or service: input ports that trees give and that mean nothing here; nobody reads
+    them."""
+    if_installed: bool = False
+    """Where the type is not installed the node is left out, and named, instead of refused."""
     name_port: str = ""
     """Action or service: input port that gives another name of it, for trees that choose who is
     asked. Empty: it is always `name`."""
@@ -74,7 +82,8 @@ class NodeModel:
     optional: bool = False
     """Trees cope where nobody offers it or publishes: no mission waits for that."""
     condition: Mapping[str, Any] = field(default_factory=dict)
-    """Values that fields of a subscriber's message must have, by name, nested with dots."""
+    """Values that fields of a subscriber's message, or of a service's response, must have, by name,
+    nested with dots."""
 
 
 _OPTIONS = {entry.name for entry in fields(NodeModel)} - {"kind", "name"}
@@ -152,7 +161,7 @@ def _model(entry: Any) -> NodeModel:
     for key, (form, called) in _OPTION_FORMS.items():
         if key in options and not isinstance(options[key], form):
             raise NodeModelError(f"{what}: {key} is {options[key]!r}, give {called}")
-    for key in ("required", "inline", "commands"):
+    for key in ("required", "inline", "commands", "unused"):
         options[key] = tuple(options.get(key, ()))
     return NodeModel(kind=kind, name=entry[kind], **options)
 

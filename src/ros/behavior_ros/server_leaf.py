@@ -22,10 +22,13 @@ class ServerLeaf(StatefulActionNode):
     interface: ClassVar[Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Check the name of the port that names the server; raises `InterfaceError`."""
+        """Check the names of ports that are no field's; raises `InterfaceError`."""
         super().__init_subclass__(**kwargs)
-        if "model" in vars(cls) and cls.model.name_port in cls._fields():
-            raise InterfaceError(f"name_port: {cls.model.name_port} is a port of a field already")
+        if "model" not in vars(cls):
+            return
+        own = dict.fromkeys(cls.model.unused, "unused") | {cls.model.name_port: "name_port"}
+        for name in own.keys() & cls._fields().keys():
+            raise InterfaceError(f"{own[name]}: {name} is a port of a field already")
 
     @classmethod
     def port_groups(cls) -> tuple[InputPorts | OutputPorts, ...]:
@@ -34,12 +37,16 @@ class ServerLeaf(StatefulActionNode):
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
-        """Return one port per field of the interface, and that which names the server."""
-        model = cls.model
-        if not model.name_port:
-            return cls._fields()
-        text = f"{model.kind} that is asked; empty: {model.name}"
-        return cls._fields() | {model.name_port: InputPort(model.name_port, str, "", text)}
+        """Return one port per field of the interface, that which names the server, and those that
+        nobody reads.
+        """
+        model, ports = cls.model, cls._fields()
+        if model.name_port:
+            text = f"{model.kind} that is asked; empty: {model.name}"
+            ports[model.name_port] = InputPort(model.name_port, str, "", text)
+        return ports | {
+            name: InputPort(name, Any, None, "means nothing here") for name in model.unused
+        }
 
     @classmethod
     def _fields(cls) -> dict[str, PortInfo]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from behavior_ros.field_values import mismatch
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import inlined, load_interface, with_ports
+from behavior_ros.interfaces import InterfaceError, inlined, load_interface, with_ports
 from behavior_ros.leaf_hub import LeafHub
 from behavior_ros.node_models import NodeModel
 from behavior_ros.result_cause import reported, result_code
@@ -24,7 +25,8 @@ class ServiceLeaf(ServerLeaf):
     """Calls a service; derive with :func:`service_leaf`.
 
     SUCCESS if the response's ``code`` is 0; without such a field, if its ``success`` is true;
-    without that too, if it came. Otherwise FAILURE, with the response's ``message`` as reason.
+    without that too, if it came; in any case only if it is as the model's condition wants it.
+    Otherwise FAILURE, with the response's ``message`` as reason.
     """
 
     client: Any
@@ -45,12 +47,16 @@ class ServiceLeaf(ServerLeaf):
             self._request = self.request_ports.read(self)
             if self.model.name_port:
                 self.model = self._named()
-                self.client = self.hub.service_client(self.interface, self.model.name)
+                self.client = self.client_of(self.model.name)
         except (ValueError, RuntimeError) as error:
             return self._fail(Cause(CauseKind.INVALID_INPUT, str(error)))
         if self.client.service_is_ready():
             self._call()
         return NodeStatus.RUNNING
+
+    def client_of(self, name: str) -> Any:
+        """Return the client that asks the server of this name."""
+        return self.hub.service_client(self.interface, name)
 
     def _call(self) -> None:
         self._future = self.client.call_async(self._request)
@@ -85,10 +91,12 @@ class ServiceLeaf(ServerLeaf):
 
     def _end(self, response: Any) -> NodeStatus:
         self.response_ports.write(self, response)
-        if result_code(response) == 0 and getattr(response, "success", True):
-            return NodeStatus.SUCCESS
-        otherwise = f"service {self.client.service_name} refused"
-        return self._fail(reported(response, otherwise=otherwise))
+        name = self.client.service_name
+        if result_code(response) != 0 or not getattr(response, "success", True):
+            return self._fail(reported(response, otherwise=f"service {name} refused"))
+        if fault := mismatch(response, self.model.condition, f"the response of {name}"):
+            return self._fail(Cause(CauseKind.REPORTED, fault))
+        return NodeStatus.SUCCESS
 
     def _abandon(self) -> None:
         future, self._future = self._future, None
@@ -100,6 +108,10 @@ def service_leaf(hub: LeafHub, model: NodeModel) -> type[ServiceLeaf]:
     """Return the leaf class of a service."""
     service_type, sections = load_interface(model.type, "srv")
     request, response = with_ports(inlined(sections, model.inline), model.ports)
+    fields = [entry.name for entry in response.fields]
+    for path in model.condition:
+        if path.split(".")[0] not in fields:
+            raise InterfaceError(f"condition: no field {path}; the fields are {', '.join(fields)}")
     request_ports = InputPorts(request, "request", model.defaults, model.required)
     return type(
         model.node,

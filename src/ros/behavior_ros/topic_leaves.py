@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from behavior_ros.field_values import plain
+from behavior_ros.field_values import mismatch
 from behavior_ros.interface_ports import InputPorts, OutputPorts
 from behavior_ros.interfaces import inlined, load_interface
 from behavior_ros.leaf_hub import LeafHub
@@ -103,11 +102,7 @@ class Subscription:
         age, limit = self._cache.age(), self._model.max_age
         if age > limit:
             return f"the newest message on {name} is {age:.2f} s old, more than {limit:g} s"
-        for path, wanted in self._model.condition.items():
-            value = plain(reduce(getattr, path.split("."), message))
-            if value != wanted:
-                return f"{path} of {name} is {value!r}, not {wanted!r}"
-        return None
+        return mismatch(message, self._model.condition, name)
 
 
 class NewestMessageLeaf(ConditionNode):

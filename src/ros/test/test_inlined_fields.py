@@ -7,7 +7,7 @@ from behavior_msgs.msg import SceneQuestion, SceneShape
 
 from behavior_ros import load_node_models, ros_node_manifests
 from behavior_ros.interface_ports import InputPorts, OutputPorts
-from behavior_ros.interfaces import InterfaceError, inlined, load_interface
+from behavior_ros.interfaces import InterfaceError, inlined, load_interface, with_ports
 from behavior_ros.node_models import NodeModelError
 from behavior_tree import BehaviorTreeFactory, Blackboard, NodeStatus, SyncActionNode
 
@@ -103,3 +103,48 @@ def test_the_port_that_names_the_server_is_no_fields(kind, interface):
     entry = {"node": "Ask", kind: "/ask", "type": interface, "name_port": field}
     with pytest.raises(NodeModelError, match=f"name_port: {field} is a port of a field already"):
         ros_node_manifests(load_node_models({"nodes": [entry]}))
+
+
+@pytest.mark.parametrize("kind", ["action", "service", "cancel"])
+def test_ports_that_nobody_reads_are_taken_and_are_no_fields(kind):
+    interface = "std_srvs/srv/SetBool" if kind == "service" else "behavior_msgs/action/CheckScene"
+    entry = {"node": "Ask", kind: "/ask", "type": interface, "unused": ["patience"]}
+    (manifest,) = ros_node_manifests(load_node_models({"nodes": [entry]}))
+    assert not manifest.ports["patience"].required
+    field = "data" if kind == "service" else "question"
+    models = load_node_models({"nodes": [{**entry, "unused": [field]}]})
+    if kind == "cancel":  # its goal's fields are no ports
+        assert ros_node_manifests(models)
+        return
+    with pytest.raises(NodeModelError, match=f"unused: {field} is a port of a field already"):
+        ros_node_manifests(models)
+
+
+def test_fields_of_one_name_get_ports_of_two_names():
+    _, sections = load_interface("behavior_msgs/action/CheckScene", "action")
+    goal, result, _ = sections
+    asked, answered = goal.fields[0].name, result.fields[0].name
+    named = with_ports(sections, {f"goal.{asked}": "asked", f"result.{answered}": "answer"})
+    assert (named[0].fields[0].port, named[1].fields[0].port) == ("asked", "answer")
+    assert not any(entry.port for section in named for entry in section.fields[1:])
+    with pytest.raises(InterfaceError, match=r"no field result\.nothing"):
+        with_ports(sections, {"result.nothing": "answer"})
+
+
+def test_types_that_are_not_installed_are_left_out_where_that_is_said():
+    there = {"node": "Empty", "service": "/empty", "type": "std_srvs/srv/Empty"}
+    package = {"node": "Fly", "action": "/fly", "type": "drone_msgs/action/Fly"}
+    lacking = {"node": "Old", "service": "/old", "type": "std_srvs/srv/Removed"}
+    entries = [there, *({**each, "if_installed": True} for each in (package, lacking))]
+    found = ros_node_manifests(load_node_models({"nodes": entries}))
+    assert [manifest.registration_id for manifest in found] == ["Empty"]
+    for entry in (package, lacking):
+        with pytest.raises(NodeModelError, match=entry["node"]):
+            ros_node_manifests(load_node_models({"nodes": [entry]}))
+
+
+def test_a_condition_is_of_fields_that_there_are():
+    entry = {"node": "Ask", "service": "/ask", "type": "std_srvs/srv/SetBool"}
+    models = load_node_models({"nodes": [{**entry, "condition": {"done": True}}]})
+    with pytest.raises(NodeModelError, match="condition: no field done; the fields are success"):
+        ros_node_manifests(models)

@@ -3,6 +3,7 @@
 
 import threading
 import time
+from types import SimpleNamespace
 from xml.sax.saxutils import quoteattr
 
 import pytest
@@ -81,6 +82,21 @@ MODELS = [
         "ports": {"object_name": "what", "message": "told"},
         "name_port": "server",
         "server_timeout": 0.6,
+    },
+    {
+        "node": "SwitchedOn",
+        "service": "/switch",
+        "type": "std_srvs/srv/SetBool",
+        "condition": {"message": "on"},
+        "unused": ["patience"],
+    },
+    {
+        "node": "StopPicking",
+        "cancel": "/pick",
+        "type": "behavior_msgs/action/Pick",
+        "name_port": "server",
+        "unused": ["server_timeout"],
+        "server_timeout": 0.3,
     },
     {
         "node": "Follow",
@@ -258,6 +274,18 @@ class TestPorts:
             tree.make("MoveArm", mode="NAMED", poses="1;2")
         with pytest.raises(LoadError, match="mode"):
             tree.make("MoveArm")
+
+    def test_what_is_left_out_is_named(self, tree, monkeypatch):
+        told = []
+        log = SimpleNamespace(warning=told.append)
+        monkeypatch.setattr(tree.node, "get_logger", lambda: log)
+        entry = {"node": "Fly", "action": "/fly", "type": "drone_msgs/action/Fly"}
+        models = load_node_models({"nodes": [{**entry, "if_installed": True}]})
+        register_ros_nodes(tree.factory, tree.node, models)
+        assert "Fly" not in tree.factory.manifests()
+        assert told == [
+            "tree nodes left out, their types are not installed: Fly (drone_msgs/action/Fly)"
+        ]
 
 
 class TestActionLeaf:
@@ -641,11 +669,47 @@ class TestServiceLeaf:
             "action /left/pick (behavior_msgs/action/Pick)"
         ]
 
+    def test_a_response_must_be_as_the_condition_wants_it(self, tree, switch):
+        switch.update(message="off")
+        leaf = tree.make("SwitchedOn", patience="20", data="true")
+        reason = "message of the response of /switch is 'off', not 'on'"
+        assert tree.run(leaf) == (FAILURE, reason)
+        switch.update(message="on")
+        assert tree.run(leaf) == (SUCCESS, "")
+        switch.update(success=False, message="on")
+        assert tree.run(leaf) == (FAILURE, "on"), "the server's own refusal comes first"
+
     def test_no_server(self, tree):
         assert tree.run(tree.make("Switch")) == (
             FAILURE,
             "no server of service /switch: start it",
         )
+
+
+class TestCancelLeaf:
+    def test_goals_of_all_clients_are_cancelled(self, tree, servers):
+        servers.serve(linger)
+        picks = [tree.make("Pick"), tree.make("Pick")]
+        deadline = time.monotonic() + 20.0
+        while len(servers.started) < len(picks):
+            assert [tree.tick(leaf) for leaf in picks] == [RUNNING, RUNNING]
+            assert time.monotonic() < deadline, "they were not sent"
+            time.sleep(0.01)
+        leaf = tree.make("StopPicking", server_timeout="20")
+        assert [need.what for need in leaf.ros_needs()] == [
+            "action /pick (behavior_msgs/action/Pick)"
+        ]
+        assert tree.run(leaf) == (SUCCESS, "")
+        until(lambda: len(servers.ended) == 2)
+        assert set(servers.ended) == {"cancelled by the client"}
+        assert [tree.run(pick)[0] for pick in picks] == [FAILURE, FAILURE]
+
+    def test_nothing_to_cancel_is_fine_and_no_server_is_not(self, tree, servers):
+        servers.serve(succeed)
+        assert tree.run(tree.make("StopPicking")) == (SUCCESS, "")
+        status, reason = tree.run(tree.make("StopPicking", server="/left/pick"))
+        assert status is FAILURE
+        assert "/left/pick/_action/cancel_goal" in reason
 
 
 class TestTopicLeaves:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nav2's own tree nodes, for trees that were written for its navigator.
 
-Its control nodes and decorators, and the conditions that need none of its messages. What the nodes
-do is said in their texts; where they differ from Nav2's on purpose, too.
+Its control nodes and decorators, its conditions, and what works on paths and goals. What the nodes
+do is said in their texts; where they differ from Nav2's on purpose, too. Those that ask its servers
+are in ``config/nav2_nodes.yaml``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 from behavior_executor.tree_nodes import NodeContext
 from behavior_navigation.nav2.tree_nodes import controls, goals, rates
 from behavior_navigation.nav2.tree_nodes.conditions import CONDITIONS
+from behavior_navigation.nav2.tree_nodes.paths import PATH_NODES
 from behavior_navigation.nav2.tree_nodes.pause_resume import PauseResumeController
+from behavior_navigation.nav2.tree_nodes.positions import POSITION_NODES
 from behavior_navigation.nav2.tree_nodes.robot import SELECTORS, GoalUpdater, Robot, robot_of
+from behavior_navigation.nav2.tree_nodes.states import STATE_NODES
 from behavior_tree import BehaviorTreeFactory, TreeNode
 
 PLAIN: dict[str, type[TreeNode]] = {
@@ -27,6 +31,7 @@ PLAIN: dict[str, type[TreeNode]] = {
     "GoalUpdated": goals.GoalUpdated,
     "GlobalUpdatedGoal": goals.GlobalUpdatedGoal,
     **CONDITIONS,
+    **PATH_NODES,
 }
 """Nodes that need nothing but their ports, by name."""
 ASKING: dict[str, type[TreeNode]] = {
@@ -34,6 +39,8 @@ ASKING: dict[str, type[TreeNode]] = {
     "SpeedController": rates.SpeedController,
     "DistanceController": rates.DistanceController,
     **{each.__name__: each for each in SELECTORS},
+    **POSITION_NODES,
+    **STATE_NODES,
 }
 """Those that ask the robot."""
 

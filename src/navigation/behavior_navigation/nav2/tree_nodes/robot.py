@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any, ClassVar
 
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TransformStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -14,6 +15,7 @@ from std_msgs.msg import String
 from behavior_ros import TransformBuffer, TransformError, create_transform_buffer, seconds
 from behavior_ros.leaf_hub import leaf_hub
 from behavior_ros.node_parts import node_parts
+from behavior_ros.rotations import rotate
 from behavior_tree import (
     DecoratorNode,
     InputPort,
@@ -32,16 +34,55 @@ class Robot:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._transforms: TransformBuffer | None = None
+        self._odometry: deque[Odometry] | None = None
+        """The two newest messages, from when they were first asked for."""
 
     def position(self, frame: str, robot: str) -> tuple[float, float] | None:
         """Where a frame is in another [m]; None: not known."""
+        found = self.pose(frame, robot)
+        return None if found is None else (found.pose.position.x, found.pose.position.y)
+
+    def pose(self, frame: str, robot: str) -> PoseStamped | None:
+        """Where a frame is in another; None: not known."""
+        found = self._transform(frame, robot)
+        if found is None:
+            return None
+        pose, place = PoseStamped(header=found.header), found.transform.translation
+        pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = place.x, place.y, place.z
+        pose.pose.orientation = found.transform.rotation
+        return pose
+
+    def place(self, frame: str, pose: PoseStamped) -> tuple[float, float] | None:
+        """Where a pose of any frame is in another frame [m]; None: not known."""
+        found = self._transform(frame, pose.header.frame_id)
+        if found is None:
+            return None
+        origin, turn, point = found.transform.translation, found.transform.rotation, pose.pose
+        place = rotate(
+            (turn.x, turn.y, turn.z, turn.w), (point.position.x, point.position.y, point.position.z)
+        )
+        return origin.x + place[0], origin.y + place[1]
+
+    def acceleration(self) -> float:
+        """How fast it gets faster along x by its two newest odometries [m/s²]; 0 before them."""
+        if self._odometry is None:
+            self._odometry = deque(maxlen=2)
+            cache = leaf_hub(self._node).message_cache(Odometry, "odom", latched=False)
+            cache.add_callback(self._odometry.append)
+        if len(self._odometry) < 2:
+            return 0.0
+        before, now = self._odometry
+        passed = seconds(now.header.stamp) - seconds(before.header.stamp)
+        gained = now.twist.twist.linear.x - before.twist.twist.linear.x
+        return float(gained / passed) if passed > 0.0 else 0.0
+
+    def _transform(self, frame: str, other: str) -> TransformStamped | None:
         if self._transforms is None:
             self._transforms = create_transform_buffer(self._node)
         try:
-            found = self._transforms.lookup_transform(frame, robot).transform.translation
+            return self._transforms.lookup_transform(frame, other)
         except TransformError:
             return None
-        return found.x, found.y
 
     def speed(self) -> float:
         """How fast it drives by its odometry [m/s]; 0 before it tells."""
