@@ -29,8 +29,10 @@ PARTS = {
     "simulation": ("mujoco",),
     "viewer": ("viser", "yourdfpy"),
     "fleet": ("paho-mqtt",),
+    "sharing": ("pycrdt",),
 }
-"""What the embedded planner, our own robot files, simulated worlds, viewer and VDA 5050 need."""
+"""What the embedded planner, our own robot files, simulated worlds, viewer, VDA 5050 and trees that
+several edit need."""
 KEPT = "numpy"
 """Never another version than the distribution's."""
 

@@ -5,12 +5,15 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sharing_kit import Shared, document, fresh, shape
 
 from behavior_tree.sharing import Code, Running, SharedTree
 from behavior_tree.sharing.remote import RemoteEditor
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = settings(
     max_examples=8,

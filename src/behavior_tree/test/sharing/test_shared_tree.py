@@ -193,6 +193,7 @@ def test_edits_that_wait_when_the_tree_goes_are_made_in_the_files(shared):
     assert 'name="a"' not in shared.text
 
 
+@pytest.mark.slow
 def test_edits_while_it_ticks_leave_all_else_alone(shared):
     """1000 ticks, 100 edits: the nodes of branches that are not meant are the same objects,
     and what runs goes on as without any edit.
@@ -376,6 +377,7 @@ def test_files_that_cannot_be_shared(tmp_path):
 # -- floods and strange messages -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_editor_that_floods_is_held_back_and_others_are_not(tmp_path):
     clock = Clock(0.0)
     shared = Shared(tmp_path, now=clock, limits=Limits(rate=50.0, burst=20))
