@@ -117,7 +117,6 @@ def codes(outside: Outside, futures: dict) -> Counter:
     return Counter(found.values())
 
 
-@pytest.mark.timeout(240)
 def test_every_goal_of_a_burst_is_answered_and_run_once_at_most(outside: Outside) -> None:
     names = [f"g{number}" for number in range(REQUESTS)]
 
@@ -132,7 +131,6 @@ def test_every_goal_of_a_burst_is_answered_and_run_once_at_most(outside: Outside
     assert ends[Code.SUCCESS] >= CAPACITY
 
 
-@pytest.mark.timeout(240)
 def test_every_message_of_a_burst_is_answered(outside: Outside) -> None:
     names = [f"m{number}" for number in range(REQUESTS)]
     outside.topic.publish(MissionAction(action_id="first", name="forever"))
@@ -163,7 +161,6 @@ def test_every_message_of_a_burst_is_answered(outside: Outside) -> None:
     assert f"{CAPACITY} missions wait" in busy.text
 
 
-@pytest.mark.timeout(100)
 def test_refused_requests_on_the_topic_are_answered(outside: Outside) -> None:
     def publish(action_id: str, kind: Kind, name: str = "", **fields: object) -> None:
         outside.topic.publish(MissionAction(action_id=action_id, type=kind, name=name, **fields))
@@ -188,7 +185,6 @@ def test_refused_requests_on_the_topic_are_answered(outside: Outside) -> None:
     assert outside.executed.core.queue.running.action_id == "a"
 
 
-@pytest.mark.timeout(100)
 def test_hostile_requests_are_answered_shortly_and_do_no_harm(
     outside: Outside, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,7 +221,6 @@ def test_hostile_requests_are_answered_shortly_and_do_no_harm(
     until(lambda: (State.FINISHED, Code.SUCCESS, "done") in outside.answers("after"))
 
 
-@pytest.mark.timeout(100)
 def test_history_is_bounded(outside: Outside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("behavior_executor.node.MOST_RECORDS", 3)
     for name in "abcde":

@@ -2,6 +2,7 @@
 """The tree is ticked by events: through executor and server, whatever period and clock say."""
 
 import itertools
+import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -128,7 +129,6 @@ def chain(ros: None, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator
     chain.close()
 
 
-@pytest.mark.timeout(240)
 def test_actions_follow_each_other_without_waiting_for_the_period(chain: Chain) -> None:
     mission = chain.start("chain")
     chain.spin_until(lambda: mission.is_final)
@@ -137,7 +137,6 @@ def test_actions_follow_each_other_without_waiting_for_the_period(chain: Chain) 
     assert ACTIONS + 1 <= chain.ticks <= ACTIONS + 1 + LONGEST / PERIOD
 
 
-@pytest.mark.timeout(240)
 def test_an_entry_that_is_set_outside_the_tree_has_it_ticked(chain: Chain) -> None:
     mission = chain.start("waits")
     chain.spin_until(lambda: chain.ticks > 0)
@@ -149,7 +148,6 @@ def test_an_entry_that_is_set_outside_the_tree_has_it_ticked(chain: Chain) -> No
     assert chain.ticks == before + 1
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("chain", [False], indirect=True)
 @pytest.mark.parametrize("name", ["sleeps", "decides"])
 def test_a_timer_of_the_tree_is_awaited_and_not_the_period(chain: Chain, name: str) -> None:
@@ -159,7 +157,6 @@ def test_a_timer_of_the_tree_is_awaited_and_not_the_period(chain: Chain, name: s
     assert mission.elapsed(chain.node._now()) < PERIOD
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("chain", [True], indirect=True)
 def test_news_of_managers_wake_a_tree_that_runs(chain: Chain) -> None:
     core = chain.node.core
@@ -204,8 +201,9 @@ def test_ticks_without_a_mission_are_rare_unless_a_manager_has_use_for_them(
             assert time.monotonic() < end
 
     try:
-        spin_until(lambda: len(ticks) >= 3)
-        assert (ticks[2] - ticks[1] > 0.4) != bool(managers)
+        spin_until(lambda: len(ticks) >= 6)
+        gaps = [after - before for before, after in itertools.pairwise(ticks[1:])]
+        assert (statistics.median(gaps) > 0.4) != bool(managers)
         node.core.submit(MissionRequest("rests", name="rests"))
         spin_until(lambda: node.core.queue.running is not None)
         count = len(ticks)

@@ -12,7 +12,6 @@ BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "journal_faults.py"
 SHORT = {"full": ["--rounds", "3"], "damage": ["--damages", "24"], "kill": ["--kills", "2"]}
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("part", SHORT)
 def test_nothing_is_lost_and_nothing_done_twice(part: str, tmp_path: Path) -> None:
     file = tmp_path / "found.json"

@@ -63,7 +63,6 @@ def state_of(node: BehaviorExecutor) -> str:
     return str(node._state_machine.current_state[1])
 
 
-@pytest.mark.timeout(90)
 def test_a_manager_sees_by_a_bond_that_the_executor_is_active(
     spinner: Spinner, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +84,6 @@ def test_a_manager_sees_by_a_bond_that_the_executor_is_active(
     assert not bonds
 
 
-@pytest.mark.timeout(90)
 def test_every_state_takes_or_refuses_missions_as_it_says(
     spinner: Spinner, folder: Path, client: MissionClient
 ) -> None:
@@ -131,7 +129,6 @@ def test_wrong_nodes_file_fails_loudly(ros: None, folder: Path) -> None:
     node.destroy_node()
 
 
-@pytest.mark.timeout(90)
 def test_reload_reads_nodes_and_tells_of_broken_trees(
     spinner: Spinner, folder: Path, client: MissionClient
 ) -> None:
@@ -198,7 +195,6 @@ def free_port() -> int:
             return int(port)
 
 
-@pytest.mark.timeout(90)
 def test_groot2_follows_the_running_tree_across_missions(
     spinner: Spinner, folder: Path, client: MissionClient
 ) -> None:
@@ -212,7 +208,6 @@ def test_groot2_follows_the_running_tree_across_missions(
     assert seen == [False, True, False]
 
 
-@pytest.mark.timeout(90)
 def test_a_taken_port_gives_way_to_the_next_free_pair(
     spinner: Spinner, folder: Path, client: MissionClient
 ) -> None:
@@ -230,7 +225,6 @@ def test_a_taken_port_gives_way_to_the_next_free_pair(
             assert 'ID="quick"' in groot.tree()
 
 
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize("breakpoints", [False, True])
 def test_groot2_interferes_only_where_it_may(
     spinner: Spinner, folder: Path, breakpoints: bool
@@ -283,7 +277,6 @@ def processes() -> Iterator[list[Process]]:
         each.end()
 
 
-@pytest.mark.timeout(180)
 def test_killed_executor_takes_its_missions_up_again(
     ros: None, folder: Path, processes: list[Process]
 ) -> None:

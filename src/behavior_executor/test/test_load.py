@@ -7,12 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "executor_load.py"
 
 
-@pytest.mark.timeout(300)
 def test_memory_stays_over_missions_of_every_outcome(ros: None, tmp_path: Path) -> None:
     file = tmp_path / "found.json"
     options = ["--only", "memory", "--missions", "30", "--hours", "0.08", "--json", str(file)]

@@ -30,7 +30,6 @@ def test_client_without_executor_says_so(ros: None) -> None:
         client.wait_for_executor(timeout=0.2)
 
 
-@pytest.mark.timeout(240)
 def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path) -> None:
     (tmp_path / "forever.xml").write_text(FOREVER)
     process = subprocess.Popen(
@@ -52,7 +51,7 @@ def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path
 
             outcome = client.run("forever", on_feedback=stop_when_running)
         assert outcome.code == Code.SHUTDOWN
-        assert process.wait(10.0) == 0
+        assert process.wait(60.0) == 0
     finally:
         process.kill()
 

@@ -41,7 +41,7 @@ class Rig:
         self.tree = make_tree(behavior_tree, compat=None)
         self.port = free_port()
         self.publisher = Groot2Publisher(self.tree, self.port)
-        self.client = Groot2Client(self.port, timeout=5.0)
+        self.client = Groot2Client(self.port, timeout=60.0)
         self.client.wait_until_connected()
         self.thread = ThreadPoolExecutor(1)
 
@@ -273,7 +273,7 @@ def test_served_tree_still_runs(shared) -> None:
 
 def test_raw_garbage_on_the_port(rig) -> None:
     for _ in range(20):
-        with socket.create_connection(("127.0.0.1", rig.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", rig.port), timeout=60) as connection:
             connection.sendall(b"\xff\x00GET / HTTP/1.1\r\n\r\n" * 10)
     assert rig.client.status()
 

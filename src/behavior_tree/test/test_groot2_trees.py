@@ -102,7 +102,7 @@ def test_discovery_finds_upstream(ports) -> None:
     upstream = pytest.importorskip("behaviortreepy")
     publisher = upstream.Groot2Publisher(make_tree(upstream), ports[0])
     try:
-        assert discover(ports, timeout=1.0) == [LiveTree(ports[0], "Main", "", None)]
+        assert discover(ports[:1], timeout=20.0) == [LiveTree(ports[0], "Main", "", None)]
     finally:
         del publisher
 
@@ -120,7 +120,7 @@ def test_discovery_is_no_heartbeat_and_no_hint_to_others(ports) -> None:
         ticking.start()
         assert client.reached() == 2
         now[0] = 4.99
-        assert discover(ports, timeout=2.0)
+        assert discover(ports[:1], timeout=20.0)
         assert ticking.is_alive()
         now[0] = 5.0  # on this clock the last request of a monitor came 5 s ago
         ticking.join(20)
@@ -137,7 +137,7 @@ def test_something_else_at_the_port(ports) -> None:
     other.bind(f"tcp://127.0.0.1:{ports[0]}")
     answer = threading.Thread(target=lambda: (other.recv_multipart(), other.send(b"hello")))
     answer.start()
-    assert discover(ports, timeout=0.3) == []
+    assert discover(ports[:1], timeout=20.0) == []
     answer.join(20)
     context.destroy(linger=0)
 
@@ -310,7 +310,7 @@ def loop():
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 {closing}
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=30, text=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, text=True)
     assert run.stderr.strip().endswith("KeyboardInterrupt"), run.stderr
     Groot2Publisher(tree_of("<Run/>"), ports[0]).close()  # the port is free
 

@@ -108,7 +108,6 @@ def test_an_extending_stack_may_change_one_of_them(tmp_path: Path) -> None:
     assert "/planner" in document
 
 
-@pytest.mark.timeout(120)
 def test_such_parameters_reach_the_node(tmp_path: Path) -> None:
     """A manager refuses its value: the process ends and names it. The infinite one is taken."""
     managers = "behavior_navigation.managers"

@@ -22,7 +22,6 @@ from behavior_ros.testing import Spinner, ros, spinner, until
 
 __all__ = ["ros", "spinner"]  # fixtures
 
-pytestmark = pytest.mark.timeout(300)
 
 ROBOTS = ("left", "right")
 

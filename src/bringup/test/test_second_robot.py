@@ -14,7 +14,6 @@ from behavior_bringup.cli import main
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "adding_a_robot.md"
 
 pytestmark = [
-    pytest.mark.timeout(300),
     pytest.mark.skipif(not PAGE.exists(), reason="the package is tested without its repository"),
 ]
 

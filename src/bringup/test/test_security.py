@@ -171,7 +171,6 @@ def observer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], RosNode]]
         rclpy.shutdown(context=context)
 
 
-@pytest.mark.timeout(290)
 def test_what_runs_is_allowed(observer: Callable[[], RosNode]) -> None:
     processes = block_world()
     arguments = {"headless": True, "viewer": True, "speed": 4.0}

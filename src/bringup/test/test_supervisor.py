@@ -64,7 +64,7 @@ def present(stack: Stack) -> StackState:
     return state
 
 
-def eventually(condition: Callable[[], bool], timeout: float = 60.0) -> None:
+def eventually(condition: Callable[[], bool], timeout: float = 50.0) -> None:
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "it does not come true"

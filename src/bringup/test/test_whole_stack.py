@@ -25,8 +25,6 @@ from rclpy.node import Node
 from behavior_bringup.cli import main
 from behavior_ros.testing import own_domain
 
-pytestmark = pytest.mark.timeout(300)
-
 BEHAVIOR = [sys.executable, "-m", "behavior_bringup.cli"]
 
 

@@ -30,7 +30,6 @@ from behavior_ros.testing import until
 from behavior_tree import CauseKind, NodeStatus
 
 Action = Rig[ActionManager]
-pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 Entities = Rig[EntityManager]
-pytestmark = pytest.mark.timeout(180)
 
 
 class Module(LifecycleNode):

@@ -36,7 +36,6 @@ BODIES = {
     "wait": "<KeepRunningUntilFailure><Inverter><localizationIsReady/></Inverter>"
     "</KeepRunningUntilFailure>",
 }
-pytestmark = pytest.mark.timeout(240)
 
 
 class Stack:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The feedback collector and the local action generator with real messages."""
 
-import pytest
 from behavior_msgs.msg import MissionAction, MissionFeedback, Route
 from navigation_rig import Rig, rig
 
@@ -13,8 +12,6 @@ from behavior_navigation.managers.feedback import FeedbackCollector
 from behavior_navigation.managers.local_action import LocalActionGenerator
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, to_time
 from behavior_ros.testing import until
-
-pytestmark = pytest.mark.timeout(180)
 
 
 class Teller(NavigationManager):

@@ -143,7 +143,6 @@ class Executor:
 NODE = "<runBehavior behavior='stack' parameters='n=3' progress='{p}' detail='{d}'/>"
 
 
-@pytest.mark.timeout(180)
 def test_missions_of_another_executor() -> None:
     with rig(LocoManipulationManager, "server_timeout:=5.0") as arms:
         other = Executor(arms)
@@ -169,7 +168,6 @@ def test_missions_of_another_executor() -> None:
         until(lambda: other.cancelled == 1, 20.0, "cancellation")
 
 
-@pytest.mark.timeout(120)
 def test_without_another_executor() -> None:
     with rig(LocoManipulationManager, "server_timeout:=0.5") as arms:
         tree = arms.tree(NODE)

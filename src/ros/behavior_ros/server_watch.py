@@ -3,7 +3,8 @@
 
 1. The graph: its status publisher has a unique id. If all ids of the moment of sending are gone,
    that server is gone; if there is a new one, it was restarted, though the old id may haunt the
-   graph for a while.
+   graph for a while. It counts at the second look: what a server sent before it went arrives later
+   than the news of its end, now and then.
 2. The graph again: no server is discovered.
 3. A question: the graph forgets a killed process only after the middleware's lease (20 s for Fast
    DDS). So the server of a silent goal is asked for the result of a goal that never was, which
@@ -64,6 +65,7 @@ class ServerWatch:
         self._clock = clock
         self._looked = clock()
         self._silent = 0.0
+        self._absent = False
         self._signs = 0
         self._question: Any = None
         self._asked = clock()
@@ -88,7 +90,12 @@ class ServerWatch:
         self._looked = now
         self._silent += min(passed, self._timeout / 4)
         servers = self._servers()
-        if self._identities and (servers - self._identities or not self._identities & servers):
+        absent = bool(self._identities) and not (servers and servers <= self._identities)
+        if absent and not self._absent:
+            self._absent = True
+            return None
+        self._absent = absent
+        if absent:
             self.restarted = bool(servers)
             what = "is gone"
             if servers:

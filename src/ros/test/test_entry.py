@@ -8,6 +8,9 @@ import pytest
 from behavior_ros import run
 from behavior_ros.host import HostedNode, HostError, main
 
+SOON = 25.0
+"""[s] What holds a process up here lasts 30 s."""
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_a_hosted_process_cleanly(start, number):
@@ -17,7 +20,7 @@ def test_signals_end_a_hosted_process_cleanly(start, number):
     assert lines == ["running /plain rate 5.0", "running /x/second rate 1.0"]
     code, out, err, elapsed = process.stop(number)
     assert code == 0
-    assert elapsed < 8.0
+    assert elapsed < SOON
     assert out.count("destroyed") == 2
     assert "Traceback" not in err
 
@@ -26,7 +29,7 @@ def test_goals_are_cancelled_before_the_process_ends(start):
     process = start("--node", "hosted_nodes:Working")
     process.wait_for("working")
     code, out, err, elapsed = process.stop(signal.SIGINT)
-    assert (code, elapsed < 8.0) == (0, True)
+    assert (code, elapsed < SOON) == (0, True)
     assert "stopped: " in out
     assert "Traceback" not in err
 
@@ -35,7 +38,7 @@ def test_work_that_does_not_end_does_not_hold_the_process(start):
     process = start("--node", "hosted_nodes:Stubborn")
     process.wait_for("working")
     code, _, err, elapsed = process.stop(signal.SIGINT)
-    assert (code, elapsed < 8.0) == (0, True)
+    assert (code, elapsed < SOON) == (0, True)
     assert "did not end within 2 s" in err
 
 
@@ -50,7 +53,7 @@ def test_signal_while_a_node_is_being_made(start):
     process = start("--node", "hosted_nodes:Slow")
     process.wait_for("making")
     code, _, err, elapsed = process.stop(signal.SIGINT)
-    assert (code, elapsed < 8.0) == (0, True)
+    assert (code, elapsed < SOON) == (0, True)
     assert "Traceback" not in err
 
 

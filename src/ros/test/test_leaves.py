@@ -31,7 +31,7 @@ from behavior_tree import BehaviorTreeFactory, CauseKind, LoadError, NodeStatus
 RUNNING, SUCCESS, FAILURE = NodeStatus.RUNNING, NodeStatus.SUCCESS, NodeStatus.FAILURE
 TICK_BUDGET = 0.1
 """[s] of processor time that a tick may take, whatever the server does; it takes far below 1 ms."""
-BLOCKED = 1.0
+BLOCKED = 5.0
 """[s] A tick that lasts longer has waited for something, not for the processor alone."""
 
 MODELS = [
@@ -40,6 +40,12 @@ MODELS = [
         "action": "/pick",
         "type": "behavior_msgs/action/Pick",
         "defaults": {"velocity_scaling": 0.5},
+        "server_timeout": 20.0,
+    },
+    {
+        "node": "LostPick",
+        "action": "/pick",
+        "type": "behavior_msgs/action/Pick",
         "server_timeout": 0.6,
     },
     {
@@ -64,8 +70,14 @@ MODELS = [
         "node": "Switch",
         "service": "/switch",
         "type": "std_srvs/srv/SetBool",
+        "server_timeout": 2.0,
+    },
+    {
+        "node": "HurriedSwitch",
+        "service": "/switch",
+        "type": "std_srvs/srv/SetBool",
         "timeout": 0.5,
-        "server_timeout": 0.3,
+        "server_timeout": 20.0,
     },
     {
         "node": "AnySwitch",
@@ -73,7 +85,7 @@ MODELS = [
         "type": "std_srvs/srv/SetBool",
         "ports": {"data": "on"},
         "name_port": "who",
-        "server_timeout": 0.3,
+        "server_timeout": 2.0,
     },
     {
         "node": "AnyPick",
@@ -103,22 +115,22 @@ MODELS = [
         "action": "/follow",
         "type": "behavior_msgs/action/Pick",
         "resend": True,
-        "server_timeout": 1.0,
+        "server_timeout": 20.0,
     },
     {"node": "PublishPoint", "publisher": "/point", "type": "geometry_msgs/msg/PointStamped"},
     {
         "node": "DoorOpen",
         "subscriber": "/door",
         "type": "std_msgs/msg/Bool",
-        "max_age": 0.3,
+        "max_age": 1.0,
         "condition": {"data": True},
     },
     {
         "node": "WaitForDoor",
         "subscriber": "/door",
         "type": "std_msgs/msg/Bool",
-        "timeout": 0.5,
-        "max_age": 0.3,
+        "timeout": 2.0,
+        "max_age": 1.0,
         "condition": {"data": True},
     },
 ]
@@ -358,10 +370,10 @@ class TestActionLeaf:
 
     def test_no_server(self, tree):
         begin = time.monotonic()
-        status, reason = tree.run(tree.make("Pick"))
+        status, reason = tree.run(tree.make("LostPick"))
         assert status is FAILURE
         assert "no server of action /pick" in reason
-        assert 0.5 < time.monotonic() - begin < 2.0
+        assert 0.5 < time.monotonic() - begin < 15.0
 
     def test_server_that_comes_late_is_waited_for(self, tree, servers):
         leaf = tree.make("Pick")
@@ -483,7 +495,7 @@ class TestActionLeaf:
         assert status is FAILURE
         assert reason == "action /pick: server lost: the server of /pick is gone"
         assert reason.kind is CauseKind.SERVER_LOST
-        assert time.monotonic() - begin < 2.0
+        assert time.monotonic() - begin < 15.0
         servers.serve(succeed)
         assert tree.run(leaf) == (SUCCESS, "")
 
@@ -501,17 +513,17 @@ class TestActionLeaf:
     def test_server_whose_process_died(self, tree, servers, spinner2):
         """A killed process stays in the graph for a while, but answers nothing."""
         servers.serve(linger)
-        leaf = tree.make("Pick")
+        leaf = tree.make("LostPick")
         tick_until(tree, leaf, lambda: servers.started)
         dead = threading.Event()
-        spinner2.executor.create_task(dead.wait, 10.0)
+        spinner2.executor.create_task(dead.wait, 60.0)
         begin = time.monotonic()
         status, reason = tree.run(leaf)
         elapsed = time.monotonic() - begin
         dead.set()
         assert status is FAILURE
         assert "server lost: the server of /pick has not answered" in reason
-        assert 0.5 < elapsed < 8.0
+        assert 0.5 < elapsed < 50.0
         until(lambda: servers.ended == ["cancelled by the client"], what="the late cancellation")
 
     def test_killed_process(self, tree, start):
@@ -524,7 +536,7 @@ class TestActionLeaf:
         begin = time.monotonic()
         status, reason = tree.run(leaf)
         assert (status, "server lost" in reason) == (FAILURE, True)
-        assert time.monotonic() - begin < 2.0
+        assert time.monotonic() - begin < 15.0
 
     def test_server_that_would_not_cancel_is_asked_again(self, tree, spinner2):
         """The second mission does not wait for ever behind the first one's goal."""
@@ -554,14 +566,14 @@ class TestActionLeaf:
 
         def tick_until_accepted():
             """Until the server is there every failure tells of its absence."""
-            deadline, reasons = time.monotonic() + 30.0, set()
+            deadline, reasons = time.monotonic() + 90.0, set()
             leaf._goal = None
             while not tree.spinner.do(lambda: leaf._goal and leaf._goal.accepted):
                 if tree.tick(leaf) is FAILURE:
                     reasons.add(leaf.failure_reason())
                 assert time.monotonic() < deadline, reasons
                 time.sleep(0.01)
-            assert all("has not answered for" in r or "no server" in r for r in reasons), reasons
+            assert all("server lost" in r or "no server" in r for r in reasons), reasons
 
         process = start("--node", "hosted_nodes:Serving")
         tick_until_accepted()
@@ -575,12 +587,20 @@ class TestActionLeaf:
 
     def test_silent_server_that_answers_questions_is_not_lost(self, tree, servers):
         servers.serve(linger)
-        leaf = tree.make("Pick")
-        tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._goal.accepted))
-        deadline = time.monotonic() + 1.5  # more than twice the server timeout
-        while time.monotonic() < deadline:
-            assert tree.tick(leaf) is RUNNING
-            time.sleep(0.02)
+        leaf = tree.make("LostPick")
+
+        def lasts() -> bool:
+            tick_until(tree, leaf, lambda: tree.spinner.do(lambda: leaf._goal.accepted))
+            deadline = time.monotonic() + 1.5  # more than twice the server timeout
+            while time.monotonic() < deadline:
+                if tree.tick(leaf) is not RUNNING:
+                    assert "has not answered for" in leaf.failure_reason()
+                    return False
+                time.sleep(0.02)
+            return True
+
+        # A busy machine may hold answers up for longer than the timeout, but not every time.
+        assert any(lasts() for _ in range(5))
         tree.halt(leaf)
 
     def test_closing_the_process_cancels(self, tree, servers):
@@ -639,7 +659,7 @@ class TestServiceLeaf:
 
     def test_timeout_and_halt(self, tree, switch):
         switch.update(delay=0.8)
-        leaf = tree.make("Switch", data="true", message="{text}")
+        leaf = tree.make("HurriedSwitch", data="true", message="{text}")
         assert tree.run(leaf) == (FAILURE, "service /switch did not answer within 0.5 s")
         tree.tick(leaf)
         tree.halt(leaf)
@@ -735,12 +755,12 @@ class TestTopicLeaves:
         publisher.publish(Bool(data=True))
         until(lambda: tree.run(leaf)[0] is SUCCESS)
         assert tree.value(leaf, "open") is True
-        until(lambda: "old, more than 0.3 s" in tree.run(leaf)[1])
+        until(lambda: "old, more than 1 s" in tree.run(leaf)[1])
 
     def test_waiting_for_a_message(self, tree, spinner2):
         leaf = tree.make("WaitForDoor")
         status, reason = tree.run(leaf)
-        assert (status, reason.startswith("waited 0.5 s: no message")) == (FAILURE, True)
+        assert (status, reason.startswith("waited 2 s: no message")) == (FAILURE, True)
         publisher = spinner2.node("door").create_publisher(Bool, "/door", 10)
         until(lambda: publisher.get_subscription_count() == 1)
         assert tree.tick(leaf) is RUNNING

@@ -269,7 +269,7 @@ for number in range(int(sys.argv[1])):
     nodes.append(Node(f"n{number}", context=context, enable_rosout=False,
                       start_parameter_services=False))
     nodes[-1].create_publisher(Empty, "/crowd", 1)
-end = time.monotonic() + 120.0
+end = time.monotonic() + 220.0
 while min(node.count_publishers("/crowd") for node in nodes) < len(nodes):
     if time.monotonic() > end:
         break
@@ -290,6 +290,6 @@ def test_more_participants_find_each_other_than_without_a_profile() -> None:
         text=True,
         check=True,
         env=environment,
-        timeout=200,
+        timeout=280,
     )
     assert done.stdout.strip().endswith("45")

@@ -2,7 +2,6 @@
 """Parameters, message caches, diagnostics and transforms on real topics."""
 
 import importlib.util
-import time
 
 import numpy as np
 import pytest
@@ -215,16 +214,16 @@ def test_diagnostics(spinner):
     node.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
     diagnostics = spinner.do(lambda: DiagnosticsPublisher(node, "controller", "arm"))
     until(lambda: diagnostics._publisher.get_subscription_count() == 1)
-    begin = time.monotonic()
+    diagnostics._timer.cancel()  # what comes now was published at once
     diagnostics.set(OK, "working", rate=19.987654321, goals=3)
     until(lambda: heard)
-    assert time.monotonic() - begin < 0.5, "a change of level is published at once"
     status = heard[-1].status[0]
     assert (status.name, status.level, status.hardware_id) == ("component: controller", OK, "arm")
     assert {v.key: v.value for v in status.values} == {"rate": "19.9877", "goals": "3"}
     diagnostics.set(WARN, "slow")
     until(lambda: heard[-1].status[0].level == WARN)
     count = len(heard)
+    diagnostics._timer.reset()
     until(lambda: len(heard) > count, what="the periodic report")
 
 

@@ -78,3 +78,9 @@ def test_a_restarted_server_is_lost_though_the_old_one_haunts_the_graph(bench):
 def test_a_server_that_left_the_graph_is_lost(bench):
     bench.servers.clear()
     assert "is gone" in bench.run(0.5, signs=lambda now: 1, accepted=True)
+
+
+def test_what_a_server_sent_before_it_went_has_time_to_arrive(bench):
+    bench.servers.clear()
+    assert bench.run(0.3, accepted=True) is None
+    assert "is gone" in bench.run(0.3, accepted=True)

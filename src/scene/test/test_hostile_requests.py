@@ -371,9 +371,9 @@ def detections(parts, count, class_id="mug"):
 
 
 def test_message_of_too_many_detections_is_not_even_read(parts):
-    defects, spent = detections(parts, 5_000)
-    assert defects == {Defect.TOO_MANY: 1}
-    assert spent < PER_REFUSAL
+    found = [detections(parts, 5_000) for _ in range(5)]
+    assert [defects for defects, _ in found] == [{Defect.TOO_MANY: 1}] * 5
+    assert min(spent for _, spent in found) < PER_REFUSAL
     assert "at most 1048576" in parts[DetectionInput]._host.scene.intake.examples[Defect.TOO_MANY]
 
 

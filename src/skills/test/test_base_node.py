@@ -64,7 +64,6 @@ def to(x, y, yaw=0.0, frame="odom", **keys):
     return MoveBase.Goal(mode=MoveBase.Goal.POSE, target=pose(x, y, yaw, frame), **keys)
 
 
-@pytest.mark.timeout(90)
 def test_to_a_pose_and_back_in_the_base_frame(rig):
     done = rig.run("/move_base", to(0.8, 0.3, 1.0))
     assert done.code == 0, done.message
@@ -78,7 +77,6 @@ def test_to_a_pose_and_back_in_the_base_frame(rig):
     assert rig.run("/move_base", to(0.2, 0.0, frame="base_link", any_yaw=True)).code == 0
 
 
-@pytest.mark.timeout(60)
 def test_along_a_path(rig):
     goal = MoveBase.Goal(mode=MoveBase.Goal.PATH, any_yaw=True)
     goal.path.poses = [pose(0.5, 0.0), pose(1.0, 0.2), pose(1.2, 0.6)]
@@ -87,7 +85,6 @@ def test_along_a_path(rig):
     assert done.pose.pose.position.y == pytest.approx(0.6, abs=0.05)
 
 
-@pytest.mark.timeout(60)
 def test_wrong_goals_end_with_their_codes(rig):
     result = MoveBase.Result
     assert rig.run("/move_base", to(math.nan, 0)).code == result.INVALID_REQUEST
@@ -100,7 +97,6 @@ def test_wrong_goals_end_with_their_codes(rig):
     assert rig.run("/wait", Wait.Goal(duration=-1.0)).code == Wait.Result.INVALID_REQUEST
 
 
-@pytest.mark.timeout(60)
 def test_wait_and_cancel(rig):
     done = rig.run("/wait", Wait.Goal(duration=0.3))
     assert done.code == 0
@@ -116,7 +112,6 @@ def test_wait_and_cancel(rig):
     rig.until(lambda: abs(rig.odometry.twist.twist.linear.x) < 1e-3)
 
 
-@pytest.mark.timeout(90)
 def test_a_lost_and_a_blocked_base(rig):
     handle = rig.start("/move_base", to(8.0, 0.0))
     rig.until(lambda: rig.odometry.twist.twist.linear.x > 0.2)

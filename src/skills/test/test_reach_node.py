@@ -76,7 +76,6 @@ def place(message):
     return np.array([point.x, point.y, point.z])
 
 
-@pytest.mark.timeout(240)
 def test_it_arrives_and_a_newer_goal_takes_over(rig):
     first = rig.start("/reach", Reach.Goal(pose=pose(0.45, -0.2, 0.35), hold=True))
     assert first.accepted
@@ -91,7 +90,6 @@ def test_it_arrives_and_a_newer_goal_takes_over(rig):
     assert np.linalg.norm(rig.tool() - place(done.tool)) < 0.01
 
 
-@pytest.mark.timeout(240)
 def test_a_target_that_moves_is_followed_without_a_plan(rig):
     goal = Reach.Goal(pose=pose(0.5, -0.25, 0.35), target_topic=TARGETS, hold=True)
     handle = rig.start("/reach", goal)
@@ -106,7 +104,6 @@ def test_a_target_that_moves_is_followed_without_a_plan(rig):
     assert rig.result(handle).code == Reach.Result.CANCELED
 
 
-@pytest.mark.timeout(240)
 def test_wrong_goals_and_targets_end_with_their_codes(rig):
     both = Reach.Goal(pose=pose(0.5, 0.0, 0.4))
     both.position.header.frame_id = "world"
@@ -135,7 +132,6 @@ def test_wrong_goals_and_targets_end_with_their_codes(rig):
     assert rig.result(handle).code == Reach.Result.CANCELED
 
 
-@pytest.mark.timeout(240)
 def test_an_arm_with_an_action_alone_is_told_by_goals_that_replace_each_other(tmp_path):
     robot = tmp_path / "panda.yaml"
     lines = ROBOT_FILE.read_text().splitlines(keepends=True)

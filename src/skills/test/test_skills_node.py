@@ -103,7 +103,6 @@ def on_top_of(thing, *, levels=1):
     return goal
 
 
-@pytest.mark.timeout(180)
 def test_pick_one_block_and_place_it_on_another(rig):
     picked = rig.run("/pick", Pick.Goal(object_name="blue_block"))
     assert picked.code == 0, picked.message
@@ -114,7 +113,6 @@ def test_pick_one_block_and_place_it_on_another(rig):
     assert placed.placed.pose.position.z == pytest.approx(1.5 * EDGE, abs=0.006)
 
 
-@pytest.mark.timeout(120)
 def test_place_by_specification(rig):
     picked = rig.run("/pick", Pick.Goal(object_name="red_block"))
     assert picked.code == 0, picked.message
@@ -146,7 +144,6 @@ def test_place_by_specification(rig):
     assert rig.phases[-1] in ("retreat", "verify")
 
 
-@pytest.mark.timeout(120)
 def test_wrong_goals_end_with_their_codes(rig):
     assert rig.run("/pick", Pick.Goal(object_name="cat")).code == Pick.Result.UNKNOWN_OBJECT
     nan = Pick.Goal(object_name="red_block", lift_height=float("nan"))
@@ -161,7 +158,6 @@ def test_wrong_goals_end_with_their_codes(rig):
     assert rig.run("/gripper", wide).code == MoveGripper.Result.INVALID_REQUEST
 
 
-@pytest.mark.timeout(120)
 def test_second_goal_is_refused_and_cancel_stops_the_arm(rig):
     slow = MoveArm.Goal(
         mode=MoveArm.Goal.NAMED,
@@ -180,7 +176,6 @@ def test_second_goal_is_refused_and_cancel_stops_the_arm(rig):
     assert rig.run("/gripper", MoveGripper.Goal(mode=MoveGripper.Goal.OPEN)).code == 0
 
 
-@pytest.mark.timeout(120)
 def test_a_stop_ends_the_motion_refuses_the_next_and_is_over(rig):
     home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
     slow = MoveArm.Goal(
@@ -210,7 +205,6 @@ def screw(**changes):
     return goal
 
 
-@pytest.mark.timeout(120)
 def test_screw_previews_moves_and_is_cancelled(rig):
     home = MoveArm.Goal(mode=MoveArm.Goal.NAMED, named_target="home", avoid_collisions=True)
     assert rig.run("/move_arm", home).code == 0

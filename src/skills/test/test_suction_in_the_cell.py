@@ -89,7 +89,6 @@ def rig():
         made.close()
 
 
-@pytest.mark.timeout(240)
 def test_a_bin_is_taken_carried_lost_and_let_go(rig):
     rig.until(lambda: rig.seen[BIN].pose.position.y < 0.55)
     waits = pose_to_matrix(rig.seen[BIN].pose)

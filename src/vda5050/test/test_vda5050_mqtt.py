@@ -30,7 +30,6 @@ pytestmark = [
     pytest.mark.skipif(
         MOSQUITTO is None, reason="no MQTT broker: apt-get install mosquitto brings one"
     ),
-    pytest.mark.timeout(180),
 ]
 TREE = """<!-- {name} -->
 <root BTCPP_format="4"><BehaviorTree ID="{name}">{body}</BehaviorTree></root>

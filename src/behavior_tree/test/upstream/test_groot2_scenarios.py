@@ -45,7 +45,7 @@ class Served:
     def __init__(self, stage):
         self.stage, self.port = stage, free_port()
         self.publisher = Groot2Publisher(stage.tree, self.port)
-        self.client = Groot2Client(self.port, timeout=5.0)
+        self.client = Groot2Client(self.port, timeout=60.0)
 
     def __enter__(self):
         return self
@@ -71,7 +71,7 @@ def test_publisher_ends_after_an_exception(mended, body):
             mended.tree.tick_exactly_once()
         ending = threading.Thread(target=publisher.close)
         ending.start()
-        ending.join(5)
+        ending.join(60)
         assert not ending.is_alive()
 
 
