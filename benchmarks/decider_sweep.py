@@ -146,9 +146,9 @@ def main() -> int:
         times = sorted(measure(arguments.ticks, watched=watched))
         median, late = statistics.median(times), times[int(len(times) * 0.99)]
         worst = max(worst, median)
-        told = "watched" if watched else "alone"
+        mode = "watched" if watched else "alone"
         print(
-            f"{told:<8} median {median:.4f} ms, 99 % below {late:.4f} ms, worst {times[-1]:.3f} ms"
+            f"{mode:<8} median {median:.4f} ms, 99 % below {late:.4f} ms, worst {times[-1]:.3f} ms"
         )
     return 0 if worst <= arguments.limit else 1
 

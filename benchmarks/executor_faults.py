@@ -71,7 +71,7 @@ FEARED = ("executor", "safety_gate")
 
 
 @dataclass
-class Told:
+class Followed:
     """What the executor told of one mission."""
 
     goal: tuple[float, float]
@@ -89,7 +89,7 @@ class Watcher(Node):  # type: ignore[misc]
     def __init__(self, context: Any) -> None:
         """Subscribe to everything that matters."""
         super().__init__("fault_watcher", context=context)
-        self.told: dict[str, Told] = {}
+        self.followed: dict[str, Followed] = {}
         self.place = (math.nan, math.nan)
         self.speed = 0.0
         self.odometry_at = -math.inf
@@ -106,23 +106,23 @@ class Watcher(Node):  # type: ignore[misc]
 
     def ended(self, action_id: str) -> bool:
         """Whether the end of a mission was told."""
-        return bool(self.told[action_id].states & set(ENDED))
+        return bool(self.followed[action_id].states & set(ENDED))
 
     def _on_feedback(self, message: MissionFeedback) -> None:
-        told = self.told.get(message.action_id)
-        if told is None:
+        followed = self.followed.get(message.action_id)
+        if followed is None:
             return
-        if message.state == MissionFeedback.FINISHED and message.state not in told.states:
-            told.distance = math.dist(told.goal, self.place)
-            told.finished_at = time.monotonic()
-        told.states.add(message.state)
+        if message.state == MissionFeedback.FINISHED and message.state not in followed.states:
+            followed.distance = math.dist(followed.goal, self.place)
+            followed.finished_at = time.monotonic()
+        followed.states.add(message.state)
 
     def _on_place(self, message: LocalizationResult) -> None:
         position = message.pose.pose.position
         self.place = (position.x, position.y)
-        for told in self.told.values():
-            if time.monotonic() - told.finished_at < 1.0:
-                told.distance = min(told.distance, math.dist(told.goal, self.place))
+        for followed in self.followed.values():
+            if time.monotonic() - followed.finished_at < 1.0:
+                followed.distance = min(followed.distance, math.dist(followed.goal, self.place))
 
     def _on_odometry(self, message: Odometry) -> None:
         twist = message.twist.twist
@@ -173,12 +173,12 @@ class Run:
         message = order(action_id, chance)
         last = message.steps[-1].goal if message.steps else message.goal
         goal = (last.pose.position.x, last.pose.position.y)
-        watcher.told[action_id] = Told(goal)
+        watcher.followed[action_id] = Followed(goal)
         self.wait(watcher.missions.get_subscription_count, 60.0, "an executor")
-        while not watcher.told[action_id].states:
+        while not watcher.followed[action_id].states:
             # Nothing was promised until it answers; the executor refuses an identifier in use.
             watcher.missions.publish(message)
-            self._try_until(lambda: watcher.told[action_id].states, 3.0)
+            self._try_until(lambda: watcher.followed[action_id].states, 3.0)
         self._try_until(lambda: watcher.ended(action_id), chance.uniform(0.0, 8.0))
         self._kill(chance.choice(self._options.processes))
         self.wait(lambda: watcher.ended(action_id), 180.0, f"the end of {action_id}")
@@ -252,7 +252,7 @@ def judge(run: Run, watcher: Watcher, deadline: float) -> tuple[dict[str, Any], 
     records = run.records()
     problems = []
     interruptions = 0
-    for action_id, told in watcher.told.items():
+    for action_id, followed in watcher.followed.items():
         record = records.get(action_id)
         if record is None:
             problems.append(f"{action_id} was accepted and is not in the journal")
@@ -260,17 +260,21 @@ def judge(run: Run, watcher: Watcher, deadline: float) -> tuple[dict[str, Any], 
         interruptions += record.interruptions
         if record.state not in ENDED:
             problems.append(f"{action_id} has not ended: state {record.state}")
-        done = MissionFeedback.FINISHED in told.states
+        done = MissionFeedback.FINISHED in followed.states
         if done != (record.state == MissionFeedback.FINISHED):
-            problems.append(f"{action_id} was told as {told.states}, the journal: {record.state}")
-        if done and not told.distance < CLOSE:
-            problems.append(f"{action_id} was told to be done {told.distance:.2f} m off its goal")
+            problems.append(
+                f"{action_id} was told as {followed.states}, the journal: {record.state}"
+            )
+        if done and not followed.distance < CLOSE:
+            problems.append(
+                f"{action_id} was told to be done {followed.distance:.2f} m off its goal"
+            )
     late = [(name, took) for name, _, took in run.stops if took > deadline]
     problems += [f"'{name}' killed: the robot braked {s:.2f} s late" for name, s in late]
     stops = sorted(took for _, _, took in run.stops)
-    outcomes = Counter(records[a].state for a in watcher.told if a in records)
+    outcomes = Counter(records[a].state for a in watcher.followed if a in records)
     figures = {
-        "missions": len(watcher.told),
+        "missions": len(watcher.followed),
         "kills": dict(run.kills),
         "finished": outcomes[MissionFeedback.FINISHED],
         "failed": outcomes[MissionFeedback.FAILED],

@@ -307,9 +307,9 @@ def examine(path: Path, client: Client, count: Counter[str]) -> str:
     found: Counter[str] = Counter()
     client.judge(journal, found)
     count["twice"] += found["twice"]
-    told = " lost" in journal.damage.replace("nothing was lost", "")
+    reported = " lost" in journal.damage.replace("nothing was lost", "")
     complete = not (found["lost"] or found["undone"])
-    if not complete and not told:
+    if not complete and not reported:
         count["lost"] += found["lost"]
         count["undone"] += found["undone"]
     log = MissionLog(journal)
@@ -320,7 +320,7 @@ def examine(path: Path, client: Client, count: Counter[str]) -> str:
     journal.close()
     if complete:
         return "nothing lost"
-    return "loss is told" if told else "silent"
+    return "loss is told" if reported else "silent"
 
 
 # -- killed writers

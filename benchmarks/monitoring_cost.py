@@ -108,17 +108,17 @@ def measure(name: str, nodes: int) -> None:
     tree = make_tree(module, nodes)
     bare = tick_time(tree.tick_exactly_once)
     print(f"{name}, {nodes} nodes; us a tick on the clock and of the processor, times more")
-    tell("without", bare, bare)
+    show("without", bare, bare)
     with tempfile.TemporaryDirectory() as folder:
         for what, watcher in cases(module, tree, Path(folder)):
             with watcher:
                 watched = tick_time(tree.tick_exactly_once)
             tree.tick_exactly_once()  # a closed publisher leaves the tree here
-            tell(what, watched, bare)
-    tell("afterwards, without", tick_time(tree.tick_exactly_once), bare)
+            show(what, watched, bare)
+    show("afterwards, without", tick_time(tree.tick_exactly_once), bare)
 
 
-def tell(what: str, times: tuple[float, float], bare: tuple[float, float]) -> None:
+def show(what: str, times: tuple[float, float], bare: tuple[float, float]) -> None:
     clock, cpu = times
     print(f"  {what:28} {clock * 1e6:8.0f} {cpu * 1e6:8.0f} us {cpu / bare[1]:8.2f}", flush=True)
 

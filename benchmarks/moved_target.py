@@ -64,7 +64,7 @@ class Watch:
     block: np.ndarray = field(default_factory=lambda: np.zeros(3))
     seen: list[tuple[float, np.ndarray]] = field(default_factory=list)
     """When the scene had the block where."""
-    told: list[tuple[float, np.ndarray]] = field(default_factory=list)
+    reported: list[tuple[float, np.ndarray]] = field(default_factory=list)
     """When the arm was told to move the tool at what velocity [m/s]."""
     goals: set[bytes] = field(default_factory=set)
     cancelled: int = 0
@@ -86,9 +86,9 @@ class Watch:
 
     def on_scene(self, message: SceneObjectArray) -> None:
         """Where the block is seen."""
-        for thing in message.objects:
-            if thing.name == BLOCK:
-                at = thing.pose.position
+        for obj in message.objects:
+            if obj.name == BLOCK:
+                at = obj.pose.position
                 self.block = np.array([at.x, at.y, at.z])
                 self.seen.append((self.now, self.block))
 
@@ -101,7 +101,7 @@ class Watch:
         step = 1e-4
         kinematics = self.robot.forward_kinematics
         velocity = (kinematics(q + step * qd)[:3, 3] - kinematics(q)[:3, 3]) / step
-        self.told.append((self.now, velocity))
+        self.reported.append((self.now, velocity))
 
     def on_status(self, message: GoalStatusArray) -> None:
         """Goals of /reach."""
@@ -117,20 +117,20 @@ class Watch:
     def forget(self) -> None:
         """Begin anew."""
         self.seen.clear()
-        self.told.clear()
+        self.reported.clear()
         self.goals.clear()
         self.cancelled, self.planned = 0, False
 
 
-def turned_at(told: list[tuple[float, np.ndarray]], moved: float) -> float:
+def turned_at(reported: list[tuple[float, np.ndarray]], moved: float) -> float:
     """When the tool's velocity across its old way first differs from what it was [s]."""
-    old = [velocity for time, velocity in told if time <= moved][-3:]
+    old = [velocity for time, velocity in reported if time <= moved][-3:]
     way = np.mean(old, axis=0)
     way /= np.linalg.norm(way)
     across = MOVE - (MOVE @ way) * way
     across /= np.linalg.norm(across)
     usual = statistics.mean(float(velocity @ across) for velocity in old)
-    for time, velocity in told:
+    for time, velocity in reported:
         if time > moved and float(velocity @ across) - usual > TURN:
             return time
     return float("nan")
@@ -144,7 +144,7 @@ def measure(client: StackClient, watch: Watch, seed: int) -> tuple[float, float,
 
     def reaching() -> bool:
         feedback = client.feedback(action)
-        return feedback is not None and feedback.skill == "Reach" and len(watch.told) > 3
+        return feedback is not None and feedback.skill == "Reach" and len(watch.reported) > 3
 
     watch.forget()
     client.wait_simulated(reaching, limit=20.0)
@@ -159,7 +159,7 @@ def measure(client: StackClient, watch: Watch, seed: int) -> tuple[float, float,
     seen = next(time for time, at in watch.seen if np.linalg.norm(at - place) < near)
     result = (
         seen - moved,
-        turned_at(watch.told, moved) - seen,
+        turned_at(watch.reported, moved) - seen,
         len(watch.goals) - goals,
         watch.cancelled,
         watch.planned,

@@ -85,8 +85,8 @@ class StuckWhenTold(SyncActionNode):
 
     def tick(self) -> NodeStatus:
         """Block."""
-        if self._manager.told:
-            self._manager.told = False
+        if self._manager.reported:
+            self._manager.reported = False
             self._manager.stuck.publish(Empty())
             time.sleep(STUCK)
         return NodeStatus.SUCCESS
@@ -99,12 +99,12 @@ class StuckManager(BehaviorManager):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self.told = False
+        self.reported = False
         self.stuck = node.create_publisher(Empty, "/bench/stuck", QOS_COMMAND)
-        node.create_subscription(Empty, "/bench/get_stuck", self._on_told, QOS_COMMAND)
+        node.create_subscription(Empty, "/bench/get_stuck", self._on_reported, QOS_COMMAND)
 
-    def _on_told(self, message: Empty) -> None:
-        self.told = True
+    def _on_reported(self, message: Empty) -> None:
+        self.reported = True
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register the node that blocks."""

@@ -207,10 +207,10 @@ def send_detections() -> None:
         message = Detection3DArray()
         message.header.frame_id = "world"
         message.header.stamp = to_time(time.time())
-        for thing in range(THINGS):
+        for obj in range(THINGS):
             result = ObjectHypothesisWithPose()
-            result.hypothesis.class_id, result.hypothesis.score = f"thing_{thing}", 0.9
-            result.pose.pose.position.x = 0.2 * thing
+            result.hypothesis.class_id, result.hypothesis.score = f"thing_{obj}", 0.9
+            result.pose.pose.position.x = 0.2 * obj
             result.pose.pose.position.y = 0.1 * np.sin(0.05 * image)
             message.detections.append(Detection3D(results=[result]))
         publisher.publish(message)
@@ -245,7 +245,7 @@ def measure_age() -> Figures:
         now = time.time()
         if len(message.objects) < THINGS:
             return
-        stamp = min(seconds(thing.last_seen) for thing in message.objects)
+        stamp = min(seconds(obj.last_seen) for obj in message.objects)
         # Images between the last one and this one never came through by themselves.
         missed = max(round((stamp - newest) * RATE), 1) if newest > 0.0 else 1
         if stamp > newest:

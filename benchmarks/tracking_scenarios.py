@@ -94,16 +94,16 @@ class Scenario:
     """A kind of sequence."""
 
     name: str
-    things: Callable[[np.random.Generator], list[Thing]]
+    objects: Callable[[np.random.Generator], list[Thing]]
     detectors: tuple[Detector, ...] = field(default_factory=lambda: (Detector(),))
     duration: float = 12.0
 
     def images(self, seed: int) -> list[Image]:
         """The sequence of a seed, in the order of arrival."""
         rng = np.random.default_rng([seed, *map(ord, self.name)])
-        things = self.things(rng)
+        objects = self.objects(rng)
         images = [
-            _image(things, detector, 1.0 + index / detector.rate, rng)
+            _image(objects, detector, 1.0 + index / detector.rate, rng)
             for detector in self.detectors
             for index in range(int(self.duration * detector.rate))
         ]
@@ -111,19 +111,19 @@ class Scenario:
 
 
 def _image(
-    things: list[Thing], detector: Detector, taken: float, rng: np.random.Generator
+    objects: list[Thing], detector: Detector, taken: float, rng: np.random.Generator
 ) -> Image:
-    truth = {index: thing.path(taken) for index, thing in enumerate(things)}
-    visible = frozenset(index for index in truth if things[index].visible(taken))
+    truth = {index: obj.path(taken) for index, obj in enumerate(objects)}
+    visible = frozenset(index for index in truth if objects[index].visible(taken))
     found: list[tuple[str, float, Array]] = []
     for index, position in truth.items():
         shift = detector.noise * rng.standard_normal(3)
         low, high = detector.confidence
         confidence, luck = rng.uniform(low, high), rng.random()
         if index in visible and luck < detector.found:
-            found += _told(
-                things[index].class_id,
-                {thing.class_id for thing in things},
+            found += _reported(
+                objects[index].class_id,
+                {obj.class_id for obj in objects},
                 confidence,
                 position + shift,
                 detector=detector,
@@ -131,7 +131,7 @@ def _image(
             )
     low, high = detector.false_confidence
     for _ in range(rng.poisson(detector.false)):
-        class_id = things[int(rng.integers(len(things)))].class_id
+        class_id = objects[int(rng.integers(len(objects)))].class_id
         found.append((class_id, low + (high - low) * rng.random() ** 2, ROOM * rng.random(3)))
     order = rng.permutation(len(found))
     variance = detector.noise**2 if detector.tells_noise else 0.0
@@ -153,7 +153,7 @@ def _image(
     return Image(taken, stamp, arrival, detections, truth, visible, detector.name)
 
 
-def _told(
+def _reported(
     class_id: str,
     classes: set[str],
     confidence: float,
@@ -166,11 +166,11 @@ def _told(
     if detector.mistaken and rng.random() < detector.mistaken:
         others = sorted(classes - {class_id})
         class_id = others[int(rng.integers(len(others)))]
-    told = [(class_id, confidence, position)]
+    reported = [(class_id, confidence, position)]
     if detector.doubled and rng.random() < detector.doubled:
         apart = detector.doubles_apart * rng.standard_normal(3)
-        told.append((class_id, 0.9 * confidence, position + apart))
-    return told
+        reported.append((class_id, 0.9 * confidence, position + apart))
+    return reported
 
 
 # ---------------------------------------------------------------------------- paths
@@ -229,39 +229,41 @@ def resting_things(rng: np.random.Generator) -> list[Thing]:
 
 def crossing_things(rng: np.random.Generator) -> list[Thing]:
     """Six that meet within 15 cm in the middle of the room, from different sides."""
-    things = []
+    objects = []
     for index in range(6):
         angle = np.pi * (index + rng.uniform(0.2, 0.8)) / 3.0
         velocity = rng.uniform(0.25, 0.5) * np.array([np.cos(angle), np.sin(angle), 0.0])
         middle = 0.5 * ROOM + rng.uniform(-0.15, 0.15, 3) * np.array([1.0, 1.0, 0.5])
-        things.append(Thing(straight(middle - (7.0 + rng.uniform(-0.5, 0.5)) * velocity, velocity)))
-    return things
+        objects.append(
+            Thing(straight(middle - (7.0 + rng.uniform(-0.5, 0.5)) * velocity, velocity))
+        )
+    return objects
 
 
 def passing_things(rng: np.random.Generator) -> list[Thing]:
     """Pairs on one line that pass each other at 5 cm."""
-    things = []
+    objects = []
     for index in range(3):
         y, speed = 0.8 + 1.2 * index, rng.uniform(0.25, 0.45)
         velocity, aside = np.array([speed, 0.0, 0.0]), np.array([0.0, 0.05, 0.0])
         middle = np.array([2.0, y, 0.5])
-        things.append(Thing(straight(middle - 7.0 * velocity, velocity)))
-        things.append(Thing(straight(middle + 7.0 * velocity + aside, -velocity)))
-    return things
+        objects.append(Thing(straight(middle - 7.0 * velocity, velocity)))
+        objects.append(Thing(straight(middle + 7.0 * velocity + aside, -velocity)))
+    return objects
 
 
 def hidden_things(rng: np.random.Generator) -> list[Thing]:
     """Moving ones pass behind a pillar for a second or so, resting ones are hidden for long."""
-    things = []
+    objects = []
     for index in range(4):
         start = np.array([0.2, 0.5 + index, 0.5])
         velocity = np.array([rng.uniform(0.2, 0.3), rng.uniform(-0.03, 0.03), 0.0])
         at = rng.uniform(4.0, 8.0)
-        things.append(Thing(straight(start, velocity), ((at, at + rng.uniform(0.8, 1.8)),)))
+        objects.append(Thing(straight(start, velocity), ((at, at + rng.uniform(0.8, 1.8)),)))
     for place in _apart(rng, 4, 0.4):
         at = rng.uniform(4.0, 6.0)
-        things.append(Thing(resting(place), ((at, at + rng.uniform(2.5, 4.0)),)))
-    return things
+        objects.append(Thing(resting(place), ((at, at + rng.uniform(2.5, 4.0)),)))
+    return objects
 
 
 def long_hidden_things(rng: np.random.Generator) -> list[Thing]:
@@ -275,8 +277,8 @@ def long_hidden_things(rng: np.random.Generator) -> list[Thing]:
 def things_of_three_classes(rng: np.random.Generator) -> list[Thing]:
     """As `slow_things`, of three classes in turn."""
     return [
-        Thing(thing.path, class_id=("cup", "can", "jar")[index % 3])
-        for index, thing in enumerate(slow_things(rng))
+        Thing(obj.path, class_id=("cup", "can", "jar")[index % 3])
+        for index, obj in enumerate(slow_things(rng))
     ]
 
 

@@ -51,23 +51,23 @@ class Score:
         pairs = self._matched(truth, tracks)
         matched = set(pairs.values())
         self.true += len(visible)
-        self.missed += sum(thing not in pairs for thing in visible)
+        self.missed += sum(obj not in pairs for obj in visible)
         false = sum(name not in matched for name in tracks)
         self.false += false
-        self.reported += false + sum(thing in visible for thing in pairs)
-        for thing, name in pairs.items():
-            self.switches += self._last.get(thing, name) != name
-            self._last[thing] = name
-            if thing in visible:
+        self.reported += false + sum(obj in visible for obj in pairs)
+        for obj, name in pairs.items():
+            self.switches += self._last.get(obj, name) != name
+            self._last[obj] = name
+            if obj in visible:
                 self.matches += 1
-                self.squares += float(np.sum((truth[thing] - tracks[name]) ** 2))
-                self._pairs[thing, name] += 1
+                self.squares += float(np.sum((truth[obj] - tracks[name]) ** 2))
+                self._pairs[obj, name] += 1
 
     def close(self) -> None:
         """End a sequence: names mean something else in the next."""
-        things = sorted({thing for thing, _ in self._pairs})
+        objects = sorted({obj for obj, _ in self._pairs})
         names = sorted({name for _, name in self._pairs})
-        counts = np.array([[self._pairs[thing, name] for name in names] for thing in things])
+        counts = np.array([[self._pairs[obj, name] for name in names] for obj in objects])
         if counts.size:
             self.kept += int(counts[linear_sum_assignment(counts, maximize=True)].sum())
         self._pairs.clear()
@@ -90,18 +90,18 @@ class Score:
 
     def _matched(self, truth: Mapping[int, Array], tracks: Mapping[str, Array]) -> dict[int, str]:
         pairs: dict[int, str] = {}
-        for thing, name in self._last.items():
+        for obj, name in self._last.items():
             taken = name not in tracks or name in pairs.values()
-            if not taken and np.linalg.norm(truth[thing] - tracks[name]) <= RADIUS:
-                pairs[thing] = name
-        things = [thing for thing in truth if thing not in pairs]
+            if not taken and np.linalg.norm(truth[obj] - tracks[name]) <= RADIUS:
+                pairs[obj] = name
+        objects = [obj for obj in truth if obj not in pairs]
         names = [name for name in tracks if name not in pairs.values()]
-        if things and names:
-            at = np.array([truth[thing] for thing in things])
+        if objects and names:
+            at = np.array([truth[obj] for obj in objects])
             to = np.array([tracks[name] for name in names])
             distance = np.linalg.norm(at[:, None] - to[None], axis=2)
             rows, columns = linear_sum_assignment(np.minimum(distance, 1e3 * RADIUS))
             for row, column in zip(rows, columns, strict=True):
                 if distance[row, column] <= RADIUS:
-                    pairs[things[row]] = names[column]
+                    pairs[objects[row]] = names[column]
         return pairs

@@ -49,8 +49,8 @@ with ServerUnderTest(Wait, "/my_wait", lambda: Wait.Goal(duration=60.0)) as subj
     for rule in SERVER_RULES:
         print(f"{rule}: {rule.broken(subject) or 'kept'}")
 with ServerUnderTest(Wait, "/nobody", Wait.Goal, limit=0.5) as subject:
-    told = SERVER_RULES[3].broken(subject).partition(" but ")
-    print(f"{SERVER_RULES[3]}: ... but {told[2]}")
+    text = SERVER_RULES[3].broken(subject).partition(" but ")
+    print(f"{SERVER_RULES[3]}: ... but {text[2]}")
 stopped.set()
 thread.join()
 server.destroy()

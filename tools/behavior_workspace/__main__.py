@@ -58,8 +58,8 @@ def main() -> int:
         return 1
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-        told = "the disk is full; free some space and run it again" if full else str(error)
-        print(f"\nsetup: {told}", file=sys.stderr)
+        text = "the disk is full; free some space and run it again" if full else str(error)
+        print(f"\nsetup: {text}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nsetup: interrupted; run it again, it continues where it stopped", file=sys.stderr)

@@ -78,5 +78,5 @@ def diagnose(log: Path) -> str:
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
-    told = (errors or lines or ["no output"])[-1]
-    return f"{told[:300]} (whole output: {log})"
+    shown = (errors or lines or ["no output"])[-1]
+    return f"{shown[:300]} (whole output: {log})"

@@ -43,12 +43,12 @@ def package_name(folder: Path) -> str:
     return next(folder.glob("behavior_*/__init__.py")).parent.name
 
 
-def run_package(folder: Path, told: Path, coverage: Path | None) -> None:
+def run_package(folder: Path, output: Path, coverage: Path | None) -> None:
     """Run the fast tests of one package in this process, and exit.
 
     Args:
         folder: of the package.
-        told: file for what pytest prints.
+        output: file for what pytest prints.
         coverage: folder for what the tests reached; None: it is not measured.
 
     Raises:
@@ -62,7 +62,7 @@ def run_package(folder: Path, told: Path, coverage: Path | None) -> None:
         os.environ["COVERAGE_FILE"] = str(coverage / f".coverage.{name}")
     os.chdir(folder)
     sys.path.insert(0, str(folder))  # as `python -m pytest` does
-    with told.open("wb") as file:
+    with output.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     raise SystemExit(pytest.main(arguments))
@@ -84,13 +84,13 @@ def run_all(folders: list[Path], coverage: Path | None = None, times: Path | Non
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(IMPORTED_ONCE)
 
-    def run(folder: Path, told: Path) -> bool:
-        process = context.Process(target=run_package, args=(folder, told, coverage))
+    def run(folder: Path, output: Path) -> bool:
+        process = context.Process(target=run_package, args=(folder, output, coverage))
         begin = time.monotonic()
         process.start()
         process.join()
         took[folder.name] = time.monotonic() - begin
-        text = told.read_text(encoding="utf-8", errors="replace").strip()
+        text = output.read_text(encoding="utf-8", errors="replace").strip()
         last = text.rpartition("\n")[2].strip("= ")
         good = process.exitcode == 0
         shown = f"{package_name(folder):20} {last or f'ended with {process.exitcode}'}"
@@ -120,7 +120,7 @@ def report(root: Path, data: Path) -> None:
     subprocess.run([*coverage, "combine", "-q", str(data)], cwd=root, env=environment, check=True)
     for folder in package_folders(Layout.of(root)):
         include = f"--include={folder / package_name(folder)}/*"
-        told = subprocess.run(
+        output = subprocess.run(
             [*coverage, "report", "--format=total", include],
             cwd=root,
             env=environment,
@@ -128,7 +128,7 @@ def report(root: Path, data: Path) -> None:
             text=True,
             check=False,
         )
-        print(f"{package_name(folder):20} {told.stdout.strip() or 'no'} % of its lines")
+        print(f"{package_name(folder):20} {output.stdout.strip() or 'no'} % of its lines")
     html = data / "html"
     subprocess.run(
         [*coverage, "html", "-q", "-d", str(html)], cwd=root, env=environment, check=True

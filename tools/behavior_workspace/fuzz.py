@@ -38,8 +38,8 @@ def programs(root: Path, *, seconds: float, seed: int) -> list[list[str]]:
 
 def property_tests(folder: Path, seed: int) -> int:
     """Run the property tests of a package with the examples of a seed; pytest's exit code."""
-    told = [f"--hypothesis-seed={seed}", "--hypothesis-profile=fuzz"]
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", *told, "test"]
+    options = [f"--hypothesis-seed={seed}", "--hypothesis-profile=fuzz"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", *options, "test"]
     print(f"fuzz: in {folder}: {' '.join(command[1:])}", flush=True)
     return subprocess.run(command, cwd=folder, check=False).returncode
 

@@ -181,6 +181,6 @@ def test_a_package_s_tests_are_run_and_told_of(package, capfd):
 
 def test_the_fuzzers_are_there_and_take_their_options():
     for program, *options in fuzz.programs(REPOSITORY, seconds=1.0, seed=2):
-        told = Path(program).read_text()
+        output = Path(program).read_text()
         for option in options:
-            assert f'"{option.partition("=")[0]}"' in told, (program, option)
+            assert f'"{option.partition("=")[0]}"' in output, (program, option)

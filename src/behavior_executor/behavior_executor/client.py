@@ -267,7 +267,7 @@ class MissionClient(Closing):
         sent = action.send(
             ExecuteMission.Goal(mission=mission),
             server_timeout=self._silence_limit,
-            on_feedback=lambda told: on_feedback(told.feedback) if on_feedback else None,
+            on_feedback=lambda message: on_feedback(message.feedback) if on_feedback else None,
         )
         try:
             outcome = self._spin_until_end(sent, timeout)

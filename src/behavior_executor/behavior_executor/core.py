@@ -505,8 +505,8 @@ class ExecutorCore:
 
     def _end_failed(self, mission: Mission, run: TreeRun) -> None:
         """The tree failed: for what a manager knows, else for what its leaves told."""
-        told = (manager.failure() for manager in self._managers)
-        why = next((why for why in told if why), None)
+        failures = (manager.failure() for manager in self._managers)
+        why = next((why for why in failures if why), None)
         if why is None:
             self._end(mission, Code.TREE_FAILED, run.failure_text(), run.failure())
         else:

@@ -38,7 +38,7 @@ from behavior_executor.conversion import (
     tree_status_message,
 )
 from behavior_executor.core import ExecutorCore, Settings
-from behavior_executor.executor_parameters import executor_parameters
+from behavior_executor.executor_parameters import EXECUTOR_PARAMETERS
 from behavior_executor.feedback import FeedbackGate, Progress, progress_of, refusal
 from behavior_executor.journal import RestartPolicy
 from behavior_executor.manager import BehaviorManager, load_manager_class
@@ -124,7 +124,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             OSError: a file cannot be read.
         """
         super().__init__(node_name, **kwargs)
-        self._values = declare_all(self, executor_parameters())
+        self._values = declare_all(self, EXECUTOR_PARAMETERS)
         # Made once and for all: their nodes must be there when the process begins to spin.
         self.managers: list[BehaviorManager] = [
             load_manager_class(name)(self)
@@ -503,10 +503,10 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             unfinished_only=request.unfinished_only, limit=limit + 1
         )
         answer.records = [record_message(mission) for mission in missions[:limit]]
-        told = [self._log.problem]
+        remarks = [self._log.problem]
         if len(missions) > limit and limit < (request.limit or len(missions)):
-            told.append(f"these are the newest {limit}, as many as one answer holds")
-        answer.message = "; ".join(text for text in told if text)
+            remarks.append(f"these are the newest {limit}, as many as one answer holds")
+        answer.message = "; ".join(text for text in remarks if text)
         return answer
 
     # -- reports ---------------------------------------------------------------------------------

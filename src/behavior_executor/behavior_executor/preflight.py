@@ -98,19 +98,19 @@ def failure_of(missing: Sequence[Requirement], waited: float = 0.0) -> FailureRe
         missing: what is not there; at least one.
         waited: [s] for which was waited.
     """
-    things: dict[str, list[Requirement]] = {}
+    objects: dict[str, list[Requirement]] = {}
     for each in missing:
-        things.setdefault(each.what, []).append(each)
+        objects.setdefault(each.what, []).append(each)
     for_how_long = f"; waited {waited:.0f} s" if waited >= 1.0 else ""
     sentence = (
         f"not started, as not everything is there that it needs{for_how_long}: "
-        f"{listed([_described(nodes) for nodes in things.values()])}"
+        f"{listed([_described(nodes) for nodes in objects.values()])}"
     )
     cause = Cause(
         CauseKind.SERVER_LOST,
         sentence,
         remedy=_remedy(missing),
-        evidence=listed([what.split(" (")[0] for what in things]),
+        evidence=listed([what.split(" (")[0] for what in objects]),
     )
     return FailureReason(missing[0].path, cause, cause=cause)
 

@@ -49,23 +49,23 @@ class PyTreesMonitor:
 
     def show(self, run: TreeRun) -> None:
         """Describe this tree from now on."""
-        self._let_go()
+        self._release()
         self._run = run
         self._forget_structure = run.tree.subscribe_structure_change(lambda change: self._rebuild())
 
     def ticked(self, run: TreeRun) -> None:
         """Tell of a tick as if py_trees_ros had done it."""
         self._ticked = True
-        self._guard(lambda: self._tell(run))
+        self._guard(lambda: self._publish(run))
 
     def close(self) -> None:
         """No tree runs any more."""
-        self._let_go()
+        self._release()
         self._run = None
         if self._tree is not None:
             self._tree.root = _nothing()
 
-    def _tell(self, run: TreeRun) -> None:
+    def _publish(self, run: TreeRun) -> None:
         tree = self._tree
         if not self._watched():
             return
@@ -121,7 +121,7 @@ class PyTreesMonitor:
             self._mirror.close()
             self._mirror = None
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._forget_structure()
         self._rebuild()
         self._entries.clear()

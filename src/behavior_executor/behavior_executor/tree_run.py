@@ -196,20 +196,20 @@ class TreeRun:
         """
         reason = self.tree.failure_reason()
         text = f"{reason.text} ({reason.path})" if reason is not None else "the tree failed"
-        return text + self._told_besides(text, last=False)
+        return text + self._other_failures(text, last=False)
 
     def trouble_text(self) -> str:
         """What skills failed with so far, to follow another reason; empty if none has."""
-        return self._told_besides("", last=True)
+        return self._other_failures("", last=True)
 
-    def _told_besides(self, text: str, *, last: bool) -> str:
+    def _other_failures(self, text: str, *, last: bool) -> str:
         first, newest = self._failures
-        told = ""
+        others = ""
         if first and first.rpartition(" (")[0] not in text:
-            told = f"; the mission's first failure: {first}"
+            others = f"; the mission's first failure: {first}"
         if last and newest != first:
-            told += f"; its last failure: {newest}"
-        return told
+            others += f"; its last failure: {newest}"
+        return others
 
     def _note_failures(self, reasons: list[tuple[TreeNode, str]]) -> None:
         """Remember how the trouble began, and the newest of it."""

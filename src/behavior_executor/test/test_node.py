@@ -11,7 +11,7 @@ import pytest
 from behavior_msgs.msg import MissionAction, MissionFeedback
 
 from behavior_executor.client import MissionClient, MissionClientError
-from behavior_executor.executor_parameters import executor_parameters
+from behavior_executor.executor_parameters import EXECUTOR_PARAMETERS
 from behavior_executor.manager import ManagerError, load_manager_class
 from behavior_executor.missions import Code, Kind, Policy, State
 
@@ -80,7 +80,7 @@ def test_constants_agree_with_the_messages() -> None:
 
 
 def test_defaults_are_the_stated_ones() -> None:
-    defaults = {spec.name: spec.default for spec in executor_parameters()}
+    defaults = {spec.name: spec.default for spec in EXECUTOR_PARAMETERS}
     assert defaults["tick_rate"] == 2.0
     assert defaults["use_tile_loader"] is False
     assert defaults["save_tree_nodes"] is False

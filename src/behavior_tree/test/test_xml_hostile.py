@@ -119,6 +119,7 @@ def test_includes_that_never_end(tmp_path):
         BehaviorTreeFactory().create_tree_from_file(tmp_path / "p.xml")
 
 
+@pytest.mark.slow
 def test_two_million_nodes_are_refused_before_they_are_read():
     text = xml("<Sequence>" + "<AlwaysSuccess/>" * 2_000_000 + "</Sequence>")
     with pytest.raises(LoadError, match="more than 300000 elements") as caught:

@@ -135,7 +135,7 @@ def _world_object(item: SceneObject) -> WorldObject:
     )
 
 
-def things_of(
+def shown_objects(
     message: SceneObjectArray, containers: Mapping[str, tuple[float, float]]
 ) -> dict[str, ShownObject]:
     """The objects of a snapshot as the viewer draws them.

@@ -74,7 +74,7 @@ def run_demo(job: Job, options: DemoOptions, console: Console) -> bool:
             with ProgressDisplay(console) as display:
                 check = stack.watch().check
                 ending = run_trial(
-                    client, job, trial, check=check, display=display, told=story.take
+                    client, job, trial, check=check, display=display, on_feedback=story.take
                 )
             verdict = judged(trial, ending)
         except TrialError as error:

@@ -47,7 +47,7 @@ def follow(
     display: ProgressDisplay | None = None,
     summary: Callable[[], str] = lambda: "",
     check: Callable[[], None] = lambda: None,
-    told: Callable[[MissionFeedback], None] = lambda feedback: None,
+    on_feedback: Callable[[MissionFeedback], None] = lambda feedback: None,
     timeout: float | None = None,
     simulated_limit: float | None = None,
     now: Callable[[], float] | None = None,
@@ -60,7 +60,7 @@ def follow(
         display: where to show it.
         summary: the job in one line.
         check: called now and then; raises when the stack is broken.
-        told: given each new feedback of the mission.
+        on_feedback: given each new feedback of the mission.
         timeout: [s] of wall time.
         simulated_limit: [s] of node time.
         now: simulated time [s]; None: that of the truth, if there is one.
@@ -79,7 +79,7 @@ def follow(
         if feedback is not None and feedback is not last:
             last = feedback
             silence.end()
-            told(feedback)
+            on_feedback(feedback)
         if display and feedback and wall - shown >= _SHOW_PERIOD:
             shown = wall
             display.update(progress_of(feedback, summary=summary(), wall=wall - begin))

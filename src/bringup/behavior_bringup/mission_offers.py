@@ -99,7 +99,7 @@ def _executor(state: StackState) -> Node | None:
 
 
 def _offer(entry: MissionEntry, world: str, nodes: Path) -> Offer:
-    about, worlds = _told(entry)
+    about, worlds = _description(entry)
     return Offer(
         name=entry.name,
         about=about,
@@ -118,7 +118,7 @@ def _offer(entry: MissionEntry, world: str, nodes: Path) -> Offer:
     )
 
 
-def _told(entry: MissionEntry) -> tuple[str, tuple[str, ...]]:
+def _description(entry: MissionEntry) -> tuple[str, tuple[str, ...]]:
     """The comment that opens the file, and the worlds that it names."""
     try:
         text = entry.path.read_text(encoding="utf-8")

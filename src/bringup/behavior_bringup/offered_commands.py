@@ -48,10 +48,10 @@ class Command(Protocol):
 
 def add_offered(subparsers: Any) -> None:
     """Add what packages offer; what is broken or taken is told, and left out."""
-    tell = partial(say, console=Console(stderr=True))
-    for offer, command in packages().load_all("commands", tell):
+    warn = partial(say, console=Console(stderr=True))
+    for offer, command in packages().load_all("commands", warn):
         if offer.name in subparsers.choices:
-            tell(f"{offer.place}: the command '{offer.name}' of {offer.package} is taken")
+            warn(f"{offer.place}: the command '{offer.name}' of {offer.package} is taken")
             continue
         try:
             parser = subparsers.add_parser(
@@ -59,7 +59,7 @@ def add_offered(subparsers: Any) -> None:
             )
             command.add_arguments(parser)
         except Exception as error:  # a package's code may raise anything
-            tell(str(offer.failure(error)))
+            warn(str(offer.failure(error)))
             continue
         for leaf in _leaves(parser):
             add_connection(leaf)

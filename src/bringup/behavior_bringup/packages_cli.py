@@ -84,7 +84,7 @@ def _offered(package: Package) -> dict[str, list[str]]:
 
 def _doubled(names: set[str]) -> list[str]:
     """Names that several packages offer: no fault, but each must be asked for with its package."""
-    told = []
+    clashes = []
     for kind in (*FOLDER_KINDS, *NAMED_KINDS):
         offers = packages().offers(kind)
         counts = Counter(offer.name for offer in offers)
@@ -92,5 +92,7 @@ def _doubled(names: set[str]) -> list[str]:
             owners = [offer for offer in offers if offer.name == name]
             if names & {offer.package for offer in owners}:
                 both = " and ".join(f"{each.package} ({each.place})" for each in owners)
-                told.append(f"{one_of(kind)} '{name}' is offered by {both}: ask for PACKAGE/{name}")
-    return told
+                clashes.append(
+                    f"{one_of(kind)} '{name}' is offered by {both}: ask for PACKAGE/{name}"
+                )
+    return clashes

@@ -60,19 +60,19 @@ def info(options: argparse.Namespace) -> int:
     for name in options.names:
         if name not in rows:
             raise UsageError(f"The scene has no object '{name}': {choose(name, rows)}")
-    told = [
+    output = [
         {**rows[name], "targets_on_top": scene_requests.targets_on(rows[name], rows)}
         for name in options.names
     ]
     if options.json:
-        print_json(told)
+        print_json(output)
         return 0
-    for row in told:
-        _tell_more(row)
+    for row in output:
+        _print_details(row)
     return 0
 
 
-def _tell_more(row: Row) -> None:
+def _print_details(row: Row) -> None:
     held = f" by {row['held_by']}" if row["held_by"] else ""
     why = f": {row['text']}" if row["text"] else ""
     say(f"{row['name']}: {row['class']}, {row['state']}{held}{why}, seen {row['age']:.1f} s ago")
@@ -107,7 +107,7 @@ def watch(options: argparse.Namespace) -> int:
             seen = client.newest
             rows = scene_requests.object_rows(client.objects(), options.names)
             for row in changes(known, rows):
-                _tell(row, as_json=options.json)
+                _print_row(row, as_json=options.json)
     return 0
 
 
@@ -122,7 +122,7 @@ def changes(known: dict[str, Row], rows: Sequence[Row]) -> list[Row]:
         Rows of objects that are new, have moved by `MOVED` or changed their state; objects that
         went have the state "gone".
     """
-    told = []
+    output = []
     for row in rows:
         before = known.get(row["name"])
         if (
@@ -131,10 +131,10 @@ def changes(known: dict[str, Row], rows: Sequence[Row]) -> list[Row]:
             or math.dist(before["position"], row["position"]) > MOVED
         ):
             known[row["name"]] = row
-            told.append(row)
+            output.append(row)
     for name in known.keys() - {row["name"] for row in rows}:
-        told.append({**known.pop(name), "state": "gone"})
-    return told
+        output.append({**known.pop(name), "state": "gone"})
+    return output
 
 
 def change(options: argparse.Namespace) -> int:
@@ -143,12 +143,12 @@ def change(options: argparse.Namespace) -> int:
 
     goal = scene_requests.goal_from(options)
     console = Console(stderr=True)
-    told: list[str] = []
+    output: list[str] = []
 
     def show(feedback: Any) -> None:
         text = "; ".join(feedback.pending)
-        if text and [text] != told[-1:]:
-            told.append(text)
+        if text and [text] != output[-1:]:
+            output.append(text)
             console.print(f"waiting: {text}", highlight=False, markup=False, soft_wrap=True)
 
     with _client(options.stack, options.namespace) as client:
@@ -194,11 +194,11 @@ class _Live:
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True, quiet=quiet)
-        self._told = -math.inf
+        self._printed = -math.inf
 
     def __call__(self, feedback: Any) -> None:
-        if time.monotonic() - self._told >= 0.5:
-            self._told = time.monotonic()
+        if time.monotonic() - self._printed >= 0.5:
+            self._printed = time.monotonic()
             text = feedback.answer.text
             self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
@@ -257,7 +257,7 @@ def _text(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def _tell(row: Row, *, as_json: bool) -> None:
+def _print_row(row: Row, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(row), flush=True)
         return

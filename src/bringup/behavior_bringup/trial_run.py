@@ -62,7 +62,7 @@ def run_trial(
     *,
     check: Callable[[], None],
     display: ProgressDisplay | None = None,
-    told: Callable[[MissionFeedback], None] = lambda feedback: None,
+    on_feedback: Callable[[MissionFeedback], None] = lambda feedback: None,
 ) -> Ending:
     """Give a job's mission, follow it to its end, and let the world come to rest.
 
@@ -72,7 +72,7 @@ def run_trial(
         trial: of it.
         check: called now and then; raises when the stack is broken.
         display: where to show the mission.
-        told: given each new feedback of it.
+        on_feedback: given each new feedback of it.
 
     Raises:
         BringupError: it takes too long, the executor is silent, or `check` raises.
@@ -86,7 +86,7 @@ def run_trial(
         display=display,
         summary=trial.summary,
         check=check,
-        told=told,
+        on_feedback=on_feedback,
         simulated_limit=job.time_limit,
         now=trial.now,
     )

@@ -41,7 +41,7 @@ from behavior_bringup.conversion import (
     path_points,
     progress_of,
     sequence_action,
-    things_of,
+    shown_objects,
 )
 from behavior_bringup.mission_offers import Offer, offers_of
 from behavior_bringup.mission_steps import Place, Step
@@ -171,7 +171,7 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         if joints := pending.get("joint_states"):
             self.page.set_joints(dict(zip(joints.name, joints.position, strict=False)))
         if objects := pending.get("scene/objects"):
-            self.page.set_objects(things_of(objects, self._containers))
+            self.page.set_objects(shown_objects(objects, self._containers))
         if path := pending.get("motion/planned_path"):
             self.page.set_path("planned_path", line_points(path))
 

@@ -51,7 +51,7 @@ class Controls:
             self._start = gui.add_button("Start", color="green", disabled=True)
             self._hold = gui.add_button("Pause", color="yellow", disabled=True)
             self._cancel = gui.add_button("Cancel", color="red", disabled=True)
-        self._choice.on_update(lambda _: self._tell_parameters())
+        self._choice.on_update(lambda _: self._show_parameters())
         self._start.on_click(lambda _: self._on_start())
         self._hold.on_click(lambda _: self._on_hold())
         self._cancel.on_click(lambda _: commands.cancel())
@@ -70,7 +70,7 @@ class Controls:
         if first and preferred in missions:
             self._choice.value = preferred
         self._choice.disabled = self._start.disabled = not missions
-        self._tell_parameters()
+        self._show_parameters()
 
     def add_drive(self) -> None:
         """Offer driving to a place on the map."""
@@ -92,11 +92,11 @@ class Controls:
         self._cancel.disabled = self._hold.disabled = state not in _LIVING
         self._hold.label = "Resume" if state == "paused" else "Pause"
 
-    def _tell_parameters(self) -> None:
+    def _show_parameters(self) -> None:
         lines = self._missions.get(str(self._choice.value), ())
-        told = "<br/>".join(html.escape(line) for line in lines)
+        text = "<br/>".join(html.escape(line) for line in lines)
         self._known.content = (
-            f'<div style="padding:0 0.8em;font-size:11px;color:#6b7280">{told}</div>'
+            f'<div style="padding:0 0.8em;font-size:11px;color:#6b7280">{text}</div>'
         )
 
     def _on_start(self) -> None:

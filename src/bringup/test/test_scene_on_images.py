@@ -174,8 +174,8 @@ def disagreements(simulation: Simulation, eyes: Eyes, tolerance: float = 0.015) 
     """What is not where the scene has one of its class."""
     objects = eyes.scene.snapshot(eyes.now).objects.values()
     wrong = []
-    for name, pose in simulation.world.thing_poses().items():
-        class_id = simulation.world.things[name].class_id
+    for name, pose in simulation.world.visible_poses().items():
+        class_id = simulation.world.visible_objects[name].class_id
         apart = [
             float(np.linalg.norm(item.world_T_object[:3, 3] - pose[:3, 3]))
             for item in objects

@@ -31,7 +31,7 @@ from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
 
-from behavior_bringup.conversion import things_of
+from behavior_bringup.conversion import shown_objects
 from behavior_bringup.errors import UsageError
 from behavior_bringup.viewer_access import kept_token
 from behavior_ros import QOS_COMMAND, QOS_EVENT_LOG, QOS_LATCHED
@@ -233,7 +233,7 @@ def test_parameters_are_read_from_one_line() -> None:
 
 
 def drawn(item: SceneObject, **containers: tuple[float, float]) -> Any:
-    return things_of(SceneObjectArray(objects=[item]), containers)[item.name]
+    return shown_objects(SceneObjectArray(objects=[item]), containers)[item.name]
 
 
 def test_state_shows_in_colour_and_label() -> None:

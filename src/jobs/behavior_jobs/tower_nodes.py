@@ -244,8 +244,8 @@ class SampleFreeSpot(SceneAction):
     def look(self, snapshot: SceneSnapshot) -> NodeStatus:
         """Draw; fails where there is no room."""
         name, plan = self.get_input("object_name"), self.get_input("tower").plan
-        things = [thing for thing in snapshot.objects.values() if not thing.derived]
-        centres = [(thing.x, thing.y) for thing in things if thing.name != name]
+        things = [obj for obj in snapshot.objects.values() if not obj.derived]
+        centres = [(obj.x, obj.y) for obj in things if obj.name != name]
         discs = table_discs(
             [*centres, (plan.x, plan.y)],
             clearance=self.get_input("clearance"),

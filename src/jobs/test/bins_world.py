@@ -176,7 +176,7 @@ class World:
                     return True
         return False
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """What sticks to the tool comes to rest on what is below it."""
         name, self.held = self.held, ""
         if name:
@@ -350,7 +350,7 @@ class MoveGripper(_Node, StatefulActionNode):
         self.world.log.append((mode, self.world.held))
         self.world.pump = mode == "CLOSE"
         if mode == "OPEN":
-            self.world.let_go()
+            self.world.release()
             return NodeStatus.SUCCESS
         return NodeStatus.RUNNING
 

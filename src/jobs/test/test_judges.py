@@ -21,7 +21,7 @@ Objects = dict[str, WorldObject]
 Script = list[tuple[str, str, Objects, int]]
 
 
-def thing(name: str, at: list[float], size: list[float], **changes: object) -> WorldObject:
+def obj(name: str, at: list[float], size: list[float], **changes: object) -> WorldObject:
     position = np.array(at, dtype=float)
     x, y, z = size
     return WorldObject(name=name, position=position, size=(x, y, z), class_id=name, **changes)
@@ -47,8 +47,8 @@ def played(
 def door(angle: float, *, speed: float = 0.0) -> Objects:
     hinge = np.array([0.55, 0.16])
     centre = hinge + 0.28 * np.array([math.sin(angle), -math.cos(angle)])
-    panel = thing("door_panel", [*centre, 0.5], [0.56, 0.03, 0.95], speed=speed)
-    post = thing("door_hinge_post", [0.55, 0.194, 0.48], [0.06, 0.06, 0.97])
+    panel = obj("door_panel", [*centre, 0.5], [0.56, 0.03, 0.95], speed=speed)
+    post = obj("door_hinge_post", [0.55, 0.194, 0.48], [0.06, 0.06, 0.97])
     return {panel.name: panel, post.name: post}
 
 
@@ -80,8 +80,8 @@ def test_every_door_is_pushed_shut_once(seed: int) -> None:
 
 
 def shelf(x: float, y: float = 0.15, z: float = 0.3225, **changes: object) -> Objects:
-    box = thing("box", [x, y, z], [0.045, 0.045, 0.13], **changes)
-    base = thing("shelf_base", [0.68, 0.15, 0.15], [0.16, 0.125, 0.3])
+    box = obj("box", [x, y, z], [0.045, 0.045, 0.13], **changes)
+    base = obj("shelf_base", [0.68, 0.15, 0.15], [0.16, 0.125, 0.3])
     return {box.name: box, base.name: base}
 
 
@@ -124,8 +124,8 @@ def test_boxes_are_moved_or_taken() -> None:
 
 def balls(*sorted_names: str, away: tuple[str, ...] = ()) -> Objects:
     objects = {
-        "red_tray": thing("red_tray", [0.45, 0.36, 0.025], [0.26, 0.18, 0.05]),
-        "blue_tray": thing("blue_tray", [0.45, -0.36, 0.025], [0.26, 0.18, 0.05]),
+        "red_tray": obj("red_tray", [0.45, 0.36, 0.025], [0.26, 0.18, 0.05]),
+        "blue_tray": obj("blue_tray", [0.45, -0.36, 0.025], [0.26, 0.18, 0.05]),
     }
     for i, name in enumerate(f"{c}_ball_{n}" for c in ("red", "blue") for n in range(3)):
         kind = name[:-2]
@@ -193,8 +193,8 @@ def test_a_ball_is_put_back_until_the_simulation_does_it() -> None:
 
 def block(x: float, y: float = 0.25, z: float = 0.0258, **changes: object) -> Objects:
     edges = [0.0515] * 3
-    blue = thing("blue_block", [x, y, z], edges, **changes)
-    red = thing("red_block", [0.45, -0.05, 0.0258], edges)
+    blue = obj("blue_block", [x, y, z], edges, **changes)
+    red = obj("red_block", [0.45, -0.05, 0.0258], edges)
     return {blue.name: blue, red.name: red}
 
 

@@ -39,7 +39,7 @@ class Door:
             SeenObject("door_panel", 0.5, 0.0, 0.5, yaw=SHUT + self.angle),
             SeenObject("door_hinge_post", 0.5, 0.2, 0.5, yaw=SHUT),
         ]
-        return SceneSnapshot(objects={thing.name: thing for thing in things})
+        return SceneSnapshot(objects={obj.name: obj for obj in things})
 
     def do(self, what: str) -> bool:
         """Log it; tell whether it succeeds."""

@@ -56,7 +56,7 @@ class Table:
             for name, (x, y) in self.balls.items()
             if name not in self.gone
         ]
-        return SceneSnapshot(objects={thing.name: thing for thing in things})
+        return SceneSnapshot(objects={obj.name: obj for obj in things})
 
     def do(self, what: str) -> None:
         if what in self.happens:

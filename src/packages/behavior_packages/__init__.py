@@ -168,24 +168,24 @@ class Packages:
         """What all of them offer of a kind."""
         return [offer for package in self.packages for offer in package.offers(kind)]
 
-    def load_all(self, kind: str, tell: Callable[[str], None]) -> Iterator[tuple[Offer, Any]]:
+    def load_all(self, kind: str, warn: Callable[[str], None]) -> Iterator[tuple[Offer, Any]]:
         """What all of them offer of a kind that is code, loaded; of one name the first.
 
         Args:
             kind: that gives names to ``module:attribute``.
-            tell: is given what is broken or offered twice; the others come all the same.
+            warn: is given what is broken or offered twice; the others come all the same.
         """
         first: dict[str, Offer] = {}
         for offer in self.offers(kind):
             if offer.name in first:
                 both = [(each.package, each.place) for each in (first[offer.name], offer)]
-                tell(ambiguity(one_of(kind), offer.name, both))
+                warn(ambiguity(one_of(kind), offer.name, both))
                 continue
             first[offer.name] = offer
             try:
                 loaded = offer.load()
             except PackageError as error:
-                tell(str(error))
+                warn(str(error))
                 continue
             yield offer, loaded
 

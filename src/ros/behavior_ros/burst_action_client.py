@@ -49,10 +49,10 @@ class BurstActionClient(ActionClient):  # type: ignore[misc] # rclpy has no type
         """Hand on what came, as rclpy does, and each goal's status."""
         await super().execute(taken_data)
         listed = taken_data["status"].status_list if "status" in taken_data else ()
-        for told in listed if self.on_status else ():
-            callback = self.on_status.get(bytes(told.goal_info.goal_id.uuid))
+        for entry in listed if self.on_status else ():
+            callback = self.on_status.get(bytes(entry.goal_info.goal_id.uuid))
             if callback is not None:
-                callback(told.status)
+                callback(entry.status)
 
 
 def new_identifier() -> UUID:

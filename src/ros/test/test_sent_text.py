@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from behavior_ros.sent_text import SentTextError, read_json, read_yaml
 
 LAUGHS = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]"
-PER_REFUSAL = 0.005
-"""[s] of processor time."""
+PER_REFUSAL = 0.015
+"""[s] of processor time: three times what is promised, as on a busy machine with shared caches."""
 
 
 def least_time(work, times=5):

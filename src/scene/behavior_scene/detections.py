@@ -310,12 +310,12 @@ def _covariances(
     values: Sequence[Sequence[float]], count: int
 ) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
     """Nx6x6 covariances, which of them are known, and which are none."""
-    told = np.array([np.size(row) > 0 for row in values], dtype=bool)
+    known = np.array([np.size(row) > 0 for row in values], dtype=bool)
     matrices = np.zeros((count, 36))
-    if told.any():
-        rows = [row for row, is_told in zip(values, told, strict=True) if is_told]
-        matrices[told] = _rows(rows, len(rows), 36)
-    known = told & (matrices != 0.0).any(axis=1) & (matrices[:, 0] != -1.0)
+    if known.any():
+        rows = [row for row, is_known in zip(values, known, strict=True) if is_known]
+        matrices[known] = _rows(rows, len(rows), 36)
+    known = known & (matrices != 0.0).any(axis=1) & (matrices[:, 0] != -1.0)
     matrices[~known] = 0.0
     bad = known & ~(np.abs(matrices) <= LARGEST_VARIANCE).all(axis=1)
     matrices[bad] = 0.0

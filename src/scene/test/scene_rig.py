@@ -97,7 +97,7 @@ class Rig:
 
     def object(self, name="blue_block"):
         objects = self.newest.objects if self.newest else []
-        return next((thing for thing in objects if thing.name == name), None)
+        return next((obj for obj in objects if obj.name == name), None)
 
     def call(self, kind, service, /, **request):
         client = self.peer.create_client(kind, service)

@@ -38,8 +38,8 @@ from behavior_scene.node.scene_services import SceneServices  # noqa: E402
 from behavior_tree.shown_text import has_control_characters  # noqa: E402
 
 MANAGE, CHECK = ManageScene.Goal, CheckScene.Goal
-PER_REFUSAL = 0.005
-"""[s] of processor time."""
+PER_REFUSAL = 0.015
+"""[s] of processor time: three times what is promised, as on a busy machine with shared caches."""
 LONGEST_ANSWER = 2_000
 """[characters]"""
 MEGABYTE = "n" * 1_200_000

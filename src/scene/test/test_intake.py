@@ -152,7 +152,7 @@ def test_a_scene_lives_on_garbage(messages):
     for index in range(5):  # and afterwards as ever
         now = 200.0 + 0.1 * index
         assert scene.update([seen("cup", (0.5, 0.0, 0.0), now)], now, now)
-    cups = [thing for thing in scene.snapshot(now).objects.values() if thing.class_id == "cup"]
+    cups = [obj for obj in scene.snapshot(now).objects.values() if obj.class_id == "cup"]
     nearest = min(cups, key=lambda cup: abs(cup.world_T_object[0, 3] - 0.5))
     np.testing.assert_allclose(nearest.world_T_object[:3, 3], (0.5, 0, 0), atol=1e-6)
     for track in scene.tracker.tracks.values():

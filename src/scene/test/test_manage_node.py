@@ -38,8 +38,8 @@ def rig(make_rig):
 def see_until_known(rig, at=(0.5, 0.0, 0.026), name="blue_block"):
     def there():
         rig.see(name, at)
-        thing = rig.object(name)
-        return thing is not None and abs(thing.pose.position.x - at[0]) < 0.02
+        obj = rig.object(name)
+        return obj is not None and abs(obj.pose.position.x - at[0]) < 0.02
 
     rig.until(there)
 
@@ -65,7 +65,7 @@ def test_setup_waits_for_its_objects_and_tells_what_is_pending(rig):
     rig.until(done)
     result = ended.result().result
     assert (result.code, result.message) == (Result.SUCCESS, "ok")
-    assert [thing.name for thing in result.objects] == ["mine", "slot"]
+    assert [obj.name for obj in result.objects] == ["mine", "slot"]
     assert result.objects[1].kind == "stack_slot"
     assert list(result.objects[1].sources) == ["mine"]
     assert result.objects[1].pose.position.z == pytest.approx(0.026 + 0.0515, abs=1e-3)
@@ -179,9 +179,9 @@ def test_scene_saved_and_restored_after_a_restart_of_the_node(make_rig):
     again = make_rig()
     result = again.manage(Goal.RESTORE, definition="evening")
     assert result.code == Result.SUCCESS
-    thing = result.objects[0]
-    assert (thing.state, thing.text) == (SceneObject.STALE, "as saved in 'evening', not seen since")
-    assert thing.pose.position.x == pytest.approx(0.5, abs=0.02)
+    obj = result.objects[0]
+    assert (obj.state, obj.text) == (SceneObject.STALE, "as saved in 'evening', not seen since")
+    assert obj.pose.position.x == pytest.approx(0.5, abs=0.02)
     assert again.manage(Goal.RESTORE, definition="x").message == (
         "no scene was saved as 'x'; there are ['evening']"
     )

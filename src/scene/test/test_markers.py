@@ -30,7 +30,7 @@ from behavior_scene.questions.shown_shapes import SHOWN, ShownShape, ShownShapes
 BLUE = (0.1, 0.2, 0.9, 1.0)
 
 
-def thing(**changes):
+def obj(**changes):
     pose = np.eye(4)
     pose[:3, 3] = (1.0, 2.0, 3.0)
     made = SceneObject(
@@ -53,16 +53,16 @@ def color_of(marker):
 
 
 def test_objects_show_shape_and_state():
-    body, label = (drawn.marker for drawn in object_markers(thing()))
+    body, label = (drawn.marker for drawn in object_markers(obj()))
     assert (body.type, body.scale.x, body.scale.z) == (Marker.CYLINDER, 0.08, 0.1)
     assert color_of(body) == BLUE
     assert label.text == "cup"
     assert label.pose.position.z > 3.05
     for state, color in STATE_COLORS.items():
-        body, label = (drawn.marker for drawn in object_markers(thing(state=state)))
+        body, label = (drawn.marker for drawn in object_markers(obj(state=state)))
         assert color_of(body) == color
         assert label.text == f"cup ({state.name.lower()})"
-    (arrow, _) = (drawn.marker for drawn in object_markers(thing(shape=Shape("none", ()))))
+    (arrow, _) = (drawn.marker for drawn in object_markers(obj(shape=Shape("none", ()))))
     assert arrow.type == Marker.ARROW
 
 

@@ -82,10 +82,10 @@ def test_scene_saved_and_restored_in_another_process(tmp_path):
     again.restore(saved, "from the kitchen")
     before, after = scene.snapshot(1.0).objects, again.snapshot(100.0).objects
     assert list(before) == list(after)
-    for name, thing in before.items():
-        np.testing.assert_allclose(after[name].world_T_object, thing.world_T_object, atol=1e-12)
-        assert after[name].shape == thing.shape
-        assert after[name].kind == thing.kind
+    for name, obj in before.items():
+        np.testing.assert_allclose(after[name].world_T_object, obj.world_T_object, atol=1e-12)
+        assert after[name].shape == obj.shape
+        assert after[name].kind == obj.kind
     assert after["tray"].state is ObjectState.FROZEN
     assert (after["block"].state, after["block"].text) == (ObjectState.STALE, "from the kitchen")
     assert after["way"].state is ObjectState.STALE

@@ -69,7 +69,7 @@ class World:
 
     def see(self, *things, dt=0.1):
         self.time = round(self.time + dt, 6)
-        self.scene.update([seen(*thing, self.time) for thing in things], self.time, self.time)
+        self.scene.update([seen(*obj, self.time) for obj in things], self.time, self.time)
         return self.objects()
 
     def objects(self):
@@ -85,8 +85,8 @@ class World:
         return pending
 
 
-def at(thing):
-    return thing.world_T_object[:3, 3]
+def at(obj):
+    return obj.world_T_object[:3, 3]
 
 
 def test_automatic_objects_appear_where_the_library_says_so():
@@ -367,9 +367,9 @@ def test_object_out_of_the_hands_reach_is_not_held():
     world.move("hand", (0.3, 0, 0.6))
     world.see(("block", (0.5, 0, 0.02)))
     world.scene.attach("block", "hand", world.time)
-    thing = world.objects()["block"]
-    assert thing.state is ObjectState.TRACKED
-    assert thing.text == "not held: it is 0.61 m away from 'hand', too far to be held"
+    obj = world.objects()["block"]
+    assert obj.state is ObjectState.TRACKED
+    assert obj.text == "not held: it is 0.61 m away from 'hand', too far to be held"
 
 
 def test_object_hidden_while_it_is_grasped_sits_where_the_hand_took_it():
@@ -452,9 +452,9 @@ def test_held_objects_stay_held_while_they_are_carried_and_seen_late():
     for step in range(40):
         hand = (0.5 * math.cos(0.1 * step), 0.5 * math.sin(0.1 * step), 0.3)
         world.move("hand", hand, world.time + 0.1)
-        thing = world.see(("block", (hand[0], hand[1], hand[2] - 0.08)))["block"]
-        assert thing.state is ObjectState.ATTACHED
-        np.testing.assert_allclose(at(thing), (hand[0], hand[1], hand[2] - 0.08), atol=1e-9)
+        obj = world.see(("block", (hand[0], hand[1], hand[2] - 0.08)))["block"]
+        assert obj.state is ObjectState.ATTACHED
+        np.testing.assert_allclose(at(obj), (hand[0], hand[1], hand[2] - 0.08), atol=1e-9)
 
 
 # ------------------------------------------------------------------ properties
@@ -505,16 +505,16 @@ def test_frozen_objects_never_move_and_stale_ones_keep_their_frame(steps):
     world = World()
     before = {}
     for what, objects in play(world, steps):
-        for name, thing in objects.items():
-            assert np.all(np.isfinite(thing.world_T_object))
+        for name, obj in objects.items():
+            assert np.all(np.isfinite(obj.world_T_object))
             old = before.get(name)
             if old is None or what in ("set up", "freeze", "attach", "detach"):
                 continue
-            if ObjectState.FROZEN is old.state is thing.state:
-                np.testing.assert_array_equal(thing.world_T_object, old.world_T_object)
+            if ObjectState.FROZEN is old.state is obj.state:
+                np.testing.assert_array_equal(obj.world_T_object, old.world_T_object)
             settled = (ObjectState.STALE, ObjectState.LOST)
-            if old.state in settled and thing.state in settled and thing.kind == "detected":
-                np.testing.assert_array_equal(thing.world_T_object, old.world_T_object)
+            if old.state in settled and obj.state in settled and obj.kind == "detected":
+                np.testing.assert_array_equal(obj.world_T_object, old.world_T_object)
         before = dict(objects)
 
 

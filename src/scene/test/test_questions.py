@@ -30,7 +30,7 @@ def placed(at, turn=None):
     return pose
 
 
-def thing(name, at, shape=("box", 0.1, 0.1, 0.1), turn=None, **changes):
+def obj(name, at, shape=("box", 0.1, 0.1, 0.1), turn=None, **changes):
     made = SceneObject(
         name=name,
         class_id=name,
@@ -72,7 +72,7 @@ def ask(context, question, name, **options):
     ],
 )
 def test_distances_between_objects_and_frames(question, value):
-    context = scene(thing("cup", (0.7, 0.4, 0.0)))
+    context = scene(obj("cup", (0.7, 0.4, 0.0)))
     found = ask(context, question, "cup", reference="hand", minimum=value - 0.01, maximum=1.0)
     assert found.answer
     assert found.value == pytest.approx(value)
@@ -84,13 +84,13 @@ def test_distances_between_objects_and_frames(question, value):
 
 
 def test_reachable_goes_by_distance_and_says_so():
-    found = ask(scene(thing("cup", (0.6, 0, 0))), "REACHABLE", "cup", reference="base", maximum=0.8)
+    found = ask(scene(obj("cup", (0.6, 0, 0))), "REACHABLE", "cup", reference="base", maximum=0.8)
     assert found.answer
     assert "nothing was planned" in found.text
 
 
 def test_seen_by_bounds_or_by_the_rule_of_the_scene():
-    context = scene(thing("fresh", (0, 0, 0), last_seen=9.5), thing("old", (0, 0, 0), last_seen=2))
+    context = scene(obj("fresh", (0, 0, 0), last_seen=9.5), obj("old", (0, 0, 0), last_seen=2))
     assert ask(context, "VISIBLE", "fresh").answer
     assert not ask(context, "STALE", "fresh").answer
     assert not ask(context, "VISIBLE", "old").answer
@@ -101,7 +101,7 @@ def test_seen_by_bounds_or_by_the_rule_of_the_scene():
 
 
 def test_held_by_whom():
-    held = thing("cup", (0, 0, 0), state=ObjectState.ATTACHED, attached_link="left_hand")
+    held = obj("cup", (0, 0, 0), state=ObjectState.ATTACHED, attached_link="left_hand")
     assert ask(scene(held), "HELD", "cup").answer
     assert ask(scene(held), "HELD", "cup", reference="left_hand").answer
     found = ask(scene(held), "HELD", "cup", reference="right_hand")
@@ -110,7 +110,7 @@ def test_held_by_whom():
 
 
 def test_moved_since():
-    context = scene(thing("cup", (0.3, 0, 0)), before=(0.1, 0, 0))
+    context = scene(obj("cup", (0.3, 0, 0)), before=(0.1, 0, 0))
     found = ask(context, "MOVED", "cup", since=5.0, minimum=0.15, maximum=9.0)
     assert found.answer
     assert found.value == pytest.approx(0.2)
@@ -131,7 +131,7 @@ TILT = Rotation.from_euler("x", 45, degrees=True)
 def test_on_top_of_wants_contact_and_the_centre_above(upper, lower, on_top):
     def found(x, z):
         return ask(
-            scene(thing("a", (x, 0, z), upper), thing("b", (0, 0, 0), lower)),
+            scene(obj("a", (x, 0, z), upper), obj("b", (0, 0, 0), lower)),
             "ON_TOP_OF",
             "a",
             reference="b",
@@ -149,11 +149,11 @@ def test_on_top_of_wants_contact_and_the_centre_above(upper, lower, on_top):
 
 
 def test_on_top_of_a_box_that_lies_on_its_edge():
-    lower = thing("b", (0, 0, 0), ("box", 0.4, 0.2, 0.2), TILT)
+    lower = obj("b", (0, 0, 0), ("box", 0.4, 0.2, 0.2), TILT)
     top = 0.1 * math.sqrt(2.0)
-    assert ask(scene(thing("a", (0, 0, top + 0.05)), lower), "ON_TOP_OF", "a", reference="b").answer
+    assert ask(scene(obj("a", (0, 0, top + 0.05)), lower), "ON_TOP_OF", "a", reference="b").answer
     # Beyond the upright footprint, but above the tilted box.
-    lies = thing("a", (0, 0.12, top - 0.12 + 0.05))
+    lies = obj("a", (0, 0.12, top - 0.12 + 0.05))
     assert ask(scene(lies, lower), "ON_TOP_OF", "a", reference="b").answer
 
 
@@ -167,15 +167,15 @@ def test_on_top_of_a_box_that_lies_on_its_edge():
     ],
 )  # fmt: skip
 def test_inside_by_the_oriented_shape(shape, turn, inside, outside):
-    bin_ = thing("bin", (1, 1, 1), shape, turn)
+    bin_ = obj("bin", (1, 1, 1), shape, turn)
     for offset, expected in ((inside, True), (outside, False)):
-        found = ask(scene(thing("a", np.add(1, offset)), bin_), "INSIDE", "a", reference="bin")
+        found = ask(scene(obj("a", np.add(1, offset)), bin_), "INSIDE", "a", reference="bin")
         assert found.answer is expected
         assert (found.value < 0) is expected
 
 
 def test_a_shape_contains_a_frame_where_it_is_placed():
-    cup = thing("cup", (0.4, 0.0, 0.0), turn=Rotation.from_euler("y", 90, degrees=True))
+    cup = obj("cup", (0.4, 0.0, 0.0), turn=Rotation.from_euler("y", 90, degrees=True))
     options = {"reference": "hand", "shape": Cylinder(radius=0.02, height=0.5)}
     # 0.3 m along the cup's -x axis, which points up: there the cylinder lies across.
     found = ask(
@@ -201,7 +201,7 @@ def test_points_are_counted_and_coloured_in_the_shape_at_the_object():
     camera = placed((1, 0, 1), Rotation.from_euler("xyz", (100, 20, 5), degrees=True))
     points = [(0.4, 0.0, 0.01), (0.4, 0.02, 0.0), (0.4, 0.0, -0.01), (0.9, 0.0, 0.0)]
     cloud = cloud_of(points, [RED, RED, BLUE, BLUE], camera)
-    context = scene(thing("cup", (0.4, 0.0, 0.0)), cloud=cloud)
+    context = scene(obj("cup", (0.4, 0.0, 0.0)), cloud=cloud)
     ball = {"shape": Sphere(0.05), "minimum": 2, "maximum": 3}
     found = ask(context, "CONTAINS_POINTS", "cup", **ball)
     assert found.answer
@@ -215,7 +215,7 @@ def test_points_are_counted_and_coloured_in_the_shape_at_the_object():
     nothing = ask(context, "CONTAINS_POINTS", "hand", shape=Sphere(0.01), color=red)
     assert not nothing.answer
     assert "no points" in nothing.text
-    grey = scene(thing("cup", (0.4, 0.0, 0.0)), cloud=cloud_of(points))
+    grey = scene(obj("cup", (0.4, 0.0, 0.0)), cloud=cloud_of(points))
     without = ask(grey, "CONTAINS_POINTS", "cup", color=red, **ball)
     assert not without.answer
     assert "no colours" in without.text
@@ -242,7 +242,7 @@ def test_where_the_camera_stands_does_not_change_the_count(turn, at, seed):
 
 
 def test_what_is_not_known_is_named_with_what_is():
-    context = scene(thing("blue_cup", (0, 0, 0)))
+    context = scene(obj("blue_cup", (0, 0, 0)))
     for question, name, options in (
         ("DISTANCE", "blue_cup", {"reference": "blue_cap"}),
         ("HELD", "blue_cap", {}),
@@ -272,5 +272,5 @@ def test_bad_questions_are_refused_in_words(question, options, text):
 
 
 def test_what_is_remembered_rather_than_seen_is_said():
-    context = scene(thing("cup", (0, 0, 0), state=ObjectState.LOST))
+    context = scene(obj("cup", (0, 0, 0), state=ObjectState.LOST))
     assert "(cup is lost)" in ask(context, "DISTANCE", "cup", reference="hand", maximum=9).text

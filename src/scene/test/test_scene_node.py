@@ -26,12 +26,12 @@ def rig():
 def test_detection_becomes_an_object_with_shape_and_colour(rig):
     rig.see()
     rig.until(lambda: rig.object() is not None)
-    thing = rig.object()
+    obj = rig.object()
     assert rig.newest.header.frame_id == "world"
-    assert thing.state == SceneObject.TRACKED
-    assert list(thing.shape.dimensions) == pytest.approx([0.0515] * 3)
-    assert thing.color.b > 0.5
-    assert thing.pose.position.x == pytest.approx(0.5)
+    assert obj.state == SceneObject.TRACKED
+    assert list(obj.shape.dimensions) == pytest.approx([0.0515] * 3)
+    assert obj.color.b > 0.5
+    assert obj.pose.position.x == pytest.approx(0.5)
 
 
 def test_bad_input_is_counted_and_never_stops_the_node(rig):

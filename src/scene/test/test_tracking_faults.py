@@ -73,6 +73,7 @@ def test_neighbours_that_touch_stay_two():
     assert len(confirmed(tracker)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_one_thing_is_one_track_though_its_class_flickers(seed):
     rng, tracker = np.random.default_rng(seed), Tracker(ANY)
@@ -100,6 +101,7 @@ def test_the_class_follows_the_evidence_and_the_name_stays():
     assert (track.name, track.object_class.name) == (name, "can")
 
 
+@pytest.mark.slow
 def test_a_thing_of_which_there_is_one_stays_of_its_class():
     library = library_from_dict({"classes": {"red": {"instances": 1}, "blue": {"instances": 1}}})
     rng, tracker = np.random.default_rng(0), Tracker(library)

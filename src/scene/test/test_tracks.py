@@ -298,6 +298,7 @@ def test_size_and_orientation_tell_apart_what_position_cannot():
 # ------------------------------------------------------------------ several detectors, late images
 
 
+@pytest.mark.slow
 def test_two_detectors_follow_one_thing_as_one_track():
     tracker = Tracker(ANY)
     for stamp in times(0.0, 3.0, 20.0):
@@ -346,7 +347,9 @@ def test_a_placed_object_rests_where_it_was_placed():
     assert np.linalg.eigvalsh(track.covariance)[0] > 0.0
 
 
-@pytest.mark.parametrize("rate", [5.0, 10.0, 30.0, 60.0])
+@pytest.mark.parametrize(
+    "rate", [5.0, 10.0, *(pytest.param(rate, marks=pytest.mark.slow) for rate in (30.0, 60.0))]
+)
 def test_a_moving_thing_is_found_where_it_is_at_every_rate(rate):
     tracker = Tracker(ANY)
     (track,) = followed(tracker, lambda t: (0.5 * t, 0.1, 0.0), times(0.0, 3.0, rate))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from behavior_sim.camera_config import CameraConfig
 from behavior_sim.config import WorldConfig
 from behavior_sim.model import GROUP_COLLISION, build_model, coordinate_names
-from behavior_sim.things import things_of
+from behavior_sim.visible_objects import visible_objects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class CameraRenderer:
         self._cameras = config.cameras
         self._model = build_model(config)
         self._data = mujoco.MjData(self._model)
-        self.classes = [thing.class_id for thing in things_of(config).values()]
+        self.classes = [obj.class_id for obj in visible_objects(config).values()]
         """True class of each label."""
         self._labels = _labels(self._model, config)
         self._model.vis.quality.offsamples = 0
@@ -163,7 +163,7 @@ class CameraRenderer:
 
 def _labels(model: mujoco.MjModel, config: WorldConfig) -> NDArray[np.uint16]:
     """Label of each geom (ngeom,)."""
-    labels = {name: index + 1 for index, name in enumerate(things_of(config))}
+    labels = {name: index + 1 for index, name in enumerate(visible_objects(config))}
     for name, fixture in config.fixtures.items():
         if fixture.seen == "whole":
             labels |= {f"{name}_{part}": labels[name] for part in fixture.boxes}

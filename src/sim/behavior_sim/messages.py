@@ -32,7 +32,7 @@ from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
 from behavior_sim.joint_trajectory_controller import Tolerances, TrajectoryPoints
 from behavior_sim.layouts import Pose
 from behavior_sim.simulation import Simulation
-from behavior_sim.things import Thing
+from behavior_sim.visible_objects import VisibleObject
 
 _SHAPES = {
     "box": SolidPrimitive.BOX,
@@ -129,11 +129,11 @@ class StateMessage:
 class ObjectsMessage:
     """The true state of everything that can be seen."""
 
-    def __init__(self, things: Mapping[str, Thing], gripper_link: str) -> None:
+    def __init__(self, visible_objects: Mapping[str, VisibleObject], gripper_link: str) -> None:
         self.message = SceneObjectArray()
         self.message.header.frame_id = "world"
         self._link = gripper_link
-        self.message.objects = [_scene_object(thing) for thing in things.values()]
+        self.message.objects = [_scene_object(obj) for obj in visible_objects.values()]
 
     def fill(self, simulation: Simulation, nanoseconds: int) -> SceneObjectArray:
         """The message for now."""
@@ -142,9 +142,9 @@ class ObjectsMessage:
         message.revision += 1
         held = world.held_objects()
         for item in message.objects:
-            _fill_pose(item.pose, world.thing_pose(item.name))
+            _fill_pose(item.pose, world.visible_pose(item.name))
             linear, angular = item.velocity.linear, item.velocity.angular
-            velocity = world.thing_velocity(item.name).tolist()
+            velocity = world.visible_velocity(item.name).tolist()
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = velocity
             item.last_seen = message.header.stamp
             item.state = SceneObject.ATTACHED if item.name in held else SceneObject.TRACKED
@@ -152,12 +152,12 @@ class ObjectsMessage:
         return message
 
 
-def _scene_object(thing: Thing) -> SceneObject:
-    red, green, blue = thing.color
+def _scene_object(obj: VisibleObject) -> SceneObject:
+    red, green, blue = obj.color
     return SceneObject(
-        name=thing.name,
-        class_id=thing.class_id,
-        shape=SolidPrimitive(type=_SHAPES[thing.shape], dimensions=list(thing.size)),
+        name=obj.name,
+        class_id=obj.class_id,
+        shape=SolidPrimitive(type=_SHAPES[obj.shape], dimensions=list(obj.size)),
         color=ColorRGBA(r=red, g=green, b=blue, a=1.0),
         confidence=1.0,
     )
@@ -166,11 +166,11 @@ def _scene_object(thing: Thing) -> SceneObject:
 class DetectionsMessage:
     """What the detector reports."""
 
-    def __init__(self, things: Mapping[str, Thing]) -> None:
+    def __init__(self, visible_objects: Mapping[str, VisibleObject]) -> None:
         self.message = Detection3DArray()
         self.message.header.frame_id = "world"
-        self._made = {name: [_detection(thing)] for name, thing in things.items()}
-        self._things = things
+        self._made = {name: [_detection(obj)] for name, obj in visible_objects.items()}
+        self._visible_objects = visible_objects
 
     def fill(self, frame: DetectionFrame, config: DetectorConfig) -> Detection3DArray:
         """The message of one report."""
@@ -182,10 +182,10 @@ class DetectionsMessage:
             item = self._item(detection.name, used)
             item.header.stamp = self.message.header.stamp
             result = item.results[0]
-            thing = self._things[detection.name]
+            obj = self._visible_objects[detection.name]
             # A detector tells classes; which one of a class it sees, it cannot know.
-            alone = detection.class_id == thing.name and used[detection.name] == 1
-            item.id = thing.name if alone else ""
+            alone = detection.class_id == obj.name and used[detection.name] == 1
+            item.id = obj.name if alone else ""
             result.hypothesis.class_id = detection.class_id
             result.hypothesis.score = detection.score
             _fill_pose(result.pose.pose, detection.pose)
@@ -199,16 +199,16 @@ class DetectionsMessage:
         """An entry for a thing that this message has not got yet."""
         made = self._made[name]
         if used[name] == len(made):
-            made.append(_detection(self._things[name]))
+            made.append(_detection(self._visible_objects[name]))
         used[name] += 1
         return made[used[name] - 1]
 
 
-def _detection(thing: Thing) -> Detection3D:
+def _detection(obj: VisibleObject) -> Detection3D:
     detection = Detection3D()
     detection.header.frame_id = "world"
     size = detection.bbox.size
-    size.x, size.y, size.z = extents(thing.shape, thing.size)
+    size.x, size.y, size.z = extents(obj.shape, obj.size)
     detection.results = [ObjectHypothesisWithPose()]
     return detection
 

@@ -202,7 +202,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._simulation.recorder = MotionRecorder(config)
         # Pictures that are late by themselves do not mean that somebody is behind.
         self._camera_latency = max((c.noise.latency for c in config.cameras.values()), default=0.0)
-        self._told = time.monotonic()
+        self._published_at = time.monotonic()
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
         self._stepper = Stepper(
@@ -216,7 +216,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self.create_timer(1.0, self._measure, clock=RosClock(clock_type=ClockType.STEADY_TIME))
         self._stepper.start()
         self.get_logger().info(
-            f"world {config.name} with {', '.join(self._simulation.world.things)}, "
+            f"world {config.name} with {', '.join(self._simulation.world.visible_objects)}, "
             f"seed {self._seed}, speed "
             + (f"{values['speed']:g}" if values["speed"] else "as fast as possible")
         )
@@ -242,9 +242,11 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._state_publisher = self.create_publisher(JointState, "simulation/state", newest)
         self._clock_message = Clock()
         self._joints_message = messages.JointStateMessage(config)
-        self._detections_message = messages.DetectionsMessage(self._simulation.world.things)
+        self._detections_message = messages.DetectionsMessage(
+            self._simulation.world.visible_objects
+        )
         self._objects_message = messages.ObjectsMessage(
-            self._simulation.world.things, config.robot.hand_link
+            self._simulation.world.visible_objects, config.robot.hand_link
         )
         self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
         self._truthful = not values["detections_by_cameras"]
@@ -331,7 +333,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             messages.fill_time(self._clock_message.clock, nanoseconds)
             self._clock_publisher.publish(self._clock_message)
         if due["joints"](steps):
-            self._tell_joints(nanoseconds)
+            self._publish_joints(nanoseconds)
         if due["state"](steps) and self._state_publisher.get_subscription_count():
             self._state_publisher.publish(self._state_message.fill(simulation, nanoseconds))
         if due["camera"](steps) and self._truthful:
@@ -348,8 +350,8 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _hold(self, now: float) -> float:
         pause = self._wait_for_followers(now)
-        if pause > 0.0 and time.monotonic() - self._told > ALIVE:
-            self._tell_joints(round(now * 1e9))
+        if pause > 0.0 and time.monotonic() - self._published_at > ALIVE:
+            self._publish_joints(round(now * 1e9))
         return min(pause, ALIVE)
 
     def _wait_for_followers(self, now: float) -> float:
@@ -365,8 +367,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         seen = now - self._camera_latency
         return max(self._lead.wait(seen), self._camera_lead.wait(seen))
 
-    def _tell_joints(self, nanoseconds: int) -> None:
-        self._told = time.monotonic()
+    def _publish_joints(self, nanoseconds: int) -> None:
+        self._published_at = time.monotonic()
         self._joints_publisher.publish(self._joints_message.fill(self._simulation, nanoseconds))
         cup = self._simulation.world.cup
         if cup is not None and not cup.silent:

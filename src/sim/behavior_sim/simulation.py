@@ -50,7 +50,7 @@ class Simulation:
         """Of fingers; a suction cup is switched by its pump, see `World.cup`."""
         self.spawner = Spawner(self.world, config.spawner, seed) if config.spawner else None
         """Brings objects, where the world has them come."""
-        classes = {name: thing.class_id for name, thing in self.world.things.items()}
+        classes = {name: obj.class_id for name, obj in self.world.visible_objects.items()}
         self.detector = Detector(
             config.camera_field, detector or DetectorConfig(), seed, classes=classes
         )
@@ -101,7 +101,7 @@ class Simulation:
             return
         looks = self.detector.config.minimum_visible > 0.0
         visible = self._visibility.parts() if looks else None
-        self.detector.capture(self.time, self.world.thing_poses(), visible)
+        self.detector.capture(self.time, self.world.visible_poses(), visible)
 
     def advance(self, steps: int) -> None:
         """Advance by `steps` physics steps, with new setpoints every `CONTROL_STEPS`."""

@@ -70,9 +70,9 @@ class SuctionCup:
     def reset(self) -> None:
         """Pump off, nothing held; the world was reset."""
         self.pump = False
-        self.let_go()
+        self.release()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """The vacuum is gone; with a running pump it comes again where the lip is tight."""
         self._tight_since = self._leaks_since = None
         if self.held:
@@ -93,7 +93,7 @@ class SuctionCup:
     def step(self, t: float) -> None:
         """Build the vacuum up, or lose it, by the state of the world at `t` [s]."""
         if not self.pump or self.broken:
-            self.let_go()
+            self.release()
         elif self.held:
             self._bear(t)
         else:
@@ -106,7 +106,7 @@ class SuctionCup:
         elif self._leaks_since is None:
             self._leaks_since = t
         elif elapsed(t, self._leaks_since) >= _LEAK:
-            self.let_go()
+            self.release()
 
     def _seek(self, t: float) -> None:
         found = self._touched()

@@ -34,8 +34,8 @@ class Visibility:
         cameras = world.config.cameras.values()
         self._eyes = [np.array(c.position, float) for c in cameras if c.parent == "world"]
         self._half = {
-            name: np.array(extents(thing.shape, thing.size)) / 2
-            for name, thing in world.things.items()
+            name: np.array(extents(obj.shape, obj.size)) / 2
+            for name, obj in world.visible_objects.items()
         }
         # The robot counts by its hulls.
         self._groups = np.ones(6, np.uint8)
@@ -62,7 +62,7 @@ class Visibility:
         self, name: str, eye: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Points (n, 3) on the faces that look towards the eye [m], and what each counts (n,)."""
-        pose, half = self._world.thing_pose(name), self._half[name]
+        pose, half = self._world.visible_pose(name), self._half[name]
         to_eye = pose[:3, :3].T @ (eye - pose[:3, 3])
         points, weights = [], []
         for axis in range(3):

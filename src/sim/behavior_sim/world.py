@@ -14,7 +14,7 @@ from behavior_sim.layouts import Pose, draw_layout, pose_of
 from behavior_sim.model import GRIPPER, build_model
 from behavior_sim.reading import Vector
 from behavior_sim.suction_cup import SuctionCup
-from behavior_sim.things import things_of
+from behavior_sim.visible_objects import visible_objects
 
 _PENETRATION = 0.002
 """[m] deeper than this, two bodies count as occupying the same place."""
@@ -64,11 +64,11 @@ class World:
         self._object_q = {n: int(model.joint(n).qposadr[0]) for n in config.objects}
         self._object_v = {n: int(model.joint(n).dofadr[0]) for n in config.objects}
         self._object_body = {n: int(model.body(n).id) for n in config.objects}
-        self.things = things_of(config)
+        self.visible_objects = visible_objects(config)
         """Everything that can be seen, by name."""
-        self._thing_body = {
-            name: int(model.body(thing.body).id) if thing.body else 0
-            for name, thing in self.things.items()
+        self._body_of = {
+            name: int(model.body(obj.body).id) if obj.body else 0
+            for name, obj in self.visible_objects.items()
         }
         self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers] if gripper else []
         suction = config.robot.suction
@@ -187,27 +187,27 @@ class World:
 
     # -- what can be seen ---------------------------------------------------------------------
 
-    def thing_pose(self, name: str) -> Pose:
+    def visible_pose(self, name: str) -> Pose:
         """world_T_thing (4, 4) of the middle of something's shape.
 
         How a sphere is turned cannot be seen: it counts as upright.
         """
-        body, thing = self._thing_body[name], self.things[name]
+        body, obj = self._body_of[name], self.visible_objects[name]
         pose = np.eye(4)
         pose[:3, :3] = self.data.xmat[body].reshape(3, 3)
         pose[:3, 3] = self.data.xpos[body]
-        placed: Pose = pose @ thing.body_T_centre
-        if thing.shape == "sphere":
+        placed: Pose = pose @ obj.body_T_centre
+        if obj.shape == "sphere":
             placed[:3, :3] = np.eye(3)
         return placed
 
-    def thing_poses(self) -> dict[str, Pose]:
+    def visible_poses(self) -> dict[str, Pose]:
         """world_T_thing (4, 4) of everything that can be seen."""
-        return {name: self.thing_pose(name) for name in self.things}
+        return {name: self.visible_pose(name) for name in self.visible_objects}
 
-    def thing_velocity(self, name: str) -> NDArray[np.float64]:
+    def visible_velocity(self, name: str) -> NDArray[np.float64]:
         """Linear [m/s] and angular [rad/s] velocity of something in the world frame (6,)."""
-        body, at = self._thing_body[name], self.thing_pose(name)[:3, 3]
+        body, at = self._body_of[name], self.visible_pose(name)[:3, 3]
         linear, angular = np.zeros((3, self.model.nv)), np.zeros((3, self.model.nv))
         mujoco.mj_jac(self.model, self.data, linear, angular, at, body)
         velocity: NDArray[np.float64] = np.concatenate(
@@ -288,7 +288,7 @@ class World:
         velocity = self._object_v[name]
         self.data.qvel[velocity : velocity + 6] = 0.0
         if self.cup is not None and self.cup.held == name:
-            self.cup.let_go()
+            self.cup.release()
 
     def take_away(self, name: str) -> None:
         """Put an object outside the workspace.
@@ -332,12 +332,12 @@ class World:
             UnknownObject: there is nothing of that name.
             InvalidDisturbance: it stands still, whatever pushes it.
         """
-        if name not in self.things:
+        if name not in self.visible_objects:
             raise UnknownObject(
                 f"world {self.config.name} has no object {name!r}; there are "
-                f"{', '.join(self.things)}"
+                f"{', '.join(self.visible_objects)}"
             )
-        body, at = self._thing_body[name], self.thing_pose(name)[:3, 3]
+        body, at = self._body_of[name], self.visible_pose(name)[:3, 3]
         linear = np.zeros((3, self.model.nv))
         mujoco.mj_jac(self.model, self.data, linear, None, at, body)
         if not linear.any():

@@ -96,7 +96,7 @@ def test_points_lie_on_the_objects(
     """Back-projected pixels lie on the surface of the block that their label names."""
     world = simulation.world
     frame = take(process, world, camera)
-    names = list(world.things)
+    names = list(world.visible_objects)
     assert len(frame.instances) >= 3
     for instance in frame.instances:
         points = points_of(frame, config.cameras[camera], instance.label)
@@ -116,7 +116,7 @@ def test_colours_agree_with_labels(process: CameraProcess, simulation: Simulatio
     assert frame.rgb is not None
     for instance in frame.instances:
         mean = frame.rgb[frame.mask == instance.label].mean(axis=0)
-        color = simulation.world.things[instance.class_id].color
+        color = simulation.world.visible_objects[instance.class_id].color
         assert np.argmax(mean) == np.argmax(color), instance.class_id
 
 

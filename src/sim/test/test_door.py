@@ -87,9 +87,9 @@ def test_a_gentle_push_is_stopped_by_friction(door: Door) -> None:
 
 
 def test_what_is_seen_moves_with_the_door(door: Door) -> None:
-    shut = door.world.thing_poses()
+    shut = door.world.visible_poses()
     door.open_to(0.5)
-    opened = door.world.thing_poses()
+    opened = door.world.visible_poses()
     assert np.array_equal(shut["door_latch_post"], opened["door_latch_post"])
     relative = shut["door_panel"][:3, :3].T @ opened["door_panel"][:3, :3]
     assert np.arctan2(relative[1, 0], relative[0, 0]) == pytest.approx(0.5, abs=0.01)

@@ -18,7 +18,7 @@ from behavior_sim.navigation.system import (
     SpeedLimit,
 )
 from behavior_sim.navigation.tracker import Tracking, TrajectoryCode
-from behavior_sim.navigation.world import UnknownThing
+from behavior_sim.navigation.world import UnknownName
 from behavior_sim.resources import find_navigation_world
 
 CONFIG = load_navigation_world(find_navigation_world("warehouse"))
@@ -139,7 +139,7 @@ def test_loadings_fail_are_cancelled_and_replaced():
     assert system.loader.load(system.now, 4, "east").request_id == 3
     drives.wait(1.1)
     assert (ended[-1].request_id, system.loader.tile) == (4, "east")
-    with pytest.raises(UnknownThing, match="no tile 'north': choose among east, west"):
+    with pytest.raises(UnknownName, match="no tile 'north': choose among east, west"):
         system.loader.load(system.now, 5, "north")
 
 

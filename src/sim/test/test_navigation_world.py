@@ -11,7 +11,7 @@ from behavior_motion.planar_pose import Pose2D
 from behavior_sim.navigation.config import edge_id, load_navigation_world
 from behavior_sim.navigation.grid import Grid, in_polygon, resampled
 from behavior_sim.navigation.people import RADIUS, Person
-from behavior_sim.navigation.world import REACH, NavigationWorld, UnknownThing
+from behavior_sim.navigation.world import REACH, NavigationWorld, UnknownName
 from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_navigation_world
 
@@ -146,11 +146,11 @@ def test_who_yields_does_not_run_into_the_robot(yields):
 
 def test_names_that_nothing_has_are_told_with_those_there_are():
     world = NavigationWorld(CONFIG)
-    with pytest.raises(UnknownThing, match="no frame 'carp': choose among cart"):
+    with pytest.raises(UnknownName, match="no frame 'carp': choose among cart"):
         world.move_frame("carp", Pose2D())
-    with pytest.raises(UnknownThing, match="no obstacle 'x': choose among none"):
+    with pytest.raises(UnknownName, match="no obstacle 'x': choose among none"):
         world.unblock("x")
-    with pytest.raises(UnknownThing, match="picker"):
+    with pytest.raises(UnknownName, match="picker"):
         world.remove_person("nobody")
     with pytest.raises(ValueError, match="give its edges"):
         world.block("box", Pose2D(), (0.0, 1.0))

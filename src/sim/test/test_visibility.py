@@ -20,7 +20,7 @@ def put(simulation: Simulation, name: str, position: np.ndarray) -> None:
 
 def test_what_lies_free_is_seen_whole(simulation: Simulation) -> None:
     parts = Visibility(simulation.world).parts()
-    assert parts == pytest.approx(dict.fromkeys(simulation.world.things, 1.0))
+    assert parts == pytest.approx(dict.fromkeys(simulation.world.visible_objects, 1.0))
 
 
 def test_what_is_behind_the_hand_is_hidden(simulation: Simulation) -> None:
@@ -35,7 +35,7 @@ def test_what_is_behind_the_hand_is_hidden(simulation: Simulation) -> None:
 def test_a_block_before_half_of_another_hides_about_half(simulation: Simulation) -> None:
     world = simulation.world
     eye = np.array(simulation.config.cameras["camera"].position)
-    far = world.thing_pose("red_block")[:3, 3]
+    far = world.visible_pose("red_block")[:3, 3]
     towards = (eye - far) / np.linalg.norm(eye - far)
     beside = np.cross(towards, [0.0, 0.0, 1.0])
     put(simulation, "blue_block", far + 0.12 * towards + 0.03 * beside)

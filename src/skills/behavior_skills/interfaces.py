@@ -285,7 +285,7 @@ class SceneView(Protocol):
         """Tell the scene that the object moves with no link any more; raises `SkillFailure`."""
 
 
-class Runtime(Protocol):
+class GoalContext(Protocol):
     """Time, feedback and cancellation of one goal; in ROS a :class:`behavior_ros.GoalContext`."""
 
     def now(self) -> float:
@@ -331,10 +331,10 @@ class Hand:
     emptied: str = "Nothing has been picked yet."
     """How the gripper came to hold nothing, as a sentence; of no meaning while it holds something.
     """
-    untold: str = ""
+    unreported: str = ""
     """Object that was let go while the scene could not be told."""
 
-    def let_go(self, how: str) -> None:
+    def release(self, how: str) -> None:
         """It holds nothing any more, for a reason that is a sentence."""
         self.held, self.emptied = None, how
 

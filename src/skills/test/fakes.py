@@ -45,7 +45,7 @@ class FakeCommand:
 
 
 class FakeWorld:
-    """Implements Runtime, Arm, Gripper and SceneView at once."""
+    """Implements GoalContext, Arm, Gripper and SceneView at once."""
 
     def __init__(self, robot):
         self.robot = robot
@@ -85,7 +85,7 @@ class FakeWorld:
         """Call `action` once, at the first tick in `phase`."""
         self.events.append([phase, action])
 
-    # ---- Runtime
+    # ---- GoalContext
 
     def now(self):
         return self.time
@@ -233,7 +233,7 @@ def context_of(rig, **changes):
     """What a skill works with in the world of a test."""
     world, planning, hand = rig
     given = {
-        "runtime": world,
+        "goal_context": world,
         "arm": world,
         "gripper": world,
         "scene": world,

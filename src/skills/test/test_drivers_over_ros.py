@@ -198,8 +198,8 @@ def test_a_pump_and_its_switch_on_inputs_and_outputs(rig):
     assert until(pump.switch(True).done).ok
     assert asked == [(1, 16, 1.0)]
     rig.make(Role.VACUUM, "digital_input", topic="/io/io_states", pin=3)
-    tell = rig.publisher(states, "/io/io_states", QOS_SENSOR)
-    until(lambda: tell(digital_in_states=[digital(pin=3, state=True)]) or rig.heard)
+    publish = rig.publisher(states, "/io/io_states", QOS_SENSOR)
+    until(lambda: publish(digital_in_states=[digital(pin=3, state=True)]) or rig.heard)
     assert rig.heard[0] is True
 
 
@@ -210,18 +210,18 @@ def test_safety_modes(rig):
     )
     state = rig.make(Role.STATE, "safety_mode")
     place = "/io_and_status_controller"
-    tell = rig.publisher(safety, f"{place}/safety_mode", QOS_LATCHED)
+    publish = rig.publisher(safety, f"{place}/safety_mode", QOS_LATCHED)
     rig.publisher(mode, f"{place}/robot_mode", QOS_LATCHED)(mode=mode.RUNNING)
     rig.publisher(Bool, f"{place}/robot_program_running", QOS_LATCHED)(data=True)
-    tell(mode=safety.NORMAL)
+    publish(mode=safety.NORMAL)
     until(state.heard)
     assert state.trouble() is None
-    tell(mode=safety.PROTECTIVE_STOP)
+    publish(mode=safety.PROTECTIVE_STOP)
     assert "PROTECTIVE_STOP" in until(state.trouble)
-    tell(mode=safety.SAFEGUARD_STOP)
+    publish(mode=safety.SAFEGUARD_STOP)
     until(lambda: state.pace() == 0.0)
     assert state.trouble() is None
-    tell(mode=safety.NORMAL)
+    publish(mode=safety.NORMAL)
     slower = rig.publisher(Float64, "/speed_scaling_state_broadcaster/speed_scaling", QOS_SENSOR)
     until(lambda: slower(data=40.0) or state.pace() == pytest.approx(0.4))
 
@@ -229,13 +229,13 @@ def test_safety_modes(rig):
 def test_robot_modes(rig):
     kind = typed("franka_msgs/msg/FrankaRobotState")
     state = rig.make(Role.STATE, "robot_mode")
-    tell = rig.publisher(kind, "/franka_robot_state_broadcaster/robot_state", QOS_SENSOR)
-    until(lambda: tell(robot_mode=kind.ROBOT_MODE_IDLE) or state.heard())
+    publish = rig.publisher(kind, "/franka_robot_state_broadcaster/robot_state", QOS_SENSOR)
+    until(lambda: publish(robot_mode=kind.ROBOT_MODE_IDLE) or state.heard())
     assert state.trouble() is None
     reflex = kind(robot_mode=kind.ROBOT_MODE_REFLEX)
     reflex.current_errors.joint_reflex = True
     fields = {"robot_mode": reflex.robot_mode, "current_errors": reflex.current_errors}
-    until(lambda: tell(**fields) or state.trouble())
+    until(lambda: publish(**fields) or state.trouble())
     assert "(joint_reflex)" in state.trouble()
 
 
@@ -243,11 +243,11 @@ def test_controllers_that_are_not_active(rig):
     kind = typed("controller_manager_msgs/msg/ControllerManagerActivity")
     each = typed("controller_manager_msgs/msg/NamedLifecycleState")
     state = rig.make(Role.STATE, "controller_activity", controllers=["arm_controller"])
-    tell = rig.publisher(kind, "/controller_manager/activity", QOS_LATCHED)
-    tell(controllers=[each(name="arm_controller", state=State(label="inactive"))])
+    publish = rig.publisher(kind, "/controller_manager/activity", QOS_LATCHED)
+    publish(controllers=[each(name="arm_controller", state=State(label="inactive"))])
     until(state.heard)
     assert "'arm_controller' is inactive" in state.trouble()
-    tell(controllers=[each(name="arm_controller", state=State(label="active"))])
+    publish(controllers=[each(name="arm_controller", state=State(label="active"))])
     until(lambda: state.trouble() is None)
 
 

@@ -31,10 +31,10 @@ class SceneStub:
         message = SceneObjectArray(revision=revision)
         message.header.frame_id = "world"
         for name, (x, kind) in objects.items():
-            thing = SceneObject(name=name, kind=kind)
-            thing.shape = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.1, 0.1, 0.1])
-            thing.pose.position.x = x
-            message.objects.append(thing)
+            obj = SceneObject(name=name, kind=kind)
+            obj.shape = SolidPrimitive(type=SolidPrimitive.BOX, dimensions=[0.1, 0.1, 0.1])
+            obj.pose.position.x = x
+            message.objects.append(obj)
         self.publisher.publish(message)
 
     def _query(self, request, response):
@@ -49,7 +49,7 @@ class SceneStub:
 
 
 class Bench:
-    """A client, and its runtime: every tick spins and counts as a tenth of a second."""
+    """A client, and its goal's context: every tick spins and counts as a tenth of a second."""
 
     def __init__(self):
         self.context = rclpy.Context()
@@ -85,7 +85,7 @@ class Bench:
             raise SkillFailure(FailureCode.UNKNOWN_FRAME, f"no {frame}")
         return self.tf[frame]
 
-    # -- the runtime
+    # -- the goal's context
 
     def now(self):
         return self.time
@@ -165,9 +165,9 @@ def test_derived_objects_are_places_not_things_but_for_zones(bench):
         7, cup=(0.1, "detected"), slot=(0.3, "stack_slot"), old=(0.5, ""), keep_out=(0.7, "zone")
     )
     bench.stub.revision = 7
-    things = bench.client().objects()
-    assert set(things) == {"cup", "old", "keep_out"}
-    assert [name for name, thing in things.items() if thing.is_zone] == ["keep_out"]
+    objects = bench.client().objects()
+    assert set(objects) == {"cup", "old", "keep_out"}
+    assert [name for name, obj in objects.items() if obj.is_zone] == ["keep_out"]
 
 
 def test_attaching_waits_for_the_revision_that_shows_it(bench):

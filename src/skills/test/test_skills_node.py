@@ -72,7 +72,7 @@ class Rig(RosRig):
         self.joints = message
 
     def _keep(self, message):
-        self.scene = {thing.name: thing for thing in message.objects}
+        self.scene = {obj.name: obj for obj in message.objects}
 
     @property
     def phases(self):
@@ -93,12 +93,12 @@ def rig(tmp_path_factory):
         made.close()
 
 
-def on_top_of(thing, *, levels=1):
+def on_top_of(obj, *, levels=1):
     goal = Place.Goal(any_yaw=True)
     goal.target.header.frame_id = "world"
     position = goal.target.pose.position
-    position.x, position.y = thing.pose.position.x, thing.pose.position.y
-    position.z = thing.pose.position.z + levels * EDGE
+    position.x, position.y = obj.pose.position.x, obj.pose.position.y
+    position.z = obj.pose.position.z + levels * EDGE
     goal.target.pose.orientation.w = 1.0
     return goal
 

@@ -146,7 +146,7 @@ def rig():
 def on_the_table(rig):
     rig.scene.__init__()
     rig.stand(0.08)
-    rig.skills._hand.let_go("A new test.")
+    rig.skills._hand.release("A new test.")
 
 
 def test_grasps_are_sampled(rig):

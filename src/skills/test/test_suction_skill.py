@@ -166,10 +166,10 @@ def test_the_thing_at_the_lip_is_the_one_whose_surface_is_there_or_that_it_is_in
     assert at_the_lip(lip, world.objects().values()).name == "box"
     # A zone that somebody has drawn is none, and be its surface nearer.
     world.add("keep_out", *np.subtract(lip, [0, 0, 0.48]), size=(1.0, 1.0, 1.0))
-    things = world.objects()
-    assert at_the_lip(lip, things.values()).name == "keep_out"
-    things["keep_out"] = replace(things["keep_out"], is_zone=True)
-    assert at_the_lip(lip, things.values()).name == "box"
+    objects = world.objects()
+    assert at_the_lip(lip, objects.values()).name == "keep_out"
+    objects["keep_out"] = replace(objects["keep_out"], is_zone=True)
+    assert at_the_lip(lip, objects.values()).name == "box"
     del world.poses["keep_out"]
     assert at_the_lip(np.add(lip, [0, 0, 0.6]), world.objects().values()) is None
     assert at_the_lip(lip, []) is None

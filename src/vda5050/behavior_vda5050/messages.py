@@ -377,8 +377,8 @@ def parse(kind: type[_Any], text: str | bytes) -> _Any:
             )
             for each in wrong[:MOST_REFERENCES]
         )
-        told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong[:8])
-        raise ProtocolError("validationError", told, references) from error
+        text = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong[:8])
+        raise ProtocolError("validationError", text, references) from error
 
 
 class ProtocolError(Exception):

@@ -44,20 +44,20 @@ class MqttLink:
         broker: Broker,
         *,
         read: Callable[[str, bytes], Message],
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         """Begin to connect; a broker that is not there is tried again and again.
 
         Args:
             broker: where and who.
             read: makes a message of the last part of its topic and its text, in paho's thread.
-            tell: is given each change of the connection, from any thread.
+            report: is given each change of the connection, from any thread.
 
         Raises:
             BrokerError: certificates that cannot be used.
         """
         self._broker = broker
-        self._tell = tell
+        self._report = report
         self._read = read
         self._inbox: Queue[Message] = Queue(MOST_MESSAGES)
         self._flooded = self._why = ""
@@ -121,10 +121,10 @@ class MqttLink:
         """Say OFFLINE and disconnect."""
         if self.connected:
             topic = self._broker.topic("connection")
-            told = self._client.publish(
+            sent = self._client.publish(
                 topic, self._connection(ConnectionState.OFFLINE), qos=1, retain=True
             )
-            told.wait_for_publish(1.0)
+            sent.wait_for_publish(1.0)
         self._client.disconnect()
         self._client.loop_stop()
 
@@ -136,7 +136,7 @@ class MqttLink:
     ) -> None:
         if reason.is_failure:
             where = f"{self._broker.host}:{self._broker.port}"
-            self._tell_why_not(f"MQTT broker {where} refuses the connection: {reason}")
+            self._report_failure(f"MQTT broker {where} refuses the connection: {reason}")
             return
         client.subscribe([(self._broker.topic(name), 1) for name in ("order", "instantActions")])
 
@@ -148,16 +148,16 @@ class MqttLink:
         client.publish(topic, self._connection(ConnectionState.ONLINE), qos=1, retain=True)
         self.connected, self._why = True, ""
         self.connections += 1
-        self._tell(f"connected to MQTT broker {self._broker.host}:{self._broker.port}")
+        self._report(f"connected to MQTT broker {self._broker.host}:{self._broker.port}")
 
     def _on_disconnect(
         self, client: PahoClient, data: object, flags: object, reason: Any, properties: object
     ) -> None:
         if self.connected:
-            self._tell(f"connection to the MQTT broker ended: {reason}")
+            self._report(f"connection to the MQTT broker ended: {reason}")
         elif reason.is_failure and not self._why:
             where = f"{self._broker.host}:{self._broker.port}"
-            self._tell_why_not(
+            self._report_failure(
                 f"MQTT broker {where} ended the connection before it was open: {reason}; does it "
                 "want another certificate, or TLS?"
             )
@@ -166,13 +166,13 @@ class MqttLink:
     def _on_connect_fail(self, client: PahoClient, data: object) -> None:
         """Called while the error that made it so is dealt with."""
         where = f"{self._broker.host}:{self._broker.port}"
-        self._tell_why_not(f"MQTT broker {where} cannot be connected to: {sys.exc_info()[1]}")
+        self._report_failure(f"MQTT broker {where} cannot be connected to: {sys.exc_info()[1]}")
 
-    def _tell_why_not(self, text: str) -> None:
+    def _report_failure(self, text: str) -> None:
         """Tell it once, though it is tried every few seconds."""
         if text != self._why:
             self._why = text
-            self._tell(text)
+            self._report(text)
 
     def _on_message(self, client: PahoClient, data: object, message: Any) -> None:
         topic = message.topic.rpartition("/")[2]

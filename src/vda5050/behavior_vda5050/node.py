@@ -74,7 +74,7 @@ from behavior_vda5050.order_rules import Place
 from behavior_vda5050.reading import Reader
 from behavior_vda5050.vehicle import Condition, Vehicle, position_of
 
-_UNTOLD = ("agv_position", "velocity", "battery_state")
+_CONTINUOUS = ("agv_position", "velocity", "battery_state")
 """What changes all the time, and is no reason for a state by itself."""
 STEP = 0.1
 """[s] between two looks at what is to be done."""
@@ -161,13 +161,13 @@ class Vda5050Client(Node):  # type: ignore[misc]
         reader = Reader(values["manufacturer"], values["serial_number"], self.vehicle.known_actions)
         try:
             self.link = MqttLink(
-                _broker(values), read=reader.read, tell=lambda text: self.get_logger().info(text)
+                _broker(values), read=reader.read, report=lambda text: self.get_logger().info(text)
             )
         except BrokerError as error:
             raise ParameterError(f"{self.get_name()}: {error}") from error
         self._diagnostics = DiagnosticsPublisher(self, "vda5050")
-        self._told: tuple[object, ...] = ()
-        self._told_at = self._seen_at = -1e9
+        self._published: tuple[object, ...] = ()
+        self._published_at = self._seen_at = -1e9
         self._connections = 0
         self._closed = False
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -211,28 +211,28 @@ class Vda5050Client(Node):  # type: ignore[misc]
         for message in self.link.received(MESSAGES_PER_STEP):
             self.vehicle.take(message)
         self.vehicle.step()
-        self._tell()
+        self._publish_state()
         if self.vehicle.factsheet_wanted:
             self.vehicle.factsheet_wanted = False
             self.link.publish("factsheet", self._factsheet())
         self._report_health()
 
     def _report_health(self) -> None:
-        told = "connected" if self.link.connected else "no connection to the MQTT broker"
+        text = "connected" if self.link.connected else "no connection to the MQTT broker"
         if not self._missions.ready:
-            told += ", no executor"
+            text += ", no executor"
         good = self.link.connected and self._missions.ready
-        self._diagnostics.set(OK if good else WARN, told)
+        self._diagnostics.set(OK if good else WARN, text)
 
-    def _tell(self) -> None:
+    def _publish_state(self) -> None:
         """Publish the state if something changed but where the vehicle is, or if it is due."""
         fields = self.vehicle.state_fields()
-        event = tuple(v for k, v in fields.items() if k not in _UNTOLD)
+        event = tuple(v for k, v in fields.items() if k not in _CONTINUOUS)
         now = time.monotonic()
-        new = event != self._told or self.link.connections != self._connections
-        due = now - self._told_at >= self._values["state_period"]
+        new = event != self._published or self.link.connections != self._connections
+        due = now - self._published_at >= self._values["state_period"]
         if self.link.connected and (new or due or self.vehicle.state_wanted):
-            self._told, self._told_at = event, now
+            self._published, self._published_at = event, now
             self._connections = self.link.connections
             self.vehicle.state_wanted = False
             self.link.publish("state", State(**self.link.header("state"), **fields))
@@ -371,12 +371,12 @@ class Vda5050Client(Node):  # type: ignore[misc]
 
     def _make_handlers(self, behaviors: list[str]) -> dict[str, ActionHandler]:
         handlers: dict[str, ActionHandler] = {}
-        tell = self.get_logger().error
-        for offer, make in packages().load_all("vda5050_actions", tell):
+        warn = self.get_logger().error
+        for offer, make in packages().load_all("vda5050_actions", warn):
             try:
                 handlers[offer.name] = make(self)
             except Exception as error:  # a package may raise anything; the others shall be there
-                tell(str(offer.failure(error)))
+                warn(str(offer.failure(error)))
         for entry in filter(None, behaviors):
             kind, equals, mission = entry.partition("=")
             if not (equals and kind.strip() and mission.strip()):

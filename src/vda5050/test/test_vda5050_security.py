@@ -115,7 +115,7 @@ class Connection:
         self.link = MqttLink(
             _broker({**VALUES, "tls": True, "port": port, **values}),
             read=reader.read,
-            tell=self.told.append,
+            report=self.told.append,
         )
 
     def refused(self, words: str) -> None:

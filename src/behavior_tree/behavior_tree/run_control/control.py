@@ -91,7 +91,7 @@ class RunControl(Closing):
         """Automatic mode: leaves begin by themselves. A failure is still to be decided on."""
         with self._between_ticks() as gates:
             gates.automatic = True
-            gates.let_go.update(gates.held)
+            gates.released.update(gates.held)
 
     def step(self, node: str | None = None) -> list[str]:
         """Let the leaves begin that want to: all those that may run at once, or a single one.
@@ -112,7 +112,7 @@ class RunControl(Closing):
                 if found not in chosen:
                     raise BehaviorTreeError(_not_so(found, "does not wait to begin", self.held))
                 chosen = [found]
-            gates.let_go.update(chosen)
+            gates.released.update(chosen)
             return [each.full_path() for each in chosen]
 
     def add_breakpoint(self, node: str) -> None:
@@ -133,7 +133,7 @@ class RunControl(Closing):
         with self._between_ticks(node) as gates:
             gates.stop_before.add(self._node(node))
             gates.automatic = True
-            gates.let_go.update(each for each in gates.held if each not in gates.stop_before)
+            gates.released.update(each for each in gates.held if each not in gates.stop_before)
 
     def stop_after(self, node: str) -> None:
         """Stop when this node has ended, once; the mode stays until then."""

@@ -32,7 +32,7 @@ from behavior_tree.nodes.decider.choosing import Choosing
 from behavior_tree.nodes.decider.monitors import Monitors
 from behavior_tree.nodes.decider.state_machine import StateMachine
 from behavior_tree.nodes.decorators.base import DecoratorNode
-from behavior_tree.run_control.entry import Entry
+from behavior_tree.run_control.entry_point import EntryPoint
 from behavior_tree.run_control.handled import unhandled
 
 __all__ = ["Decision", "Gates"]
@@ -63,7 +63,7 @@ class Gates:
     """Nodes at whose next beginning the tree stops, once."""
     stop_after: set[TreeNode] = field(default_factory=set)
     """Nodes at whose next end the tree stops, once."""
-    let_go: set[TreeNode] = field(default_factory=set)
+    released: set[TreeNode] = field(default_factory=set)
     """Leaves that may begin in the next tick."""
     held: list[TreeNode] = field(default_factory=list)
     """Leaves that wanted to begin in the last tick."""
@@ -71,7 +71,7 @@ class Gates:
     """Nodes that have failed for good, with what was decided."""
     stands: bool = False
     """True if something waits for the operator, and no leaf runs."""
-    entry: Entry | None = None
+    entry_point: EntryPoint | None = None
     """Where the next run begins, if not at the beginning."""
     _unhandled: set[TreeNode] = field(default_factory=set)
     _reactive_above: dict[TreeNode, TreeNode] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class Gates:
             try:
                 return gate(root)
             finally:
-                self.let_go.clear()
+                self.released.clear()
                 self.begin_at(None)
                 self._stop_timers()
 
@@ -141,11 +141,11 @@ class Gates:
 
     def begin_at(self, node: TreeNode | None) -> None:
         """Let the next run begin at a node; None: at the beginning, as always."""
-        if self.entry is not None:
-            self.entry.undo()
-            self.entry = None
+        if self.entry_point is not None:
+            self.entry_point.undo()
+            self.entry_point = None
         if node is not None:
-            self.entry = Entry(node)
+            self.entry_point = EntryPoint(node)
 
     def _concerns(self, node: TreeNode) -> bool:
         stops = node in self.breakpoints or node in self.stop_before or node in self.stop_after
@@ -164,7 +164,7 @@ class Gates:
             self._begins_anew(node)
         elif node in self._asked:
             return None  # to hold what is asked again would halt what runs behind it
-        if node not in self.let_go:
+        if node not in self.released:
             if node in self.breakpoints or node in self.stop_before:
                 self.stop_before.discard(node)
                 self.automatic = False
@@ -208,7 +208,7 @@ class Gates:
         del self.failed[node]
         if decision is Decision.RETRY:
             node.reset_status()
-            self.let_go.add(node)
+            self.released.add(node)
             return None
         status = SUCCESS if decision is Decision.SKIP else FAILURE
         node.set_status(status)

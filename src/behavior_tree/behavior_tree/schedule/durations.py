@@ -62,16 +62,16 @@ def nominal_duration(node: TreeNode) -> float | None:
     if isinstance(node, Sleep):
         msec = node.get_input_double("msec") if node.is_literal("msec") else None
         return None if msec is None else msec / 1000
-    tell = getattr(node, PORT, None)
-    told = tell() if callable(tell) else None
-    if told is None and PORT in node.config().ports and node.is_literal(PORT):
-        told = node.get_input_double(PORT)
-    if told is None and isinstance(node, TestNode):
-        told = node.delay or None
+    method = getattr(node, PORT, None)
+    duration = method() if callable(method) else None
+    if duration is None and PORT in node.config().ports and node.is_literal(PORT):
+        duration = node.get_input_double(PORT)
+    if duration is None and isinstance(node, TestNode):
+        duration = node.delay or None
     instant = node.type() is NodeType.CONDITION or node.synchronous or isinstance(node, Goto)
-    if told is None and instant:
-        told = 0.0
-    return float(told) if told is not None and 0 <= told < math.inf else None
+    if duration is None and instant:
+        duration = 0.0
+    return float(duration) if duration is not None and 0 <= duration < math.inf else None
 
 
 class MeasuredRuns:

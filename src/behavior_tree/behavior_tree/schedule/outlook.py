@@ -57,8 +57,8 @@ class Outlook:
         """What is known of a leaf."""
         path = node.full_path()
         keys = (path, str(node.name), node.registration_id())
-        told = next((self._assumed[key] for key in keys if key in self._assumed), None)
-        nominal = nominal_duration(node) if told is None else told
+        known = next((self._assumed[key] for key in keys if key in self._assumed), None)
+        nominal = nominal_duration(node) if known is None else known
         return Duration(nominal, tuple(self._measured.get(path, ())))
 
     def rows(self) -> list[Row]:

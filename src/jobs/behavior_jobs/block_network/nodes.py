@@ -100,7 +100,7 @@ class _Monitor(SyncActionNode):
             self._read[name] = self.get_input(name)
         return self._read[name]
 
-    def _tell(self, name: str, value: Any) -> None:
+    def _write(self, name: str, value: Any) -> None:
         """Write an entry that nobody else writes, where it has changed."""
         if self._written.get(name, self) != value:
             self._written[name] = value
@@ -116,13 +116,13 @@ class _Aiming(_Monitor):
         self._near = 0.0, 0.0
         self._target: tuple[Matrix, bool] | None = None
 
-    def _tell_target(self, port: str, pose: Matrix, tool: Matrix) -> None:
+    def _write_target(self, port: str, pose: Matrix, tool: Matrix) -> None:
         """Write the target of a reach to this pose."""
         target = untwisted(pose, tool)
         twisted = target is not pose
         if self._target is None or self._target[0] is not pose or self._target[1] is not twisted:
             self._target = pose, twisted
-            self._tell(port, stamped(WORLD, target, digits=DIGITS))
+            self._write(port, stamped(WORLD, target, digits=DIGITS))
 
 
 class SyncBeliefs(_Monitor):
@@ -182,9 +182,9 @@ class SyncBeliefs(_Monitor):
         self.set_output("tool_z", at[2])
         self.set_output("width", math.dist(place(left), place(right)))
         nearest = min(poses, key=lambda name: math.dist(place(poses[name]), at), default="")
-        self._tell("nearest", nearest)
+        self._write("nearest", nearest)
         self.set_output("in_hand", keeper.in_hand)
-        self._tell("ready", bool(poses))
+        self._write("ready", bool(poses))
         return NodeStatus.SUCCESS
 
     def _start(self) -> tuple[BeliefKeeper, list[str]]:
@@ -268,10 +268,10 @@ class WatchTower(_Monitor):
         if placed in self._aligned:
             self._aligned[placed] = True
         self._tower = tower
-        self._tell("beliefs", beliefs)
-        self._tell("stack", ";".join(tower.stack))
-        self._tell("aligned", ";".join(name for name in tower.stack if self._aligned[name]))
-        self._tell("complete", tower.complete)
+        self._write("beliefs", beliefs)
+        self._write("stack", ";".join(tower.stack))
+        self._write("aligned", ";".join(name for name in tower.stack if self._aligned[name]))
+        self._write("complete", tower.complete)
 
 
 class WatchHand(_Monitor):
@@ -294,7 +294,7 @@ class WatchHand(_Monitor):
     def tick(self) -> NodeStatus:
         """Watch."""
         held, width = self.get_input("held"), self.get_input("width")
-        self._tell("opened", width >= self._fixed("open_width"))
+        self._write("opened", width >= self._fixed("open_width"))
         if not held:
             return NodeStatus.SUCCESS
         pose, tool = self.get_input("poses").get(held), self.get_input("tool")
@@ -357,9 +357,9 @@ class WatchSite(_Aiming):
         self.set_output("tower", self._crowded)
         if tower.held:
             self._refused_since = None
-            self._tell_distance(None)
+            self._write_distance(None)
             return NodeStatus.SUCCESS
-        self._tell_distance(None if self._move.grasp is None else self._move.grasp.pose)
+        self._write_distance(None if self._move.grasp is None else self._move.grasp.pose)
         if self._move.purpose == REFUSE and poses:
             return self._wait(self._move.why)
         self._refused_since = None
@@ -367,9 +367,9 @@ class WatchSite(_Aiming):
 
     def _choose(self, move: Move) -> None:
         self._move = move
-        self._tell("block", move.block)
-        self._tell("purpose", move.purpose)
-        self._tell("refusal", move.why)
+        self._write("block", move.block)
+        self._write("purpose", move.purpose)
+        self._write("refusal", move.why)
 
     def _make_picker(self) -> Picker:
         self._near = self.get_input("reached"), self.get_input("turned")
@@ -381,16 +381,16 @@ class WatchSite(_Aiming):
         )
         return self._picker
 
-    def _tell_distance(self, grasp: Matrix | None) -> None:
+    def _write_distance(self, grasp: Matrix | None) -> None:
         self.set_output("aim", grasp)
         tool: Matrix | None = self.get_input("tool", None)
         if grasp is None or tool is None:
-            self._tell("to_grasp", FAR)
-            self._tell("at_grasp", False)
+            self._write("to_grasp", FAR)
+            self._write("at_grasp", False)
             return
-        self._tell_target("grasp", grasp, tool)
-        self._tell("to_grasp", math.dist(place(grasp), place(tool)))
-        self._tell("at_grasp", is_near(grasp, tool, *self._near))
+        self._write_target("grasp", grasp, tool)
+        self._write("to_grasp", math.dist(place(grasp), place(tool)))
+        self._write("at_grasp", is_near(grasp, tool, *self._near))
 
     def _wait(self, why: str) -> NodeStatus:
         now = self._scene.now
@@ -441,24 +441,24 @@ class ChoosePlacement(_Aiming):
         if not tower.held or in_hand is None:
             placer.release()
             self._seen, self._chosen = (None, None), None
-            self._tell("destination", "")
-            self._tell("at_placement", False)
+            self._write("destination", "")
+            self._write("at_placement", False)
             return NodeStatus.SUCCESS
         if self._seen[0] is not tower or self._seen[1] is not in_hand:
             self._seen = tower, in_hand
             beliefs = self.get_input("beliefs")
             self._chosen = placer.choose(tower, beliefs, in_hand, self._scene.rng)
             if self._chosen is not None:
-                self._tell("destination", self._chosen.destination)
+                self._write("destination", self._chosen.destination)
         if self._chosen is None:
             self.set_failure_reason(
                 f"no room on the table for {tower.held}: clear it, or widen the area"
             )
             return NodeStatus.FAILURE
         pose, tool = self._chosen.pose, self.get_input("tool")
-        self._tell_target("placement", pose, tool)
+        self._write_target("placement", pose, tool)
         self.set_output("aim", pose)
-        self._tell("at_placement", is_near(pose, tool, *self._near))
+        self._write("at_placement", is_near(pose, tool, *self._near))
         return NodeStatus.SUCCESS
 
     def _make_placer(self) -> Placer:
@@ -493,7 +493,7 @@ class SuppressCollisions(_Monitor):
             shifted = ApproachParams(way_in, self._fixed("std_dev")).shifted(tool, aim)
             target = command_ahead(tool[:3, 3], shifted[:3, 3])
             names = touchable(poses, held, target, float(tool[2, 3]))
-        self._tell("may_touch", list(names))
+        self._write("may_touch", list(names))
         return NodeStatus.SUCCESS
 
     @staticmethod
@@ -509,7 +509,7 @@ class DiagnoseNetwork(_Monitor):
     def __init__(self, name: str, config: NodeConfig, scene: Scene) -> None:
         """Make the node, as the factory does; ``scene`` is where it looks."""
         super().__init__(name, config, scene)
-        self._told = -math.inf
+        self._published_at = -math.inf
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:
@@ -527,9 +527,9 @@ class DiagnoseNetwork(_Monitor):
     def tick(self) -> NodeStatus:
         """Say it, where it is time to."""
         now = self._scene.now
-        if 0.0 <= now - self._told < self._fixed("period"):
+        if 0.0 <= now - self._published_at < self._fixed("period"):
             return NodeStatus.SUCCESS
-        self._told = now
+        self._published_at = now
         tower: TowerObservation = self.get_input("tower")
         parts = [tower.summary()]
         if self.get_input("refusal"):

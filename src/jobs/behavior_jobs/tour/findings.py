@@ -80,7 +80,7 @@ def _goals(evidence: Evidence, goals: Sequence[Goal]) -> Finding:
 
 def _pause(evidence: Evidence, _: Sequence[Goal]) -> Finding:
     what = "one pause: the robot stands, then goes on"
-    states = [(told.time, told.state) for told in evidence.states]
+    states = [(change.time, change.state) for change in evidence.states]
     begin = next((time for time, state in states if state == "paused"), None)
     if begin is None:
         return Finding(what, False, "the mission was never paused")

@@ -113,8 +113,8 @@ class TourRecorder:
     @property
     def ended(self) -> float | None:
         """When the mission was told to have ended [s]; None: not yet."""
-        told = self.evidence.states[-1:]
-        return told[0].time if told and told[0].state in _ENDS else None
+        changes = self.evidence.states[-1:]
+        return changes[0].time if changes and changes[0].state in _ENDS else None
 
     def settle(self) -> None:
         """Wait until what came up to a little after the mission's end has been heard, all of it.
@@ -203,10 +203,10 @@ class TourRecorder:
     def _on_feedback(self, message: MissionFeedback) -> None:
         if message.action_id != self.action_id:
             return
-        told, state = self.evidence.states, State(message.state).name.lower()
+        changes, state = self.evidence.states, State(message.state).name.lower()
         time = seconds(message.header.stamp)
-        if not told or told[-1].state != state:
-            told.append(StateChange(time, state))
+        if not changes or changes[-1].state != state:
+            changes.append(StateChange(time, state))
         note(self.evidence.recording.paused, time, state == "paused")
 
     def _on_metrics(self, message: Metrics) -> None:

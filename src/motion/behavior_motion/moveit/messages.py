@@ -131,10 +131,10 @@ def scene_message(
         if before.attached.get(name) is not held:
             held_changes.append(attached_object(name, held))
     there = {**before.objects, **before.attached}
-    for name, thing in there.items():
-        gone = now.objects.get(name) is not thing and before.attached.get(name) is not thing
-        let_go = name in before.attached and now.attached.get(name) is not thing
-        if (gone or let_go) and name not in now.attached:
+    for name, obj in there.items():
+        gone = now.objects.get(name) is not obj and before.attached.get(name) is not obj
+        released = name in before.attached and now.attached.get(name) is not obj
+        if (gone or released) and name not in now.attached:
             world_changes.append(removed_object(name, frame))
     for name, placed in now.objects.items():
         if before.objects.get(name) is not placed:
@@ -142,8 +142,8 @@ def scene_message(
     return message
 
 
-def _world_object(name: str, thing: WorldObject, frame: str) -> CollisionObject:
-    return collision_object(name, thing.shape, thing.world_T_object, frame)
+def _world_object(name: str, obj: WorldObject, frame: str) -> CollisionObject:
+    return collision_object(name, obj.shape, obj.world_T_object, frame)
 
 
 def allowed_matrix(base: AllowedCollisionMatrix, pairs: Allowed) -> AllowedCollisionMatrix:

@@ -78,10 +78,10 @@ class SceneMirror:
         things = [*snapshot.objects, *snapshot.attached]
         links = self._robot.collision_links
         pairs = {
-            (thing, other): snapshot.allowed(thing, other)
-            for thing in things
+            (obj, other): snapshot.allowed(obj, other)
+            for obj in things
             for other in (*links, *things)
-            if thing != other
+            if obj != other
         }
         for name, held in snapshot.attached.items():
             for link in (held.link, *held.touch_links):

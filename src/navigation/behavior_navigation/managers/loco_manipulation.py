@@ -125,6 +125,6 @@ class RemoteBehavior:
         self._goal.cancel()
 
     def _take_feedback(self, message: ExecuteMission.Feedback) -> None:
-        told = message.feedback
-        self.progress = BehaviorProgress(told.progress, told.detail or told.phase)
+        feedback = message.feedback
+        self.progress = BehaviorProgress(feedback.progress, feedback.detail or feedback.phase)
         self._wake()

@@ -120,7 +120,7 @@ class PlannerManager(NavigationManager):
         super().__init__(node, PARAMETERS)
         self.malformed = 0
         """Messages with values that do not exist."""
-        self._told: list[object] = [None, None]
+        self._reported: list[object] = [None, None]
         """What planner and trajectory told in their last cycles."""
         self._health = self.input(
             "path_planner_health",
@@ -220,10 +220,10 @@ class PlannerManager(NavigationManager):
         self.core.memory.take_trajectory(Solver(message.status))
         self._note(1, message.status)
 
-    def _note(self, which: int, told: object) -> None:
+    def _note(self, which: int, value: object) -> None:
         """Have a running tree see at once what is another than in the cycle before."""
-        if self._told[which] != told:
-            self._told[which] = told
+        if self._reported[which] != value:
+            self._reported[which] = value
             self.wake_tree()
 
     def _publish(self) -> None:

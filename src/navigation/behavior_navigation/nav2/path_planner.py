@@ -110,12 +110,14 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         self._statuses.publish(message)
         if self._mode == IDLE or self._maneuver is None:
             self._failing_since = math.inf
-            self._tell()
+            self._publish_health()
             return
         if self._planning is not None and self._planning.outcome is None:
             return  # the cycle before has not ended
         if not self._planner.ready():
-            self._tell(PathPlannerHealth.NO_MAP, "nobody plans: is Nav2's planner server active?")
+            self._publish_health(
+                PathPlannerHealth.NO_MAP, "nobody plans: is Nav2's planner server active?"
+            )
             return
         goal = self._compute_type.Goal()
         goal.goal, goal.use_start = next_corner(self._maneuver), False
@@ -132,7 +134,7 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         result = outcome.result
         if outcome.succeeded and result.path.poses:
             self._failing_since = math.inf
-            self._tell(compute_time=took)
+            self._publish_health(compute_time=took)
             if mode == self._mode:
                 self._follow(result.path)
             return
@@ -142,7 +144,7 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
         reason = PLANNER_REASONS.get(name, PathPlannerHealth.NO_PATH)
         if outcome.end is End.LOST:
             reason = PathPlannerHealth.NO_MAP
-        self._tell(reason, f"Nav2's planner: {text}", compute_time=took)
+        self._publish_health(reason, f"Nav2's planner: {text}", compute_time=took)
 
     def _follow(self, path: Any) -> None:
         """Hand a path to the controller, which preempts the one before."""
@@ -198,7 +200,7 @@ class Nav2PathPlanner(Node):  # type: ignore[misc] # rclpy has no type informati
             self._planning = None
             self._stop()
 
-    def _tell(
+    def _publish_health(
         self,
         reason: int = PathPlannerHealth.NONE,
         text: str = "",

@@ -177,13 +177,13 @@ class EntityPool:
             if entity.name in self.entities:
                 raise ValueError(f"entity '{entity.name}' is listed twice")
             self.entities[entity.name] = entity
-        self._tell()
+        self._update_state()
 
     def update(self) -> None:
         """Take in what the modules answered."""
         for entity in self.entities.values():
             entity.update()
-        self._tell()
+        self._update_state()
 
     def register_nodes(self, factory: BehaviorTreeFactory) -> None:
         """Register three nodes for each module."""
@@ -213,7 +213,7 @@ class EntityPool:
             lambda name, config: SwitchEntity(name, config, entity, target, lambda: state.now),
         )
 
-    def _tell(self) -> None:
+    def _update_state(self) -> None:
         self.state.entities = {name: entity.enabled for name, entity in self.entities.items()}
 
 

@@ -98,7 +98,7 @@ class SafetyRule:
         self.level_known = True
         self.autonomy.select(level)
 
-    def tell_mode(self, mode: PlannerMode, reason: str, now: float) -> None:
+    def set_mode(self, mode: PlannerMode, reason: str, now: float) -> None:
         """The executor tells the planner's mode."""
         self.mode, self.mode_reason, self.mode_at = mode, reason, now
 

@@ -172,7 +172,7 @@ def _cancelled_before_acceptance(subject: ClientsUnderTest) -> None:
 
 def _result_before_acceptance(subject: ClientsUnderTest) -> None:
     with _bench(subject) as bench:
-        bench.server.tell_feedback(bench.goal)
+        bench.server.publish_feedback(bench.goal)
         bench.server.end(bench.goal)
         bench.server.accept(bench.goal)
         bench.ends("succeeded")
@@ -194,7 +194,7 @@ def _aborted(subject: ClientsUnderTest) -> None:
 def _cancel_refused(subject: ClientsUnderTest) -> None:
     with _bench(subject, refusals=2) as bench:
         bench.server.accept(bench.goal)
-        bench.server.tell_status(bench.goal, GoalStatus.STATUS_EXECUTING)
+        bench.server.publish_status(bench.goal, GoalStatus.STATUS_EXECUTING)
         bench.stage.wait(lambda: bench.goal.results, "the result was not asked for")
         bench.client.cancel()
         bench.is_cancelled(bench.goal, times=3)
@@ -205,8 +205,8 @@ def _feedback_after_the_end(subject: ClientsUnderTest) -> None:
         bench.server.accept(bench.goal)
         bench.server.end(bench.goal)
         bench.ends("succeeded")
-        bench.server.tell_feedback(bench.goal)
-        bench.server.tell_status(bench.goal, GoalStatus.STATUS_EXECUTING)
+        bench.server.publish_feedback(bench.goal)
+        bench.server.publish_status(bench.goal, GoalStatus.STATUS_EXECUTING)
         other, goal = bench.new_goal()
         bench.server.accept(goal)
         bench.server.end(goal, GoalStatus.STATUS_ABORTED)
@@ -218,7 +218,7 @@ def _feedback_after_the_end(subject: ClientsUnderTest) -> None:
 def _restart(subject: ClientsUnderTest) -> None:
     with _bench(subject) as bench:
         bench.server.accept(bench.goal)
-        bench.server.tell_status(bench.goal, GoalStatus.STATUS_EXECUTING)
+        bench.server.publish_status(bench.goal, GoalStatus.STATUS_EXECUTING)
         bench.stage.wait(lambda: bench.goal.results, "the result was not asked for")
         subject.restart_server()
         bench.ends("failed")
@@ -230,15 +230,15 @@ def _result_lost(subject: ClientsUnderTest) -> None:
         bench.server.loses_results = True
         bench.server.accept(bench.goal)
         bench.stage.wait(lambda: bench.goal.results, "the result was not asked for")
-        bench.server.tell_status(bench.goal, GoalStatus.STATUS_SUCCEEDED)
+        bench.server.publish_status(bench.goal, GoalStatus.STATUS_SUCCEEDED)
         bench.server.loses_results = False  # whoever asks again is answered
         bench.ends("succeeded", "failed")
 
 
 def _acceptance_lost(subject: ClientsUnderTest) -> None:
     with _bench(subject) as bench:
-        bench.server.tell_status(bench.goal, GoalStatus.STATUS_EXECUTING)
-        bench.server.tell_feedback(bench.goal)
+        bench.server.publish_status(bench.goal, GoalStatus.STATUS_EXECUTING)
+        bench.server.publish_feedback(bench.goal)
         if bench.stage.comes(bench.client.ended, 2.0 * subject.patience):
             bench.is_cancelled(bench.goal)
             return

@@ -83,7 +83,7 @@ class HostileServer:
         response = self._type.Impl.SendGoalService.Response(accepted=accepted)
         self._stage.do(lambda: goal.answer.set_result(response))
 
-    def tell_status(self, goal: HostileGoal, status: int) -> None:
+    def publish_status(self, goal: HostileGoal, status: int) -> None:
         """Publish the list of goals, one of them with this status."""
         goal.status = status
         statuses = GoalStatusArray(
@@ -94,14 +94,14 @@ class HostileServer:
         )
         self._stage.do(lambda: self._status.publish(statuses))
 
-    def tell_feedback(self, goal: HostileGoal) -> None:
+    def publish_feedback(self, goal: HostileGoal) -> None:
         """Publish a feedback message of a goal."""
         message = self._type.Impl.FeedbackMessage(goal_id=goal.identifier)
         self._stage.do(lambda: self._feedback.publish(message))
 
     def end(self, goal: HostileGoal, status: int = GoalStatus.STATUS_SUCCEEDED) -> None:
         """End a goal, and answer whoever asks for its result, now or later."""
-        self.tell_status(goal, status)
+        self.publish_status(goal, status)
 
         def answer() -> None:
             for future in goal.results:

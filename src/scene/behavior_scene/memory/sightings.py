@@ -39,36 +39,36 @@ class SightingFilter:
     def choose(self, snapshot: Snapshot) -> list[Sighted]:
         """What is worth remembering of a snapshot."""
         found = []
-        for thing in snapshot.objects.values():
-            if thing.kind != "detected" or thing.last_seen <= 0.0:
+        for obj in snapshot.objects.values():
+            if obj.kind != "detected" or obj.last_seen <= 0.0:
                 continue
-            before = self._noted.get(thing.name)
-            if before is None or self._worthwhile(before, thing):
-                self._noted.pop(thing.name, None)
-                self._noted[thing.name] = thing
-                found.append(self._sighted(thing))
+            before = self._noted.get(obj.name)
+            if before is None or self._worthwhile(before, obj):
+                self._noted.pop(obj.name, None)
+                self._noted[obj.name] = obj
+                found.append(self._sighted(obj))
         while len(self._noted) > FORGOTTEN_NAMES:
             del self._noted[next(iter(self._noted))]
         return found
 
-    def _worthwhile(self, before: SceneObject, thing: SceneObject) -> bool:
-        if thing.last_seen == before.last_seen:
+    def _worthwhile(self, before: SceneObject, obj: SceneObject) -> bool:
+        if obj.last_seen == before.last_seen:
             return False
-        if thing.state in _GONE or not 0.0 <= thing.last_seen - before.last_seen < self.period:
+        if obj.state in _GONE or not 0.0 <= obj.last_seen - before.last_seen < self.period:
             return True
-        return _differ(before.world_T_object, thing.world_T_object, self.distance, self.angle)
+        return _differ(before.world_T_object, obj.world_T_object, self.distance, self.angle)
 
-    def _sighted(self, thing: SceneObject) -> Sighted:
-        x, y, z = thing.world_T_object[:3, 3].tolist()
-        qx, qy, qz, qw = Rotation.from_matrix(thing.world_T_object[:3, :3]).as_quat().tolist()
+    def _sighted(self, obj: SceneObject) -> Sighted:
+        x, y, z = obj.world_T_object[:3, 3].tolist()
+        qx, qy, qz, qw = Rotation.from_matrix(obj.world_T_object[:3, :3]).as_quat().tolist()
         return Sighted(
-            name=thing.name,
-            class_id=thing.class_id,
+            name=obj.name,
+            class_id=obj.class_id,
             frame=self.frame,
-            stamp=thing.last_seen,
+            stamp=obj.last_seen,
             position=(x, y, z),
             quaternion=(qx, qy, qz, qw),
-            confidence=thing.confidence,
+            confidence=obj.confidence,
         )
 
 

@@ -126,27 +126,27 @@ def tracks_message(tracker: Tracker, now: float, frame: str) -> SceneTrackArray:
     )
 
 
-def object_message(thing: SceneObject) -> SceneObjectMsg:
+def object_message(obj: SceneObject) -> SceneObjectMsg:
     """One object as a message."""
     message = SceneObjectMsg()
-    fill_object(message, thing)
+    fill_object(message, obj)
     return message
 
 
-def fill_object(message: SceneObjectMsg, thing: SceneObject) -> None:
+def fill_object(message: SceneObjectMsg, obj: SceneObject) -> None:
     """Make a message that of an object, whatever it was before."""
-    message.name, message.class_id, message.state = thing.name, thing.class_id, int(thing.state)
-    fill_pose(message.pose, thing.world_T_object)
-    message.pose_covariance = list(thing.covariance)
-    is_body = thing.shape.kind != "none"  # a mere frame has no type, no dimensions
-    message.shape.type = _PRIMITIVES[thing.shape.kind] if is_body else 0
-    message.shape.dimensions = list(thing.shape.size) if is_body else []
+    message.name, message.class_id, message.state = obj.name, obj.class_id, int(obj.state)
+    fill_pose(message.pose, obj.world_T_object)
+    message.pose_covariance = list(obj.covariance)
+    is_body = obj.shape.kind != "none"  # a mere frame has no type, no dimensions
+    message.shape.type = _PRIMITIVES[obj.shape.kind] if is_body else 0
+    message.shape.dimensions = list(obj.shape.size) if is_body else []
     color, velocity = message.color, message.velocity.linear
-    color.r, color.g, color.b, color.a = thing.color
-    velocity.x, velocity.y, velocity.z = thing.velocity
-    message.confidence, message.last_seen = thing.confidence, to_time(thing.last_seen)
-    message.attached_link, message.kind = thing.attached_link, thing.kind
-    message.sources, message.text = list(thing.sources), thing.text
+    color.r, color.g, color.b, color.a = obj.color
+    velocity.x, velocity.y, velocity.z = obj.velocity
+    message.confidence, message.last_seen = obj.confidence, to_time(obj.last_seen)
+    message.attached_link, message.kind = obj.attached_link, obj.kind
+    message.sources, message.text = list(obj.sources), obj.text
 
 
 def sighting_message(sighted: Sighted) -> Sighting:

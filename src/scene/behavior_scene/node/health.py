@@ -18,7 +18,7 @@ class Health:
     def _report(self) -> None:
         scene = self._host.scene
         refused = {defect.value: count for defect, count in scene.defects.most_common()}
-        states = {thing.name: thing.state.name for thing in self._host.snapshot().objects.values()}
+        states = {obj.name: obj.state.name for obj in self._host.snapshot().objects.values()}
         level = WARN if refused else OK
         message = (
             f"{sum(refused.values())} detections could not be used: {', '.join(refused)}"

@@ -126,7 +126,7 @@ class SceneHost:
             ),
             cloud=self._newest_points,
             color_of=self._measured_color,
-            tell=self._log,
+            log=self._log,
             first_revision=int(time.time()) * REVISIONS_PER_SECOND,
         )
         node.create_timer(self._idle_period, self._on_idle)

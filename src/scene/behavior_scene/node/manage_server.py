@@ -97,7 +97,7 @@ class _Open(OpenGoal):
 
     operation: Operation
     total: int
-    told: float = -math.inf
+    feedback_at: float = -math.inf
 
 
 class ManageServer:
@@ -226,8 +226,8 @@ class ManageServer:
             if isinstance(operation, SetUp) and operation.underivable:
                 code = Result.NOT_DERIVABLE
             entry.end(code, f"not within {entry.timeout:g} s: {_listed(pending)}")
-        elif now - entry.told >= FEEDBACK - 0.5 * LOOK:
-            entry.told = now
+        elif now - entry.feedback_at >= FEEDBACK - 0.5 * LOOK:
+            entry.feedback_at = now
             entry.handle.publish_feedback(
                 ManageScene.Feedback(
                     pending=[f"{name}: {why}" for name, why in pending.items()],
@@ -279,7 +279,7 @@ class ManageServer:
         return _Done(list(goal.names))
 
     def _detach(self, goal: Any) -> Operation:
-        held = [n for n, thing in self._host.snapshot().objects.items() if thing.attached_link]
+        held = [n for n, obj in self._host.snapshot().objects.items() if obj.attached_link]
         names = list(goal.names) or held
         for name in names:
             self._host.scene.detach(name)

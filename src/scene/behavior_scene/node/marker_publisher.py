@@ -43,8 +43,8 @@ class MarkerPublisher:
         self._markers.publish(self._ledger.array(self._drawn(snapshot), header))
 
     def _drawn(self, snapshot: Snapshot) -> Iterator[Drawn]:
-        for thing in snapshot.objects.values():
-            yield from object_markers(thing)
+        for obj in snapshot.objects.values():
+            yield from object_markers(obj)
         for track in self._host.scene.tracker.tracks.values():
             yield from track_markers(track)
         for shown in self._host.shown_shapes.at(snapshot.stamp):

@@ -102,24 +102,24 @@ class MarkerLedger:
         return marker
 
 
-def object_markers(thing: SceneObject) -> list[Drawn]:
+def object_markers(obj: SceneObject) -> list[Drawn]:
     """An object in the colour of its state, with its name and state above it."""
-    state = thing.state.name.lower()
-    tracked = thing.state is ObjectState.TRACKED
-    size = _ARROW if thing.shape.kind == "none" else _doubled(thing.shape.half_extents)
+    state = obj.state.name.lower()
+    tracked = obj.state is ObjectState.TRACKED
+    size = _ARROW if obj.shape.kind == "none" else _doubled(obj.shape.half_extents)
     body = _marker(
-        _KINDS.get(thing.shape.kind, Marker.CUBE),
-        matrix_to_pose(thing.world_T_object),
+        _KINDS.get(obj.shape.kind, Marker.CUBE),
+        matrix_to_pose(obj.world_T_object),
         size,
-        STATE_COLORS.get(thing.state, thing.color),
+        STATE_COLORS.get(obj.state, obj.color),
     )
     label = _label(
-        thing.name if tracked else f"{thing.name} ({state})",
-        thing.world_T_object,
-        max(thing.shape.half_extents),
-        _opaque(STATE_COLORS.get(thing.state, WHITE)),
+        obj.name if tracked else f"{obj.name} ({state})",
+        obj.world_T_object,
+        max(obj.shape.half_extents),
+        _opaque(STATE_COLORS.get(obj.state, WHITE)),
     )
-    return [Drawn("objects", thing.name, body), Drawn("object labels", thing.name, label)]
+    return [Drawn("objects", obj.name, body), Drawn("object labels", obj.name, label)]
 
 
 def track_markers(track: Track) -> list[Drawn]:

@@ -35,12 +35,12 @@ class ObjectPublisher:
             name: former.get(name) or (SceneObject(), TransformStamped()) for name in things
         }
         frames = []
-        for thing, (message, frame) in zip(things.values(), self._messages.values(), strict=True):
-            fill_object(message, thing)
-            if thing.state is not ObjectState.LOST:
+        for obj, (message, frame) in zip(things.values(), self._messages.values(), strict=True):
+            fill_object(message, obj)
+            if obj.state is not ObjectState.LOST:
                 frame.header.stamp, frame.header.frame_id = stamp, self._frame
-                frame.child_frame_id = thing.name
-                fill_transform(frame.transform, thing.world_T_object)
+                frame.child_frame_id = obj.name
+                fill_transform(frame.transform, obj.world_T_object)
                 frames.append(frame)
         array = SceneObjectArray(
             revision=snapshot.revision, objects=[message for message, _ in self._messages.values()]

@@ -60,7 +60,7 @@ class _Check(OpenGoal):
     """Why there is no answer, if there is none."""
     unknown: bool = False
     """Whether there is none because an object or frame is not known."""
-    tell_at: float = float("-inf")
+    feedback_at: float = float("-inf")
     """When the value is to be told next [s]."""
     looked_at: float = float("-inf")
     """Stamp of the cloud whose points were counted last."""
@@ -145,7 +145,7 @@ class QuestionServer:
         self._ask_for_points([c for c in open_checks if c.query.needs_points], context)
         for check in open_checks:
             if not check.done.done():
-                self._tell(check, context.snapshot.stamp)
+                self._report(check, context.snapshot.stamp)
 
     def _ask(self, check: _Check, context: Context) -> None:
         try:
@@ -193,16 +193,16 @@ class QuestionServer:
         elif check.once:
             check.end(CheckScene.Result.ANSWER_IS_NO, found.text)
 
-    def _tell(self, check: _Check, now: float) -> None:
+    def _report(self, check: _Check, now: float) -> None:
         """End a check whose time is over; show the others' values."""
         if now - check.begun >= check.timeout or now < check.begun:
             late, unknown = CheckScene.Result.TIMED_OUT, CheckScene.Result.UNKNOWN_OBJECT
             code = unknown if check.unknown else late
             why = check.problem or check.answer.text
             check.end(code, f"not within {check.timeout:g} s: {why}")
-        elif now >= check.tell_at - 0.5 * LOOK:
+        elif now >= check.feedback_at - 0.5 * LOOK:
             # Looks come when they come: what one message came early, the next one comes later.
-            check.tell_at = max(check.tell_at, now) + FEEDBACK
+            check.feedback_at = max(check.feedback_at, now) + FEEDBACK
             if check.problem:
                 check.answer.text = check.problem
             check.handle.publish_feedback(CheckScene.Feedback(answer=check.answer))

@@ -74,7 +74,7 @@ class Holding:
             reason = attachment.check(self._link_pose, known.gate, known.instances)
         return self._give_up(record, reason)
 
-    def let_go(self, record: ObjectRecord, text: str) -> None:
+    def release(self, record: ObjectRecord, text: str) -> None:
         """Leave an object where it is; `text` is what is to be said of it."""
         pose = frozen(record.pose(self._link_pose))
         record.attachment, record.world_T_object, record.text = None, pose, text
@@ -87,7 +87,7 @@ class Holding:
             return ""
         track = record.track
         if track is None:
-            self.let_go(record, f"not held: {reason}")
+            self.release(record, f"not held: {reason}")
         else:
             record.attachment = None
             track.restart(track.jump or track.newest)

@@ -127,11 +127,11 @@ class Freeze:
         """Try again."""
         objects = self._scene.snapshot(now).objects
         for name in list(self._pending):
-            thing = objects.get(name)
-            if thing is None:
+            obj = objects.get(name)
+            if obj is None:
                 self._pending[name] = "not in the scene"
-            elif thing.state is ObjectState.LOST:
-                self._pending[name] = thing.text or "lost"
+            elif obj.state is ObjectState.LOST:
+                self._pending[name] = obj.text or "lost"
             else:
                 self._scene.freeze([name], True, now)
                 del self._pending[name]

@@ -86,7 +86,7 @@ class Scene:
         *,
         cloud: PointsProvider = lambda: None,
         color_of: Callable[[Track], Hsv | None] = lambda track: None,
-        tell: Callable[[str], None] = lambda text: None,
+        log: Callable[[str], None] = lambda text: None,
         first_revision: int = 0,
     ) -> None:
         """Make an empty scene.
@@ -97,7 +97,7 @@ class Scene:
             parameters: of the rules.
             cloud: where the points for objects that are found in points come from.
             color_of: mean colour of the points of a track; None: not known.
-            tell: is told, for a log, what the scene did that nobody asked for.
+            log: is given, in words, what the scene did that nobody asked for.
             first_revision: larger than all of a scene that ran before, so that whoever saw that
                 one is not taken for having seen this one.
         """
@@ -115,7 +115,7 @@ class Scene:
         """Follows what the detectors see; `configure` changes its parameters."""
         self.library = library
         self._link_pose = link_pose
-        self._tell = tell
+        self._log = log
         self._records: dict[str, ObjectRecord] = {}
         self._order: list[str] = []
         """Names of all records, each after those that it is computed from."""
@@ -316,7 +316,7 @@ class Scene:
         """
         record = self._record(name)
         if record.attachment is not None:
-            self._holding.let_go(record, "")
+            self._holding.release(record, "")
             self._revision += 1
 
     def freeze(self, names: Iterable[str], frozen_: bool, now: float | None = None) -> None:
@@ -451,10 +451,10 @@ class Scene:
         except KeyError:
             raise UnknownObjectError(name) from None
 
-    def _note(self, let_go: str) -> None:
+    def _note(self, released: str) -> None:
         """Tell that something is not held any more."""
-        if let_go:
-            self._tell(let_go)
+        if released:
+            self._log(released)
             self._revision += 1
 
     def _remember(self, now: float) -> None:

@@ -273,10 +273,10 @@ def _seen(context: Context, query: Query) -> Answer:
 
 
 def _held(context: Context, query: Query) -> Answer:
-    thing = context.object(query.name)
-    attached = thing.state is ObjectState.ATTACHED
-    yes = attached and query.reference in ("", thing.attached_link)
-    how = f"held by {thing.attached_link}" if attached else f"not held, but {thing.state.name}"
+    obj = context.object(query.name)
+    attached = obj.state is ObjectState.ATTACHED
+    yes = attached and query.reference in ("", obj.attached_link)
+    how = f"held by {obj.attached_link}" if attached else f"not held, but {obj.state.name}"
     return Answer(yes, float(yes), f"{query.name} is {how}")
 
 
@@ -348,9 +348,9 @@ def _kind(query: Query) -> str:
 def _doubts(context: Context, *names: str) -> str:
     """What makes an answer less sure: objects that are remembered rather than seen."""
     doubtful = [
-        f"{name} is {thing.state.name.lower()}"
+        f"{name} is {obj.state.name.lower()}"
         for name in names
-        if (thing := context.snapshot.objects.get(name)) is not None
-        and thing.state in (ObjectState.STALE, ObjectState.LOST)
+        if (obj := context.snapshot.objects.get(name)) is not None
+        and obj.state in (ObjectState.STALE, ObjectState.LOST)
     ]
     return f" ({', '.join(doubtful)})" if doubtful else ""

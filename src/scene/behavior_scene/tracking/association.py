@@ -169,10 +169,10 @@ def associate(there: Expectations, seen: Measurements, sure: Mask) -> Matches:
     log_density, squared = log_densities(
         there.motion,
         seen.positions,
-        np.where(seen.told[:, None, None], seen.noise, 0.0),
+        np.where(seen.given[:, None, None], seen.noise, 0.0),
         rows=pairs.rows,
         columns=pairs.columns,
-        more=np.where(seen.told[pairs.columns], 0.0, there.noise.variance[pairs.rows]),
+        more=np.where(seen.given[pairs.columns], 0.0, there.noise.variance[pairs.rows]),
     )
     gate = there.gates[pairs.rows]
     log_jump = _log_jump(pairs.distances, gate)

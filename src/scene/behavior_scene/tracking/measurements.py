@@ -29,7 +29,7 @@ class Measurements:
     """D x 4 x 4."""
     noise: Array
     """D x 3 x 3, covariance of the positions, positive definite [m^2]."""
-    told: NDArray[np.bool_]
+    given: NDArray[np.bool_]
     """D, whether the detector told the noise of the position."""
     turn_noise: Array
     """D, variance of the orientations about each axis [rad^2]."""
@@ -56,21 +56,21 @@ def measurements(detections: Sequence[Detection], classes: Sequence[ObjectClass]
         [d.covariance is not UNKNOWN_COVARIANCE and any(d.covariance) for d in detections],
         dtype=bool,
     )
-    told = np.zeros(count, dtype=bool)
+    given = np.zeros(count, dtype=bool)
     if known.any():
         rows = np.flatnonzero(known)
         some = [detections[row].covariance for row in rows.tolist()]
         matrices = np.array(some).reshape(-1, 6, 6)
         trace = np.trace(matrices[:, :3, :3], axis1=1, axis2=2)
-        told[rows] = trace > 0.0
-        noise[told] = matrices[trace > 0.0, :3, :3]
+        given[rows] = trace > 0.0
+        noise[given] = matrices[trace > 0.0, :3, :3]
         trace = np.trace(matrices[:, 3:, 3:], axis1=1, axis2=2)
         turn_noise[rows[trace > 0.0]] = trace[trace > 0.0] / 3.0
     return Measurements(
         detections=detections,
         stamps=np.array([detection.stamp for detection in detections]),
         poses=np.array([d.world_T_object for d in detections]).reshape(count, 4, 4),
-        told=told,
+        given=given,
         noise=noise + SMALLEST_DEVIATION**2 * np.eye(3),
         turn_noise=turn_noise + SMALLEST_DEVIATION**2,
         sizes=np.array([detection.size for detection in detections]).reshape(count, 3),

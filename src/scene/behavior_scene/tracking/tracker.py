@@ -261,23 +261,23 @@ class Tracker:
         variances = np.trace(found.noise, axis1=1, axis2=2) / 3.0
         each = _reports(found, classes, variances)
         # Of what is new nobody knows yet how noisy it is, unless the detector tells.
-        doubtful = np.where(found.told, variances, UNKNOWN_NOISE**2 * variances)
+        doubtful = np.where(found.given, variances, UNKNOWN_NOISE**2 * variances)
         for column, track in zip(taken.tolist(), seen, strict=True):
             doubtful[column] = max(variances[column], track.measured_variance)
         noisy = _as_noisy(_reports(found, classes, doubtful))
-        told, fresh = set(taken.tolist()), []
+        given, fresh = set(taken.tolist()), []
         order = sorted(left.tolist(), key=lambda i: -found.detections[i].confidence)
         for i, near in zip(order, neighbours(noisy, order), strict=True):
             # Things of different classes may be stacked: those count as told, without doubt.
-            alike = [j for j in near if j in told and classes[j] is classes[i]]
-            others = [j for j in near if j in told and classes[j] is not classes[i]]
+            alike = [j for j in near if j in given and classes[j] is classes[i]]
+            others = [j for j in near if j in given and classes[j] is not classes[i]]
             if (
                 same_thing(each.of([i]), noisy.of(alike)).any()
                 or same_thing(each.of([i]), each.of(others)).any()
             ):
                 self.defects[Defect.DOUBLE] += 1
             else:
-                told.add(i)
+                given.add(i)
                 fresh.append(i)
         return np.array(sorted(fresh), dtype=np.intp)
 
@@ -336,9 +336,9 @@ class Tracker:
         tracks = [there.tracks[row] for row in rows.tolist()]
         traits, before = there.traits.of(rows), there.motion.of(rows)
         learned_before = there.noise.of(rows)
-        position, told = found.positions[columns], found.told[columns]
+        position, given = found.positions[columns], found.given[columns]
         measured_noise = learned_before.variance[:, None, None] * np.eye(3)
-        noise = np.where(told[:, None, None], found.noise[columns], measured_noise)
+        noise = np.where(given[:, None, None], found.noise[columns], measured_noise)
         late = np.maximum(there.times[rows] - found.stamps[columns], 0.0)
         if late.any():
             # Where the thing is now, had it gone on from where it was seen.
@@ -377,7 +377,7 @@ class Tracker:
             found.stamps[columns],
             found.positions[columns],
             np.array([track.constants.position_deviation for track in tracks]),
-            ~(found.told[columns] | matches.jumps),
+            ~(found.given[columns] | matches.jumps),
         ).packed()
         rows.flags.writeable = False
         for track, row in zip(tracks, rows, strict=True):

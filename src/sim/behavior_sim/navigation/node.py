@@ -59,7 +59,7 @@ from behavior_sim.navigation.servers import (
 )
 from behavior_sim.navigation.system import TIMESTEP, NavigationSystem
 from behavior_sim.navigation.tracker import TrajectoryCode
-from behavior_sim.navigation.world import UnknownThing
+from behavior_sim.navigation.world import UnknownName
 from behavior_sim.resources import find_navigation_world
 from behavior_sim.stepper import Stepper
 from behavior_tree.shown_text import reason_text
@@ -275,7 +275,7 @@ class NavigationSimulationNode(Node):  # type: ignore[misc] # rclpy has no type 
         try:
             with self._lock:
                 response.message = self._disturb(request)
-        except UnknownThing as error:
+        except UnknownName as error:
             response.code, response.message = UNKNOWN, str(error)
         except ValueError as error:
             response.code, response.message = INVALID, str(error)

@@ -101,8 +101,8 @@ class RoutePlanner:
         try:
             nodes = networkx.dijkstra_path(graph, _START, _GOAL)
         except networkx.NetworkXNoPath:
-            told = f" without {', '.join(sorted(avoided))}" if avoided else ""
-            return _none(f"no way over the waypoints leads to the goal{told}")
+            suffix = f" without {', '.join(sorted(avoided))}" if avoided else ""
+            return _none(f"no way over the waypoints leads to the goal{suffix}")
         route = self._route(graph, places, nodes)
         self._remember(graph, places, nodes, avoided)
         return route

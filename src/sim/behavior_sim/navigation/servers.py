@@ -20,7 +20,7 @@ from behavior_sim.navigation import messages
 from behavior_sim.navigation.host import Host, WorldNode
 from behavior_sim.navigation.map_loader import Loaded
 from behavior_sim.navigation.system import MapChanged, OdometryEvent, TruthEvent
-from behavior_sim.navigation.world import Scan, UnknownThing
+from behavior_sim.navigation.world import Scan, UnknownName
 
 
 class BaseNode(WorldNode):
@@ -127,7 +127,7 @@ class MapLoaderNode(WorldNode):
         )
         host.system.on(MapChanged, self._publish)
         host.system.on(Loaded, self._hand_back)
-        host.system.on(TruthEvent, self._tell_progress)
+        host.system.on(TruthEvent, self._publish_progress)
 
     def _publish(self, event: MapChanged) -> None:
         self._maps.publish(messages.occupancy(self.host.now, self.host.system.loader.grid))
@@ -148,7 +148,7 @@ class MapLoaderNode(WorldNode):
         try:
             with self.host.lock:
                 replaced = self.host.system.loader.load(self.host.now, number, goal.tile_id)
-        except UnknownThing as error:
+        except UnknownName as error:
             del self._goals[number]
             result.code, result.message = LoadTile.Result.UNKNOWN_TILE, str(error)
             return result
@@ -177,7 +177,7 @@ class MapLoaderNode(WorldNode):
         if entry is not None and self.executor is not None:
             self.executor.create_task(entry[1].set_result, loaded)
 
-    def _tell_progress(self, _: TruthEvent) -> None:
+    def _publish_progress(self, _: TruthEvent) -> None:
         progress = self.host.system.loader.progress(self.host.now)
         if progress > 0.0:
             for handle, _done in list(self._goals.values()):

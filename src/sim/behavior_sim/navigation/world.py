@@ -25,7 +25,7 @@ _MOVING = 0.05
 """[m/s] above which the robot counts as moving."""
 
 
-class UnknownThing(ValueError):
+class UnknownName(ValueError):
     """Nothing has that name; the message lists what there is."""
 
 
@@ -213,7 +213,7 @@ class NavigationWorld:
         return np.where(meets, np.maximum(along - half, 0.05), REACH)
 
 
-def unknown(kind: str, name: str, known: object) -> UnknownThing:
+def unknown(kind: str, name: str, known: object) -> UnknownName:
     """The error for a name that nothing has."""
     listed = ", ".join(sorted(known)) or "none"  # type: ignore[call-overload]
-    return UnknownThing(f"there is no {kind} '{name}': choose among {listed}")
+    return UnknownName(f"there is no {kind} '{name}': choose among {listed}")

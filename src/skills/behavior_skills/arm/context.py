@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from behavior_motion import RobotModel
 from behavior_skills.arm.planning import PlanningWorld, Speeds
-from behavior_skills.interfaces import Arm, Array, Cup, Gripper, Hand, Runtime, SceneView
+from behavior_skills.interfaces import Arm, Array, Cup, GoalContext, Gripper, Hand, SceneView
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class SkillContext:
-    """One goal's runtime, and the robot and its surroundings as all skills share them."""
+    """One goal's context, and the robot and its surroundings as all skills share them."""
 
-    runtime: Runtime
+    goal_context: GoalContext
     arm: Arm
     gripper: Gripper
     scene: SceneView
@@ -63,9 +63,9 @@ class Skill:
     context: SkillContext
 
     @property
-    def runtime(self) -> Runtime:
+    def goal_context(self) -> GoalContext:
         """Time, feedback and cancellation."""
-        return self.context.runtime
+        return self.context.goal_context
 
     @property
     def arm(self) -> Arm:

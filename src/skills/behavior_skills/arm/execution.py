@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from behavior_motion import Trajectory
-from behavior_skills.interfaces import Arm, Command, Done, FailureCode, Runtime, SkillFailure
+from behavior_skills.interfaces import Arm, Command, Done, FailureCode, GoalContext, SkillFailure
 
 LATE_ALLOWANCE = 4.0
 """[s] by which a motion may take longer than its trajectory. Generous: a simulation that runs many
@@ -24,7 +24,7 @@ STOP_TIMEOUT = 3.0
 
 
 def follow(
-    runtime: Runtime,
+    goal_context: GoalContext,
     arm: Arm,
     trajectory: Trajectory,
     watch: Callable[[float], None] = lambda elapsed: None,
@@ -35,7 +35,7 @@ def follow(
     """Execute a trajectory to its end.
 
     Args:
-        runtime: of the goal.
+        goal_context: time, feedback and cancellation of the goal.
         arm: that moves.
         trajectory: to follow; it starts where the arm is.
         watch: called at every joint state with the time of the trajectory [s], which goes as fast
@@ -48,13 +48,13 @@ def follow(
         Cancelled: the client cancelled; the arm is stopped.
     """
     command = arm.execute(trajectory)
-    start = last = runtime.now()
+    start = last = goal_context.now()
     elapsed = 0.0
     try:
         meanwhile()
         while (done := command.done()) is None:
-            runtime.tick()
-            now = runtime.now()
+            goal_context.tick()
+            now = goal_context.now()
             elapsed, last = elapsed + arm.pace() * (now - last), now
             watch(elapsed)
             if elapsed > trajectory.duration + allowance:
@@ -64,7 +64,7 @@ def follow(
                     f"{now - start:.1f} s. See whether something blocks it.",
                 )
     except BaseException:
-        stop(runtime, command, arm)
+        stop(goal_context, command, arm)
         raise
     if not done.ok:
         raise gave_up("arm", done)
@@ -85,7 +85,7 @@ def gave_up(part: Literal["arm", "gripper"], done: Done) -> SkillFailure:
     )
 
 
-def stop(runtime: Runtime, command: Command, arm: Arm) -> None:
+def stop(goal_context: GoalContext, command: Command, arm: Arm) -> None:
     """Cancel a command and wait until the arm rests; raises nothing.
 
     A controller may call a goal cancelled when it begins to brake, so the joints are looked at.
@@ -95,46 +95,46 @@ def stop(runtime: Runtime, command: Command, arm: Arm) -> None:
         return command.done() is not None and float(np.abs(arm.state().qd).max()) < REST_SPEED
 
     # A controller that is gone cannot be waited for: the caller reports why.
-    with shielded(runtime), contextlib.suppress(SkillFailure):
+    with shielded(goal_context), contextlib.suppress(SkillFailure):
         command.cancel()
-        start = runtime.now()
-        while not rests() and runtime.now() - start < STOP_TIMEOUT:
-            runtime.tick()
+        start = goal_context.now()
+        while not rests() and goal_context.now() - start < STOP_TIMEOUT:
+            goal_context.tick()
 
 
 @contextlib.contextmanager
-def shielded(runtime: Runtime) -> Iterator[None]:
+def shielded(goal_context: GoalContext) -> Iterator[None]:
     """A block that no cancellation ends: the robot is being brought to rest, or told of."""
-    runtime.shield(True)
+    goal_context.shield(True)
     try:
         yield
     finally:
-        runtime.shield(False)
+        goal_context.shield(False)
 
 
 def wait_for(
-    runtime: Runtime,
+    goal_context: GoalContext,
     condition: Callable[[], bool],
     timeout: float,
     watch: Callable[[float], None] = lambda elapsed: None,
 ) -> bool:
     """Tick until the condition holds; False when it does not within `timeout` [s]."""
-    start = runtime.now()
+    start = goal_context.now()
     while not condition():
-        elapsed = runtime.now() - start
+        elapsed = goal_context.now() - start
         if elapsed > timeout:
             return False
         watch(elapsed)
-        runtime.tick()
+        goal_context.tick()
     return True
 
 
-def stillness(runtime: Runtime, arm: Arm, still_time: float) -> Callable[[], bool]:
+def stillness(goal_context: GoalContext, arm: Arm, still_time: float) -> Callable[[], bool]:
     """A condition for `wait_for`: the fingers have not moved for `still_time` [s]."""
     history: list[tuple[float, float]] = []
 
     def still() -> bool:
-        now = runtime.now()
+        now = goal_context.now()
         history.append((now, arm.state().width))
         while len(history) > 2 and now - history[1][0] >= still_time:
             history.pop(0)

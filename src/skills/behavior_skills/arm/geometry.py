@@ -49,10 +49,10 @@ def distance(first: Array, second: Array) -> float:
     return float(np.linalg.norm(first[:3, 3] - second[:3, 3]))
 
 
-def footprint_radius(thing: ObjectView) -> float:
+def footprint_radius(obj: ObjectView) -> float:
     """Radius of the circle inside the object's footprint [m]."""
-    half = thing.half_extents
-    up = int(np.argmax(np.abs(thing.base_T_object[2, :3])))
+    half = obj.half_extents
+    up = int(np.argmax(np.abs(obj.base_T_object[2, :3])))
     return float(min(half[i] for i in range(3) if i != up))
 
 

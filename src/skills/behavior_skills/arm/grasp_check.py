@@ -60,7 +60,7 @@ class GraspCheck(Skill):
             SkillFailure: INVALID_REQUEST, UNKNOWN_OBJECT, or NOT_GRASPED and why.
         """
         self._validate()
-        since = self.runtime.now()
+        since = self.goal_context.now()
         problem: str | None = None
 
         def in_hand() -> bool:
@@ -68,7 +68,7 @@ class GraspCheck(Skill):
             problem = self._problem(since)
             return problem is None
 
-        if not wait_for(self.runtime, in_hand, self.request.patience or PATIENCE):
+        if not wait_for(self.goal_context, in_hand, self.request.patience or PATIENCE):
             raise SkillFailure(
                 FailureCode.NOT_GRASPED, f"'{self.request.name}' is not grasped: {problem}."
             )
@@ -83,8 +83,8 @@ class GraspCheck(Skill):
                 f"{MOST_PATIENCE:g} s, height a number"
             )
         known = self.scene.objects()
-        thing = known.get(request.name)
-        if thing is None or thing.state is ObjectState.LOST:
+        obj = known.get(request.name)
+        if obj is None or obj.state is ObjectState.LOST:
             raise SkillFailure(
                 FailureCode.UNKNOWN_OBJECT,
                 f"'{request.name[:100]}' is not in the scene. Known are {sorted(known)}.",
@@ -94,10 +94,10 @@ class GraspCheck(Skill):
         """What speaks against it now, or None."""
         request, state = self.request, self.arm.state()
         self.gap = state.width
-        thing = self.scene.objects().get(request.name)
-        if thing is None or thing.state is ObjectState.LOST:
+        obj = self.scene.objects().get(request.name)
+        if obj is None or obj.state is ObjectState.LOST:
             return "it is not seen any more"
-        self.height = float(thing.base_T_object[2, 3])
+        self.height = float(obj.base_T_object[2, 3])
         if state.width < LEAST_GAP:
             return f"the fingers are shut (gap {1e3 * state.width:.1f} mm)"
         if request.width and abs(state.width - request.width) > WIDTH_TOLERANCE:
@@ -106,12 +106,10 @@ class GraspCheck(Skill):
                 "thick"
             )
         tool = self.robot.forward_kinematics(state.q)
-        away = float(np.linalg.norm(thing.base_T_object[:3, 3] - tool[:3, 3]))
-        if away > float(np.linalg.norm(thing.half_extents)) + IN_HAND:
+        away = float(np.linalg.norm(obj.base_T_object[:3, 3] - tool[:3, 3]))
+        if away > float(np.linalg.norm(obj.half_extents)) + IN_HAND:
             return f"its centre is {away:.3f} m from the tool"
-        if request.rise and (
-            thing.last_seen < since or self.height - request.height <= request.rise
-        ):
+        if request.rise and (obj.last_seen < since or self.height - request.height <= request.rise):
             risen = 1e3 * (self.height - request.height)
             return f"it has risen by {risen:.0f} mm, not by {1e3 * request.rise:.0f} mm"
         return None

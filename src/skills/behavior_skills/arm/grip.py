@@ -45,11 +45,11 @@ class Grip(Skill):
         Raises:
             SkillFailure: NOT_HELD.
         """
-        tell_scene(self.hand, self.scene)
+        report_release(self.hand, self.scene)
         objects = self.scene.objects()
         attached = [o for o in objects.values() if o.state is ObjectState.ATTACHED]
         if not attached and self.hand.held is not None:
-            self.hand.let_go(
+            self.hand.release(
                 f"'{self.hand.held.name}' was picked, but the scene has it in the gripper no more."
             )
         if not attached or (wanted and attached[0].name != wanted):
@@ -60,13 +60,13 @@ class Grip(Skill):
                 f"The gripper holds {holds}, not {repr(wanted) if wanted else 'an object'}.{why} "
                 "Pick the object first.",
             )
-        thing, state = attached[0], self.arm.state()
+        obj, state = attached[0], self.arm.state()
         held = self.hand.held
-        if held is None or held.name != thing.name:
+        if held is None or held.name != obj.name:
             # Picked before this process started: the scene knows where it sits.
             base_T_tool = self.robot.forward_kinematics(state.q)
-            pose = np.linalg.inv(base_T_tool) @ thing.base_T_object
-            held = self.hand.held = HeldObject(thing.name, pose, state.width)
+            pose = np.linalg.inv(base_T_tool) @ obj.base_T_object
+            held = self.hand.held = HeldObject(obj.name, pose, state.width)
         if state.width < max(held.width - WIDTH_TOLERANCE, LEAST_GAP):
             why = (
                 f"The fingers are shut ({1e3 * state.width:.1f} mm): '{held.name}' is not between "
@@ -74,7 +74,7 @@ class Grip(Skill):
             )
             self.drop(held, why)
             raise SkillFailure(FailureCode.NOT_HELD, f"{why} Pick it again.")
-        return held, thing
+        return held, obj
 
     def check(self, held: HeldObject) -> None:
         """Raises `SkillFailure` OBJECT_LOST when the object is in the hand no more."""
@@ -94,8 +94,8 @@ class Grip(Skill):
 
     def drop(self, held: HeldObject, why: str) -> None:
         """The object is lost: the scene follows its detections, shut fingers open."""
-        self.hand.let_go(why)
-        with shielded(self.runtime):
+        self.hand.release(why)
+        with shielded(self.goal_context):
             self.scene.detach(held.name)
         if self.arm.state().width < held.width - WIDTH_TOLERANCE:
             self.open_wide()
@@ -110,12 +110,12 @@ class Grip(Skill):
             SkillFailure: EXECUTION_FAILED, the fingers did not open.
         """
         # From here on the object is as good as released: no cancelling until the scene knows.
-        with shielded(self.runtime):
+        with shielded(self.goal_context):
             self.gripper.move(width, self.robot.gripper.grasp_force)
             free = held.width + 0.5 * (width - held.width)
             # Measured, not believed: a controller may call an opening ended that has just begun.
             if not wait_for(
-                self.runtime,
+                self.goal_context,
                 lambda: self.arm.state().width >= free,
                 RELEASE_TIMEOUT,
             ):
@@ -124,15 +124,15 @@ class Grip(Skill):
                     f"The fingers did not open (gap {1e3 * self.arm.state().width:.1f} mm). "
                     f"'{held.name}' is still held; see whether the gripper's controller runs.",
                 )
-            released_at = self.runtime.now()
+            released_at = self.goal_context.now()
             base_T_tool = self.robot.forward_kinematics(self.arm.state().q)
             x, y, z = (base_T_tool @ held.tool_T_object)[:3, 3]
-            self.hand.let_go(
+            self.hand.release(
                 f"'{held.name}' was let go at x {x:.3f}, y {y:.3f}, z {z:.3f} m in the base frame."
             )
-            self.hand.untold = held.name
+            self.hand.unreported = held.name
             with self.after_release():
-                tell_scene(self.hand, self.scene)
+                report_release(self.hand, self.scene)
         return released_at
 
     @contextlib.contextmanager
@@ -150,8 +150,8 @@ class Grip(Skill):
         self.gripper.move(self.robot.gripper.open_width, self.robot.gripper.grasp_force)
 
 
-def tell_scene(hand: Hand, scene: SceneView) -> None:
+def report_release(hand: Hand, scene: SceneView) -> None:
     """Tell the scene of an object that was let go, if it does not know; raises `SkillFailure`."""
-    if hand.untold:
-        scene.detach(hand.untold)
-        hand.untold = ""
+    if hand.unreported:
+        scene.detach(hand.unreported)
+        hand.unreported = ""

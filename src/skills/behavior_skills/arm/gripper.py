@@ -84,34 +84,34 @@ class GripperSkill(Skill):
         target = self._target()
         start = self.arm.state().width
         if abs(start - target) <= self.request.satisfied_within:
-            self._tell_scene(start)
+            self._report_release(start)
             return GripperOutcome(start, self.hand.held is not None)
         effort = self.request.max_effort or self.robot.gripper.grasp_force
         command = self.gripper.move(target, effort)
-        begun = self.runtime.now()
+        begun = self.goal_context.now()
         try:
             finished = wait_for(
-                self.runtime,
+                self.goal_context,
                 lambda: command.done() is not None,
                 self.request.timeout or TIMEOUT,
-                lambda elapsed: self.runtime.feedback("move", self._progress(start, target)),
+                lambda elapsed: self.goal_context.feedback("move", self._progress(start, target)),
             )
         except BaseException:
-            stop(self.runtime, command, self.arm)
-            self._tell_scene(start)
+            stop(self.goal_context, command, self.arm)
+            self._report_release(start)
             raise
         wait_for(
-            self.runtime,
-            stillness(self.runtime, self.arm, self.robot.gripper.still_time),
+            self.goal_context,
+            stillness(self.goal_context, self.arm, self.robot.gripper.still_time),
             SETTLE_TIMEOUT,
         )
-        self._tell_scene(start)
+        self._report_release(start)
         done = command.done()
         if not finished or done is None:
             raise SkillFailure(
                 FailureCode.TIMED_OUT,
-                f"The fingers did not come to rest within {self.runtime.now() - begun:.1f} s. See "
-                "whether the gripper's controller runs.",
+                f"The fingers did not come to rest within {self.goal_context.now() - begun:.1f} s. "
+                "See whether the gripper's controller runs.",
             )
         if not done.ok and not done.stalled:
             raise gave_up("gripper", done)
@@ -159,7 +159,7 @@ class GripperSkill(Skill):
         way = abs(target - start)
         return 1.0 if way < 1e-4 else min(abs(self.arm.state().width - start) / way, 1.0)
 
-    def _tell_scene(self, start: float) -> None:
+    def _report_release(self, start: float) -> None:
         """Fingers that opened, or stand open, hold nothing any more.
 
         What this hand took counts even where the newest snapshot of the scene does not show it yet.
@@ -170,11 +170,9 @@ class GripperSkill(Skill):
         if width < min(gripped + RELEASED, wide - RELEASED):
             return
         if held is not None:
-            self.hand.let_go(f"'{held.name}' was let go when the gripper opened.")
+            self.hand.release(f"'{held.name}' was let go when the gripper opened.")
         attached = [
-            thing.name
-            for thing in self.scene.objects().values()
-            if thing.state is ObjectState.ATTACHED
+            obj.name for obj in self.scene.objects().values() if obj.state is ObjectState.ATTACHED
         ]
         for name in attached if held is None else {*attached, held.name}:
             self.scene.detach(name)

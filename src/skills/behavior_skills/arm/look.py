@@ -67,7 +67,7 @@ class LookSkill(Skill):
             Cancelled: the client cancelled; the arm stands.
         """
         frame = self._validate()
-        self.runtime.feedback("plan", 0.0)
+        self.goal_context.feedback("plan", 0.0)
         self.world.sync(self.scene.objects(), self.hand.held)
         target = self._target()
         q = self.arm.state().q
@@ -90,10 +90,10 @@ class LookSkill(Skill):
         assert plan.trajectory is not None
         duration = max(plan.trajectory.duration, 1e-3)
         follow(
-            self.runtime,
+            self.goal_context,
             self.arm,
             plan.trajectory,
-            lambda elapsed: self.runtime.feedback("move", min(elapsed / duration, 1.0)),
+            lambda elapsed: self.goal_context.feedback("move", min(elapsed / duration, 1.0)),
         )
         self.error = off_sight(robot.forward_kinematics(self.arm.state().q, frame), target)
         tolerance = self.request.tolerance or TOLERANCE
@@ -123,14 +123,14 @@ class LookSkill(Skill):
             assert self.request.base_P_target is not None
             return self.request.base_P_target
         objects = self.scene.objects()
-        thing = objects.get(self.request.object_name)
-        if thing is None or thing.state is ObjectState.LOST:
+        obj = objects.get(self.request.object_name)
+        if obj is None or obj.state is ObjectState.LOST:
             raise SkillFailure(
                 FailureCode.UNKNOWN_OBJECT,
                 f"Object '{self.request.object_name}' is not in the scene. Known are "
                 f"{named(objects)}.",
             )
-        position: Array = thing.base_T_object[:3, 3]
+        position: Array = obj.base_T_object[:3, 3]
         return position
 
 

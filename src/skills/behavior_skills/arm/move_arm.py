@@ -86,7 +86,7 @@ class MoveArmSkill(Skill):
             Cancelled: the client cancelled; the arm stands.
         """
         self._validate()
-        self.runtime.feedback("plan", 0.0)
+        self.goal_context.feedback("plan", 0.0)
         try:
             self.world.sync(self.scene.objects(), self.hand.held)
         except SkillFailure:
@@ -96,7 +96,7 @@ class MoveArmSkill(Skill):
             trajectory = self._trajectory()
         duration = max(trajectory.duration, 1e-3)
         follow(
-            self.runtime,
+            self.goal_context,
             self.arm,
             trajectory,
             lambda elapsed: self._watch(elapsed, duration),
@@ -105,7 +105,7 @@ class MoveArmSkill(Skill):
         self.fraction = 1.0
 
     def _watch(self, elapsed: float, duration: float) -> None:
-        self.runtime.feedback("move", min(elapsed / duration, 1.0))
+        self.goal_context.feedback("move", min(elapsed / duration, 1.0))
         if 0.0 < self.request.timeout < elapsed:
             raise SkillFailure(
                 FailureCode.TIMED_OUT,
@@ -121,7 +121,7 @@ class MoveArmSkill(Skill):
         def near() -> bool:
             return float(np.abs(self.arm.state().q - q_end).max()) <= tolerance
 
-        if not wait_for(self.runtime, near, SETTLE_TIME):
+        if not wait_for(self.goal_context, near, SETTLE_TIME):
             off = float(np.abs(self.arm.state().q - q_end).max())
             raise SkillFailure(
                 FailureCode.OUT_OF_TOLERANCE,

@@ -21,7 +21,7 @@ from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow, gave_up, shielded, stillness, wait_for
 from behavior_skills.arm.geometry import distance, levelled, present, translated
-from behavior_skills.arm.grip import tell_scene
+from behavior_skills.arm.grip import report_release
 from behavior_skills.arm.planning import (
     ApproachPlan,
     Final,
@@ -101,22 +101,22 @@ class PickSkill(Skill):
         self._validate()
         self._check_free()
         self._object()
-        self.runtime.feedback("select", 0.0)
+        self.goal_context.feedback("select", 0.0)
         self._open()
         for attempt in range(self.parameters.replans + 1):
-            thing = self._object()
+            obj = self._object()
             with planning_budget():
-                entry = self._plan(thing)
-            if self._reach(thing, entry, last=attempt == self.parameters.replans):
+                entry = self._plan(obj)
+            if self._reach(obj, entry, last=attempt == self.parameters.replans):
                 break
         assert self._grasp is not None
         if self._wishes.final_gripper_state == 1:
             return self._grasp.object_T_tool  # approached only, the fingers stay open
-        held = self._close(thing)
+        held = self._close(obj)
         try:
             self._raise(held)
-            self._judge(held, thing)
-            self._tell(held)
+            self._judge(held, obj)
+            self._report_grasp(held)
         except BaseException:
             self._settle(held)
             raise
@@ -132,9 +132,9 @@ class PickSkill(Skill):
             SkillFailure: INVALID_REQUEST, UNKNOWN_OBJECT, OUT_OF_WORKSPACE or NO_GRASP.
         """
         self._validate()
-        thing = self._object()
-        level, ways = levelled(thing.base_T_object), []
-        for grasp in self._candidates(thing):
+        obj = self._object()
+        level, ways = levelled(obj.base_T_object), []
+        for grasp in self._candidates(obj):
             target = level @ grasp.object_T_tool
             ways.append((translated(target, self._offset(target)), target, grasp))
         return ways
@@ -166,7 +166,7 @@ class PickSkill(Skill):
             )
 
     def _check_free(self) -> None:
-        tell_scene(self.hand, self.scene)
+        report_release(self.hand, self.scene)
         attached = [
             o.name for o in self.scene.objects().values() if o.state is ObjectState.ATTACHED
         ]
@@ -176,62 +176,62 @@ class PickSkill(Skill):
                 f"The gripper holds '{attached[0]}' already. Place it, or open the gripper, first.",
             )
         if self.hand.held is not None:
-            self.hand.let_go(f"'{self.hand.held.name}' is in the gripper no more.")
+            self.hand.release(f"'{self.hand.held.name}' is in the gripper no more.")
 
     def _object(self) -> ObjectView:
         """The wanted object as it is seen now."""
         objects = self.scene.objects()
-        thing = objects.get(self.request.name)
-        if thing is None:
+        obj = objects.get(self.request.name)
+        if obj is None:
             raise SkillFailure(
                 FailureCode.UNKNOWN_OBJECT,
                 f"Object '{self.request.name}' is not in the scene. Known are {sorted(objects)}; "
                 "see that it is in view.",
             )
-        if thing.state is ObjectState.LOST:
+        if obj.state is ObjectState.LOST:
             raise SkillFailure(
                 FailureCode.UNKNOWN_OBJECT,
-                f"Object '{thing.name}' has not been seen for long and is lost. Bring it back into "
+                f"Object '{obj.name}' has not been seen for long and is lost. Bring it back into "
                 "view.",
             )
-        problem = self.context.workspace.problem(thing.base_T_object[:3, 3])
+        problem = self.context.workspace.problem(obj.base_T_object[:3, 3])
         if problem:
             raise SkillFailure(
                 FailureCode.OUT_OF_WORKSPACE,
-                f"Object '{thing.name}' is out of the workspace: {problem}. Move it within reach.",
+                f"Object '{obj.name}' is out of the workspace: {problem}. Move it within reach.",
             )
-        return thing
+        return obj
 
-    def _candidates(self, thing: ObjectView) -> list[Grasp]:
+    def _candidates(self, obj: ObjectView) -> list[Grasp]:
         """The grasps to try, the best first; raises `SkillFailure` NO_GRASP."""
         given = [Grasp(pose, 0.0) for pose in self.request.grasps] or self._annotated()
-        offered = given or grasps_for(thing, self.robot.gripper.open_width)
+        offered = given or grasps_for(obj, self.robot.gripper.open_width)
         if not offered:
             raise SkillFailure(
                 FailureCode.NO_GRASP,
-                f"'{thing.name}' is too thick on every side for the gripper of "
+                f"'{obj.name}' is too thick on every side for the gripper of "
                 f"{self.robot.gripper.open_width} m. Give grasps where it is thinner.",
             )
         wishes = self._wishes
-        offered, fallen = allowed_grasps(offered, thing, wishes)
+        offered, fallen = allowed_grasps(offered, obj, wishes)
         if not offered:
             raise SkillFailure(
                 FailureCode.NO_GRASP,
-                f"No grasp of '{thing.name}' passes the filters: {fallen}. Widen them, or set the "
+                f"No grasp of '{obj.name}' passes the filters: {fallen}. Widen them, or set the "
                 "object down another way.",
             )
         unasked = not given and not wishes.says_from_where() and not self.request.max_tilt
         if unasked:
-            offered = from_above(thing, offered)
-        others = present(self.scene.objects(), without=[thing.name])
+            offered = from_above(obj, offered)
+        others = present(self.scene.objects(), without=[obj.name])
         neighbours = [other.base_T_object[:3, 3] for other in others]
         max_tilt = self.request.max_tilt or math.pi
         lean = not given and self.request.specification is None
-        ranked = ranked_grasps(thing, offered, neighbours, max_tilt, lean=lean)
+        ranked = ranked_grasps(obj, offered, neighbours, max_tilt, lean=lean)
         if not ranked:
             raise SkillFailure(
                 FailureCode.NO_GRASP,
-                f"None of {len(offered)} grasps of '{thing.name}' comes from within "
+                f"None of {len(offered)} grasps of '{obj.name}' comes from within "
                 f"{math.degrees(max_tilt):.0f} degrees of straight above. Allow more tilt, or set "
                 "the object upright.",
             )
@@ -253,17 +253,17 @@ class PickSkill(Skill):
             raise SkillFailure(FailureCode.INVALID_REQUEST, str(error)) from error
         return [Grasp(g.object_T_tool, g.width, score=g.score) for g in grasps]
 
-    def _plan(self, thing: ObjectView) -> ApproachPlan:
+    def _plan(self, obj: ObjectView) -> ApproachPlan:
         """A way to the best grasp that can be reached; remembers the grasp."""
         objects = self.scene.objects()
-        level = levelled(thing.base_T_object)
+        level = levelled(obj.base_T_object)
         self.world.sync(objects, None)
         q = self.arm.state().q
         failures: list[SkillFailure] = []
         in_a_row = PlanFailures()
-        for grasp in self._candidates(thing):
+        for grasp in self._candidates(obj):
             try:
-                entry = self._way_to(q, level @ grasp.object_T_tool, thing.name, in_a_row)
+                entry = self._way_to(q, level @ grasp.object_T_tool, obj.name, in_a_row)
             except Final:
                 raise
             except SkillFailure as failure:
@@ -276,7 +276,7 @@ class PickSkill(Skill):
                 continue
             self._grasp = grasp
             return entry
-        raise most_telling(failures, f"Object '{thing.name}' cannot be grasped")
+        raise most_telling(failures, f"Object '{obj.name}' cannot be grasped")
 
     def _way_to(self, q: Array, target: Array, name: str, in_a_row: PlanFailures) -> ApproachPlan:
         """Free motion and straight approach to a tool pose; raises `SkillFailure`."""
@@ -328,7 +328,7 @@ class PickSkill(Skill):
 
         def watch(elapsed: float) -> None:
             phase = "reach" if elapsed < entry.approach_at else "approach"
-            self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
+            self.goal_context.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
             seen = self.scene.objects().get(planned.name)
             self._process.see(self.arm.state(), seen)
             if seen is None or seen.state is ObjectState.LOST:
@@ -338,7 +338,9 @@ class PickSkill(Skill):
                 raise _Moved(f"'{planned.name}' moved {1e3 * moved:.0f} mm")
 
         try:
-            follow(self.runtime, self.arm, entry.trajectory, watch, self._planner_of_lift(entry))
+            follow(
+                self.goal_context, self.arm, entry.trajectory, watch, self._planner_of_lift(entry)
+            )
         except _Moved as moved:
             if last:
                 raise SkillFailure(
@@ -370,9 +372,9 @@ class PickSkill(Skill):
 
     # ------------------------------------------------------------------ grasp, verify, lift
 
-    def _close(self, thing: ObjectView) -> HeldObject:
+    def _close(self, obj: ObjectView) -> HeldObject:
         """Close the fingers; on nothing: open again and fail."""
-        self.runtime.feedback("grasp", 0.6)
+        self.goal_context.feedback("grasp", 0.6)
         try:
             wishes, timeout = self.request.specification, self.parameters.close_timeout
             if wishes is not None:
@@ -382,31 +384,31 @@ class PickSkill(Skill):
             # Not verified: let go, so that the scene, where nothing is held, stays true.
             self._open()
             raise
-        self.runtime.feedback("verify", 0.7)
+        self.goal_context.feedback("verify", 0.7)
         assert self._grasp is not None
         expected = self._grasp.width or width
         if abs(width - expected) > self.parameters.width_tolerance or width < 0.003:
             self._open()
             raise SkillFailure(
                 FailureCode.GRASP_MISSED,
-                f"The fingers stopped at {1e3 * width:.1f} mm, but '{thing.name}' is "
+                f"The fingers stopped at {1e3 * width:.1f} mm, but '{obj.name}' is "
                 f"{1e3 * expected:.1f} mm thick: it was not between them. Pick it again; its "
                 "position in the scene may have been wrong.",
             )
-        return HeldObject(thing.name, self._tool_T_object(thing), width)
+        return HeldObject(obj.name, self._tool_T_object(obj), width)
 
     def _close_until_contact(self, timeout: float) -> float:
         """Close the fingers until they stop on something or each other; returns their gap [m]."""
         command = self.gripper.move(0.0, self.robot.gripper.grasp_force)
         start = self.arm.state().width
-        still = stillness(self.runtime, self.arm, self.robot.gripper.still_time)
+        still = stillness(self.goal_context, self.arm, self.robot.gripper.still_time)
 
         def stands() -> bool:
             """The fingers have moved and move no more; the controller itself says so later."""
             resting = still()
             return resting and abs(self.arm.state().width - start) > 1e-3
 
-        if not wait_for(self.runtime, lambda: stands() or command.done() is not None, timeout):
+        if not wait_for(self.goal_context, lambda: stands() or command.done() is not None, timeout):
             raise SkillFailure(
                 FailureCode.TIMED_OUT,
                 f"The fingers did not come to rest within {timeout} s. See whether the gripper's "
@@ -417,7 +419,7 @@ class PickSkill(Skill):
             raise gave_up("gripper", done)
         return self.arm.state().width
 
-    def _tool_T_object(self, thing: ObjectView) -> Array:
+    def _tool_T_object(self, obj: ObjectView) -> Array:
         """How the object sits between the fingers.
 
         Closing turns it flush with the fingers and centres it between them, so the nominal grasp
@@ -427,7 +429,7 @@ class PickSkill(Skill):
         assert self._grasp is not None
         base_T_tool = self.robot.forward_kinematics(self.arm.state().q)
         held: Array = np.array(np.linalg.inv(self._grasp.object_T_tool), dtype=np.float64)
-        seen = np.linalg.inv(base_T_tool) @ thing.base_T_object
+        seen = np.linalg.inv(base_T_tool) @ obj.base_T_object
         held[:3, 3] = (seen[0, 3], held[1, 3], seen[2, 3])
         return held
 
@@ -437,11 +439,11 @@ class PickSkill(Skill):
         duration = max(self._lift.duration, 1e-3)
 
         def watch(elapsed: float) -> None:
-            self.runtime.feedback("lift", 0.75 + 0.2 * min(elapsed / duration, 1.0))
+            self.goal_context.feedback("lift", 0.75 + 0.2 * min(elapsed / duration, 1.0))
             self._process.see(self.arm.state(), self.scene.objects().get(held.name))
             self._check_grip(held)
 
-        follow(self.runtime, self.arm, self._lift, watch)
+        follow(self.goal_context, self.arm, self._lift, watch)
         self._check_grip(held)
 
     def _judge(self, held: HeldObject, before: ObjectView) -> None:
@@ -455,7 +457,7 @@ class PickSkill(Skill):
         rise = self._wishes.lift_th
         if rise <= 0.0:
             return
-        lifted = self.runtime.now()
+        lifted = self.goal_context.now()
 
         def seen_to_rise() -> bool:
             now = self.scene.objects().get(held.name)
@@ -463,7 +465,7 @@ class PickSkill(Skill):
                 return False
             return bool(now.base_T_object[2, 3] - before.base_T_object[2, 3] > rise)
 
-        if not wait_for(self.runtime, seen_to_rise, self.parameters.sight_timeout):
+        if not wait_for(self.goal_context, seen_to_rise, self.parameters.sight_timeout):
             raise SkillFailure(
                 FailureCode.GRASP_MISSED,
                 f"'{held.name}' was not seen to rise by {1e3 * rise:.0f} mm. Pick it again.",
@@ -478,10 +480,10 @@ class PickSkill(Skill):
                 f"{1e3 * width:.1f} mm). Pick it again.",
             )
 
-    def _tell(self, held: HeldObject) -> None:
+    def _report_grasp(self, held: HeldObject) -> None:
         self.scene.attach(held.name, self.robot.gripper.link)
         self.hand.held = held
-        self.runtime.feedback("lift", 1.0)
+        self.goal_context.feedback("lift", 1.0)
 
     def _open(self) -> None:
         """Begin to open the fingers as far as they go."""
@@ -489,10 +491,10 @@ class PickSkill(Skill):
 
     def _settle(self, held: HeldObject) -> None:
         """The pick ends early with the fingers closed: make scene and gripper agree."""
-        with shielded(self.runtime):
+        with shielded(self.goal_context):
             try:
                 self._check_grip(held)
-                self._tell(held)
+                self._report_grasp(held)
             except SkillFailure:
                 self._open()
 

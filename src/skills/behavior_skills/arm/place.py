@@ -83,7 +83,7 @@ class PlaceRequest:
 class PlaceWay:
     """How the object comes to where it shall rest."""
 
-    thing: ObjectView
+    obj: ObjectView
     goal: Array
     """base_T_object, 4x4."""
     entry: ApproachPlan
@@ -126,16 +126,16 @@ class PlaceSkill(Placing[PlaceWay]):
     def _wanted(self) -> str:
         return self.request.name
 
-    def _support(self, thing: ObjectView) -> tuple[float, str]:
+    def _support(self, obj: ObjectView) -> tuple[float, str]:
         """Top of what the object is to rest on [m] and its name; raises `SkillFailure`."""
         target = self.request.base_T_target
-        others = present(self.scene.objects(), without=[thing.name])
-        radius, half_height = footprint_radius(thing), self._half_height(thing)
+        others = present(self.scene.objects(), without=[obj.name])
+        radius, half_height = footprint_radius(obj), self._half_height(obj)
         name = occupant(target, half_height, radius, others)
         if name is not None:
             raise SkillFailure(
                 FailureCode.OCCUPIED,
-                f"'{name}' stands where '{thing.name}' is to be put. Clear the place or choose "
+                f"'{name}' stands where '{obj.name}' is to be put. Clear the place or choose "
                 "another one.",
             )
         top, support = support_height(target, radius, others, self.world.ground)
@@ -144,27 +144,27 @@ class PlaceSkill(Placing[PlaceWay]):
             below = f"'{support}'" if support else "the ground"
             raise SkillFailure(
                 FailureCode.INVALID_REQUEST,
-                f"The target would leave '{thing.name}' {1e3 * gap:.0f} mm above {below}, which "
+                f"The target would leave '{obj.name}' {1e3 * gap:.0f} mm above {below}, which "
                 f"ends at {top:.3f} m. Give the height of the object's centre when it rests.",
             )
         return top, support
 
-    def _half_height(self, thing: ObjectView) -> float:
-        return float(np.abs(self.request.base_T_target[2, :3]) @ thing.half_extents)
+    def _half_height(self, obj: ObjectView) -> float:
+        return float(np.abs(self.request.base_T_target[2, :3]) @ obj.half_extents)
 
-    def _resting_pose(self, thing: ObjectView) -> Array:
+    def _resting_pose(self, obj: ObjectView) -> Array:
         """The target with the height at which the object touches what is below."""
-        top, _ = self._support(thing)
+        top, _ = self._support(obj)
         pose = levelled(self.request.base_T_target).copy()
-        pose[2, 3] = top + self._half_height(thing)
+        pose[2, 3] = top + self._half_height(obj)
         return pose
 
-    def _orientations(self, thing: ObjectView, goal: Array) -> list[Array]:
+    def _orientations(self, obj: ObjectView, goal: Array) -> list[Array]:
         """Poses of the object that are as good as the goal."""
         if not self.request.any_yaw:
             return [goal]
         poses = []
-        for turn in symmetries(thing):
+        for turn in symmetries(obj):
             pose = goal.copy()
             pose[:3, :3] = goal[:3, :3] @ turn
             poses.append(pose)
@@ -172,15 +172,15 @@ class PlaceSkill(Placing[PlaceWay]):
 
     # ------------------------------------------------------------------ plan
 
-    def _choose(self, held: HeldObject, thing: ObjectView) -> PlaceWay:
+    def _choose(self, held: HeldObject, obj: ObjectView) -> PlaceWay:
         """The way to the target and the way back up from it."""
-        goal, support = self._resting_pose(thing), self._support(thing)[1]
+        goal, support = self._resting_pose(obj), self._support(obj)[1]
         self.world.sync(self.scene.objects(), held)
         q = self.arm.state().q
         scaling = self.request.velocity_scaling
         release = raised(goal, self.parameters.release_gap)
         tool_T_object_inv = np.linalg.inv(held.tool_T_object)
-        targets = [pose @ tool_T_object_inv for pose in self._orientations(thing, release)]
+        targets = [pose @ tool_T_object_inv for pose in self._orientations(obj, release)]
         failures: list[SkillFailure] = []
         in_a_row = PlanFailures()
         for target in self._by_effort(q, targets):
@@ -197,7 +197,7 @@ class PlaceSkill(Placing[PlaceWay]):
                     in_a_row=in_a_row,
                     contacts=[support or GROUND],
                 )
-                return PlaceWay(thing, goal, entry, self._way_up(entry, held))
+                return PlaceWay(obj, goal, entry, self._way_up(entry, held))
             except Final:
                 raise
             except SkillFailure as failure:
@@ -211,7 +211,7 @@ class PlaceSkill(Placing[PlaceWay]):
             velocity_scaling=self.request.velocity_scaling,
         )
         height = self.request.retreat_height or DEFAULT_RETREAT
-        with self.world.let_go(held.name):
+        with self.world.released(held.name):
             return self.world.straight_up(entry.q_end, height, held.name, options)
 
     def _by_effort(self, q: Array, targets: list[Array]) -> list[Array]:
@@ -235,27 +235,27 @@ class PlaceSkill(Placing[PlaceWay]):
 
         def watch(elapsed: float) -> None:
             phase = "reach" if elapsed < way.entry.approach_at else "approach"
-            self.runtime.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
+            self.goal_context.feedback(phase, 0.6 * min(elapsed / duration, 1.0))
             self._grip.check(held)
-            self._check_target(way.thing)
+            self._check_target(way.obj)
 
-        follow(self.runtime, self.arm, way.entry.trajectory, watch)
+        follow(self.goal_context, self.arm, way.entry.trajectory, watch)
         self._grip.check(held)
 
-    def _check_target(self, thing: ObjectView) -> None:
+    def _check_target(self, obj: ObjectView) -> None:
         """Whether the place is still free and the support still there, at each new snapshot."""
         revision = self.scene.revision()
         if revision == self._checked_revision:
             return
         self._checked_revision = revision
         try:
-            self._support(thing)
+            self._support(obj)
         except SkillFailure as failure:
             if failure.failure is FailureCode.OCCUPIED:
                 raise
             raise SkillFailure(
                 FailureCode.EXECUTION_FAILED,
-                f"What was to carry '{thing.name}' is gone: {failure} It is still held.",
+                f"What was to carry '{obj.name}' is gone: {failure} It is still held.",
             ) from None
 
     # ------------------------------------------------------------------ release, retreat, verify
@@ -264,18 +264,18 @@ class PlaceSkill(Placing[PlaceWay]):
         duration = max(way.retreat.duration, 1e-3)
 
         def watch(elapsed: float) -> None:
-            self.runtime.feedback("retreat", 0.7 + 0.2 * min(elapsed / duration, 1.0))
+            self.goal_context.feedback("retreat", 0.7 + 0.2 * min(elapsed / duration, 1.0))
 
-        follow(self.runtime, self.arm, way.retreat, watch)
+        follow(self.goal_context, self.arm, way.retreat, watch)
 
     def _verify(self, name: str, way: PlaceWay, released_at: float) -> Array:
         settled = released_at + self.parameters.settle_time
 
         def seen() -> bool:
-            thing = self.scene.objects().get(name)
-            return thing is not None and thing.last_seen >= settled
+            obj = self.scene.objects().get(name)
+            return obj is not None and obj.last_seen >= settled
 
-        if not wait_for(self.runtime, seen, self.parameters.verify_timeout):
+        if not wait_for(self.goal_context, seen, self.parameters.verify_timeout):
             raise SkillFailure(
                 FailureCode.NOT_PLACED,
                 f"'{name}' has not been seen since it was let go. See that it is in view.",
@@ -303,19 +303,19 @@ class PlaceSkill(Placing[PlaceWay]):
         return None
 
 
-def symmetries(thing: ObjectView) -> list[Array]:
+def symmetries(obj: ObjectView) -> list[Array]:
     """Rotations (3x3) in the object's frame after which its shape looks the same.
 
     A box has the rotations among its axes that keep its edge lengths (24 for a cube), a cylinder
     turns about its axis, a sphere is given what a cube has.
     """
-    if thing.shape == "cylinder":
+    if obj.shape == "cylinder":
         angles = np.arange(YAWS_OF_A_CYLINDER) * 2 * np.pi / YAWS_OF_A_CYLINDER
         return [
             np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1]])
             for a in angles
         ]
-    half = thing.half_extents
+    half = obj.half_extents
     turns = []
     for order in itertools.permutations(range(3)):
         for signs in itertools.product((1.0, -1.0), repeat=3):

@@ -58,23 +58,23 @@ class Placing(Skill, abc.ABC, Generic[W]):
             SkillFailure: with one of Place's result codes.
             Cancelled: the client cancelled; the arm stands, and the scene knows what is held.
         """
-        self.runtime.feedback("select", 0.0)
+        self.goal_context.feedback("select", 0.0)
         self._validate()
-        held, thing = self._grip.held(self._wanted())
+        held, obj = self._grip.held(self._wanted())
         with planning_budget():
-            way = self._choose(held, thing)
+            way = self._choose(held, obj)
         try:
             self._carry(held, way)
         except SkillFailure as failure:
             if failure.failure is FailureCode.OBJECT_LOST:
                 self._grip.drop(held, sentence(str(failure)))
             raise
-        self.runtime.feedback("release", 0.65)
+        self.goal_context.feedback("release", 0.65)
         released_at = self._grip.release(held, self._opening(held))
         with self._grip.after_release():
             self._leave(way)
             self._grip.open_wide()
-            self.runtime.feedback("verify", 0.95)
+            self.goal_context.feedback("verify", 0.95)
             return self._verify(held.name, way, released_at)
 
     @abc.abstractmethod
@@ -86,7 +86,7 @@ class Placing(Skill, abc.ABC, Generic[W]):
         """Name of the object; empty: whichever is held."""
 
     @abc.abstractmethod
-    def _choose(self, held: HeldObject, thing: ObjectView) -> W:
+    def _choose(self, held: HeldObject, obj: ObjectView) -> W:
         """Where to put it, with all motions; raises `SkillFailure`."""
 
     @abc.abstractmethod

@@ -82,13 +82,13 @@ class ApproachPlan:
     """Joints at the end [rad]."""
 
 
-def shape_of(thing: ObjectView) -> Shape:
+def shape_of(obj: ObjectView) -> Shape:
     """The object's shape in the planner's terms."""
-    if thing.shape == "sphere":
-        return Sphere(thing.size[0])
-    if thing.shape == "cylinder":
-        return Cylinder(radius=thing.size[1], height=thing.size[0])
-    x, y, z = thing.size
+    if obj.shape == "sphere":
+        return Sphere(obj.size[0])
+    if obj.shape == "cylinder":
+        return Cylinder(radius=obj.size[1], height=obj.size[0])
+    x, y, z = obj.size
     return Box((x, y, z))
 
 
@@ -123,27 +123,25 @@ class PlanningWorld:
     def sync(self, objects: Mapping[str, ObjectView], held: HeldObject | None) -> None:
         """Make the planner's scene that of `objects`, with `held` in the gripper."""
         scene = self.planner.scene
-        wanted = {
-            thing.name: thing for thing in objects.values() if thing.state is not ObjectState.LOST
-        }
+        wanted = {obj.name: obj for obj in objects.values() if obj.state is not ObjectState.LOST}
         for name in set(scene.object_names()) - set(wanted) - {GROUND}:
             scene.remove_object(name)
-        for name, thing in wanted.items():
+        for name, obj in wanted.items():
             if held is not None and name == held.name:
-                self._carry(thing, held)
+                self._carry(obj, held)
             elif name not in scene.object_names() or name in scene.attached():
-                scene.add_object(name, shape_of(thing), thing.base_T_object)
+                scene.add_object(name, shape_of(obj), obj.base_T_object)
             elif not np.allclose(
-                scene.object_pose(name), thing.base_T_object, atol=SMALL_MOVE, rtol=0.0
+                scene.object_pose(name), obj.base_T_object, atol=SMALL_MOVE, rtol=0.0
             ):
-                scene.move_object(name, thing.base_T_object)
+                scene.move_object(name, obj.base_T_object)
 
-    def _carry(self, thing: ObjectView, held: HeldObject) -> None:
+    def _carry(self, obj: ObjectView, held: HeldObject) -> None:
         scene, tool = self.planner.scene, self.planner.robot.tool_frame
         carried = scene.attached().get(held.name)
         if carried is not None and np.allclose(carried.link_T_object, held.tool_T_object):
             return
-        scene.add_object(held.name, shape_of(thing), thing.base_T_object)
+        scene.add_object(held.name, shape_of(obj), obj.base_T_object)
         scene.attach_object(held.name, tool, link_T_object=held.tool_T_object)
 
     @contextlib.contextmanager
@@ -166,7 +164,7 @@ class PlanningWorld:
             yield
 
     @contextlib.contextmanager
-    def let_go(self, name: str) -> Iterator[None]:
+    def released(self, name: str) -> Iterator[None]:
         """Within the block what is carried is no obstacle: it stays behind when the hand goes."""
         with self.planner.scene.allowing([(name, "*")]):
             yield

@@ -185,7 +185,7 @@ class ReachSkill(Skill):
     # ------------------------------------------------------------------ the loop
 
     def _start(self) -> None:
-        request, now = self.request, self.runtime.now()
+        request, now = self.request, self.goal_context.now()
         self._limits = JointLimits.of(self.robot, 1.0, BRAKING)
         last = self.stream.last
         moving = last is not None and now < last.times[-1]
@@ -226,8 +226,8 @@ class ReachSkill(Skill):
 
     def _reach(self) -> None:
         while not self._done():
-            self.runtime.tick()
-            now = self.runtime.now()
+            self.goal_context.tick()
+            now = self.goal_context.now()
             self.stream.check()
             self._look()
             self._follow_target()
@@ -393,7 +393,7 @@ class ReachSkill(Skill):
         assert plan.trajectory is not None
         self._path = _Path(plan.trajectory, goal)
         self._planned_for = goal
-        now = self.runtime.now()
+        now = self.goal_context.now()
         self._reference = Reference(self._limits, now, Instant(q, 0 * q, 0 * q))
         self._decide(now)
 
@@ -454,7 +454,7 @@ class ReachSkill(Skill):
         self._measure()
         if self._tolerates(self.distance, self.angle):
             return True
-        now = self.runtime.now()
+        now = self.goal_context.now()
         self._there_since = self._there_since or now
         if now - self._there_since > REST_PATIENCE:
             raise SkillFailure(
@@ -472,7 +472,7 @@ class ReachSkill(Skill):
             self.distance, self.angle = _apart(tool, self._goal_pose())
 
     def _watch(self, now: float) -> None:
-        self._tell()
+        self._publish_progress()
         self._check_following(now)
         if self.request.hold and not self.request.timeout:
             return
@@ -512,7 +512,7 @@ class ReachSkill(Skill):
         self._reference = Reference(self._limits, now, Instant(is_at, 0 * is_at, 0 * is_at))
         self._from(self._reference.end)
 
-    def _tell(self) -> None:
+    def _publish_progress(self) -> None:
         step = self._step
         if self._path is not None:
             self._feedback("path", "")
@@ -525,7 +525,7 @@ class ReachSkill(Skill):
         tool = self.robot.forward_kinematics(self._reference.end.q)
         off, angle = _apart(tool, self._goal_pose())
         self._farthest = max(off, self._farthest)
-        self.runtime.feedback(
+        self.goal_context.feedback(
             phase,
             1.0 - off / self._farthest,
             distance=off,
@@ -538,8 +538,8 @@ class ReachSkill(Skill):
 
     def _rest(self) -> None:
         """Brake, and wait until the arm has come to rest."""
-        with shielded(self.runtime):
-            start = self.runtime.now()
+        with shielded(self.goal_context):
+            start = self.goal_context.now()
             # What was sent last ends in a braking too, but a little later.
             self._reference = Reference(self._limits, start, self._reference.at(start))
             motion = self._reference.motion()
@@ -547,14 +547,14 @@ class ReachSkill(Skill):
             self.stream.send(motion, start)
             # Where the robot is gone the caller reports why.
             with contextlib.suppress(SkillFailure):
-                while self.runtime.now() - start < STOP_TIMEOUT:
+                while self.goal_context.now() - start < STOP_TIMEOUT:
                     rests = float(np.abs(self.arm.state().qd).max()) < REST_SPEED
-                    if rests and self.runtime.now() >= end:
+                    if rests and self.goal_context.now() >= end:
                         break
-                    self.runtime.tick()
-                    if self.runtime.now() < end:
-                        self.stream.send(motion, self.runtime.now())
-        self._reference.catch_up(max(self.runtime.now(), end + 1e-6))
+                    self.goal_context.tick()
+                    if self.goal_context.now() < end:
+                        self.stream.send(motion, self.goal_context.now())
+        self._reference.catch_up(max(self.goal_context.now(), end + 1e-6))
 
 
 class _Elsewhere(Exception):

@@ -111,7 +111,7 @@ class ScrewSkill(Skill):
             SkillFailure: with one of Screw's result codes; the arm stands.
             Cancelled: the client cancelled; the arm stands.
         """
-        self.runtime.feedback("plan", 0.0)
+        self.goal_context.feedback("plan", 0.0)
         state = self.arm.state()
         self._width, self._effort = state.width, state.effort
         self.motion = self._validated(state.q)
@@ -125,7 +125,7 @@ class ScrewSkill(Skill):
         stretch = trajectory.duration / self.motion.duration
         timeout = self.request.timeout or self.parameters.timeout
         follow(
-            self.runtime,
+            self.goal_context,
             self.arm,
             trajectory,
             lambda elapsed: self._watch(elapsed / stretch),
@@ -288,7 +288,7 @@ class ScrewSkill(Skill):
         motion = self.motion
         assert motion is not None
         self.fraction = motion.share(elapsed)[0]
-        self.runtime.feedback("move", self.fraction)
+        self.goal_context.feedback("move", self.fraction)
         state, request = self.arm.state(), self.request
         if request.keep_grip and state.width < 0.5 * self._width:
             raise SkillFailure(
@@ -347,7 +347,7 @@ class ScrewSkill(Skill):
             off = _difference(self.robot.forward_kinematics(q), goal)
             return np.array([np.linalg.norm(off[:3]), np.linalg.norm(off[3:])])
 
-        if not wait_for(self.runtime, lambda: bool(np.all(error() <= most)), timeout):
+        if not wait_for(self.goal_context, lambda: bool(np.all(error() <= most)), timeout):
             off, turn = error()
             raise SkillFailure(
                 FailureCode.OUT_OF_TOLERANCE,

@@ -61,14 +61,14 @@ class SelectReachableSkill(Skill):
             Cancelled: the client cancelled.
         """
         self._validate()
-        self.runtime.feedback("reach", 0.0)
+        self.goal_context.feedback("reach", 0.0)
         held = self.hand.held
         self.world.sync(self.scene.objects(), held)
         state = self.arm.state()
         width = state.width
         links = self.robot.gripper.touch_links
         carried = [held.name] if held is not None else []
-        pairs = [(thing, part) for thing in self.request.may_touch for part in [*links, *carried]]
+        pairs = [(obj, part) for obj in self.request.may_touch for part in [*links, *carried]]
         with self.world.planner.scene.allowing(pairs), planning_budget():
             return self._choose(state.q, width)
 
@@ -138,7 +138,7 @@ class SelectReachableSkill(Skill):
     ) -> bool:
         """Whether there are whole motions to the pose; notes why not. Raises `Final`."""
         assert q_target is not None
-        self.runtime.feedback("plan", 0.5)
+        self.goal_context.feedback("plan", 0.5)
         planner, options = self.world.planner, PlanOptions(gripper_width=width)
         try:
             if q_pre is None:

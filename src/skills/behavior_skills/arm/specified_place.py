@@ -120,15 +120,15 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         return self.specification.objects[0]
 
     def _container(self, name: str) -> ObjectView:
-        thing = self.scene.objects().get(name)
-        if thing is None or thing.state is ObjectState.LOST:
+        obj = self.scene.objects().get(name)
+        if obj is None or obj.state is ObjectState.LOST:
             known = ", ".join(sorted(self.scene.objects())) or "none"
             raise SkillFailure(
                 FailureCode.UNKNOWN_OBJECT,
                 f"The container '{name}' is not in the scene (there: {known}). See that it is "
                 "detected, or name another one.",
             )
-        return thing
+        return obj
 
     def sample(self) -> list[Placement]:
         """Places that are free, for one round, without moving and without asking for joints.
@@ -144,7 +144,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
             raise self._occupied(self.specification.candidates)
         return free
 
-    def _choose(self, held: HeldObject, thing: ObjectView) -> SpecifiedWay:
+    def _choose(self, held: HeldObject, obj: ObjectView) -> SpecifiedWay:
         container = self._container(self.specification.objects[1])
         self.world.sync(self.scene.objects(), held)
         any_free, in_a_row = False, PlanFailures()
@@ -153,7 +153,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
             way = self._reachable_way(held, container, free, in_a_row) if free else None
             if way is not None:
                 return way
-            self.runtime.tick()  # feedback and cancellation get their turn between the rounds
+            self.goal_context.tick()  # feedback and cancellation get their turn between the rounds
         tried = ROUNDS * self.specification.candidates
         if not any_free:
             raise self._occupied(tried)
@@ -197,9 +197,9 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         half = objects[held.name].half_extents - CONTACT
         ignored = self.specification.ignore_substring
         others = [
-            (thing.name, OrientedBox(thing.base_T_object, thing.half_extents))
-            for thing in present(objects, without=[held.name, container])
-            if not any(text in thing.name for text in ignored)
+            (obj.name, OrientedBox(obj.base_T_object, obj.half_extents))
+            for obj in present(objects, without=[held.name, container])
+            if not any(text in obj.name for text in ignored)
         ]
         free = []
         for placement in placements:
@@ -321,7 +321,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         """Back from the place pose by the wanted vector, the fingers open and the object left."""
         planner, opening = self.world.planner, self._opening(held)
         vector = np.asarray(self.specification.post_place_vector or (0.0, 0.0, 0.0))
-        with self.world.let_go(held.name):
+        with self.world.released(held.name):
             if float(np.linalg.norm(vector)) < SHORTEST_RETREAT:
                 self._check_opening(q, opening)
                 return None
@@ -375,11 +375,11 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
                 begin: float = begin,
                 duration: float = duration,
             ) -> None:
-                self.runtime.feedback(phase, begin + 0.2 * min(elapsed / duration, 1.0))
+                self.goal_context.feedback(phase, begin + 0.2 * min(elapsed / duration, 1.0))
                 self._grip.check(held)
                 self._check_container(way.container)
 
-            follow(self.runtime, self.arm, trajectory, watch)
+            follow(self.goal_context, self.arm, trajectory, watch)
         self._arrive(way)
         self._hesitate(held)
 
@@ -399,7 +399,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
             way_left, turn_left = off()
             return way_left < self.specification.t_eps and turn_left < self.specification.o_eps
 
-        if wait_for(self.runtime, there, ARRIVAL_TIME):
+        if wait_for(self.goal_context, there, ARRIVAL_TIME):
             return
         way_left, turn_left = off()
         message = (
@@ -414,9 +414,9 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         self.log(f"place: {message}")
 
     def _hesitate(self, held: HeldObject) -> None:
-        end = self.runtime.now() + self.specification.hesitate_steps * COMMAND_PERIOD
-        while self.runtime.now() < end:
-            self.runtime.tick()
+        end = self.goal_context.now() + self.specification.hesitate_steps * COMMAND_PERIOD
+        while self.goal_context.now() < end:
+            self.goal_context.tick()
             self._grip.check(held)
 
     def _check_container(self, before: ObjectView) -> None:
@@ -438,10 +438,10 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
     def _leave(self, way: SpecifiedWay) -> None:
         """Wait as the specification says after opening, and go back."""
         waits = max(0, self.specification.gripper_change_steps - 1)
-        wait_for(self.runtime, lambda: False, waits * COMMAND_PERIOD)
+        wait_for(self.goal_context, lambda: False, waits * COMMAND_PERIOD)
         if way.retreat is not None:
-            self.runtime.feedback("retreat", 0.75)
-            follow(self.runtime, self.arm, way.retreat)
+            self.goal_context.feedback("retreat", 0.75)
+            follow(self.goal_context, self.arm, way.retreat)
 
     def _verify(self, name: str, way: SpecifiedWay, released_at: float) -> Array:
         settled, height = released_at + self.parameters.settle_time, way.placement.place[2, 3]
@@ -467,7 +467,7 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
                 f"'{name}' is not in the scene. See that it is detected.",
             )
         self._container(self.specification.objects[1])
-        return self._await_placed(tool_height, self.runtime.now(), patience)
+        return self._await_placed(tool_height, self.goal_context.now(), patience)
 
     def _await_placed(self, tool_height: float, since: float, patience: float) -> Array:
         name, container = self.specification.objects
@@ -475,17 +475,17 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
 
         def is_placed() -> bool:
             nonlocal problem
-            thing = self.scene.objects().get(name)
-            if thing is None or thing.last_seen < since:
+            obj = self.scene.objects().get(name)
+            if obj is None or obj.last_seen < since:
                 return False
-            if thing.state is ObjectState.ATTACHED:
+            if obj.state is ObjectState.ATTACHED:
                 problem = "it is in the gripper"
                 return False
-            state = self._placed_state(thing, self._container(container), tool_height)
+            state = self._placed_state(obj, self._container(container), tool_height)
             problem = placed(self.specification.success_mode, state, self.specification.bbox)
             return problem is None
 
-        if not wait_for(self.runtime, is_placed, patience):
+        if not wait_for(self.goal_context, is_placed, patience):
             raise SkillFailure(
                 FailureCode.NOT_PLACED,
                 f"By success_mode {self.specification.success_mode} '{name}' is not placed: "
@@ -494,14 +494,14 @@ class SpecifiedPlaceSkill(Placing[SpecifiedWay]):
         return self.scene.objects()[name].base_T_object
 
     def _placed_state(
-        self, thing: ObjectView, container: ObjectView, tool_height: float
+        self, obj: ObjectView, container: ObjectView, tool_height: float
     ) -> PlacedState:
-        pose = np.linalg.inv(self.base_T_world) @ thing.base_T_object
+        pose = np.linalg.inv(self.base_T_world) @ obj.base_T_object
         return PlacedState(
-            object_box=OrientedBox(pose, thing.half_extents),
+            object_box=OrientedBox(pose, obj.half_extents),
             container_box=self._target_box(container),
             object_origin=pose[:3, 3],
-            object_height_in_base=float(thing.base_T_object[2, 3]),
+            object_height_in_base=float(obj.base_T_object[2, 3]),
             tool_height_in_base=float(tool_height),
             threshold=self.specification.threshold,
             success_th=self.specification.success_th,

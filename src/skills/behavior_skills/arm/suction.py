@@ -39,9 +39,9 @@ class SuctionSkill(Skill):
         """
         self._validate()
         if self.request.mode == GripperMode.OPEN:
-            self._let_go()
+            self._release()
         else:
-            self._take_hold()
+            self._grip()
         return GripperOutcome(0.0, self.request.mode == GripperMode.CLOSE)
 
     def _validate(self) -> None:
@@ -53,7 +53,7 @@ class SuctionSkill(Skill):
             )
         check_not_negative(request, "timeout")
 
-    def _take_hold(self) -> None:
+    def _grip(self) -> None:
         self._switch(True)
         try:
             if not self._comes(True):
@@ -70,9 +70,9 @@ class SuctionSkill(Skill):
                     "and the object not too heavy.",
                 )
         except BaseException:
-            with shielded(self.runtime):
+            with shielded(self.goal_context):
                 self._switch(False)
-                self._tell_scene()
+                self._report_release()
             raise
 
     def _attach(self) -> None:
@@ -81,15 +81,15 @@ class SuctionSkill(Skill):
         if held is not None:
             return
         base_T_tool = self.robot.forward_kinematics(self.arm.state().q)
-        thing = at_the_lip(base_T_tool[:3, 3], self.scene.objects().values())
-        if thing is not None:
-            self.scene.attach(thing.name, self.robot.gripper.link)
-            tool_T_object = np.linalg.inv(base_T_tool) @ thing.base_T_object
-            self.hand.held = HeldObject(thing.name, tool_T_object, 0.0)
+        obj = at_the_lip(base_T_tool[:3, 3], self.scene.objects().values())
+        if obj is not None:
+            self.scene.attach(obj.name, self.robot.gripper.link)
+            tool_T_object = np.linalg.inv(base_T_tool) @ obj.base_T_object
+            self.hand.held = HeldObject(obj.name, tool_T_object, 0.0)
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         # From here on the object is as good as released: no cancelling until the scene knows.
-        with shielded(self.runtime):
+        with shielded(self.goal_context):
             self._switch(False)
             if not self._comes(False):
                 raise SkillFailure(
@@ -97,17 +97,15 @@ class SuctionSkill(Skill):
                     f"The vacuum is still there {self._patience:.1f} s after the pump was switched "
                     "off. See whether the pump's valve opens.",
                 )
-            self._tell_scene()
+            self._report_release()
 
-    def _tell_scene(self) -> None:
+    def _report_release(self) -> None:
         """The cup holds nothing any more."""
         held = self.hand.held
         if held is not None:
-            self.hand.let_go(f"'{held.name}' was let go when the pump was switched off.")
+            self.hand.release(f"'{held.name}' was let go when the pump was switched off.")
         attached = {
-            thing.name
-            for thing in self.scene.objects().values()
-            if thing.state is ObjectState.ATTACHED
+            obj.name for obj in self.scene.objects().values() if obj.state is ObjectState.ATTACHED
         }
         for name in sorted(attached | ({held.name} if held else set())):
             self.scene.detach(name)
@@ -119,7 +117,7 @@ class SuctionSkill(Skill):
     def _switch(self, on: bool) -> None:
         """Switch the pump; raises `SkillFailure` where it does not answer."""
         command = self.cup.switch(on)
-        if not wait_for(self.runtime, lambda: command.done() is not None, self._patience):
+        if not wait_for(self.goal_context, lambda: command.done() is not None, self._patience):
             raise SkillFailure(
                 FailureCode.SERVER_LOST,
                 f"The pump did not answer within {self._patience:.1f} s. Start the robot's driver "
@@ -136,32 +134,32 @@ class SuctionSkill(Skill):
     def _comes(self, vacuum: bool) -> bool:
         """Wait for the sensor to tell that there is a vacuum, or none; whether it did."""
         return wait_for(
-            self.runtime,
+            self.goal_context,
             lambda: self.cup.vacuum() is vacuum,
             self._patience,
-            lambda elapsed: self.runtime.feedback("pump", min(elapsed / self._patience, 1.0)),
+            lambda elapsed: self.goal_context.feedback("pump", min(elapsed / self._patience, 1.0)),
         )
 
 
-def at_the_lip(lip: Array, things: Iterable[ObjectView]) -> ObjectView | None:
-    """The thing whose surface is at the lip, a little inside too; None: there is none.
+def at_the_lip(lip: Array, objects: Iterable[ObjectView]) -> ObjectView | None:
+    """The object whose surface is at the lip, a little inside too; None: there is none.
 
     Args:
         lip: in the base frame [m].
-        things: that there are.
+        objects: that there are.
     """
     there = [
-        thing
-        for thing in things
-        if not thing.is_zone
-        and thing.state is not ObjectState.LOST
-        and abs(_beyond(thing, lip)) <= AT_THE_LIP
+        obj
+        for obj in objects
+        if not obj.is_zone
+        and obj.state is not ObjectState.LOST
+        and abs(_beyond(obj, lip)) <= AT_THE_LIP
     ]
-    return min(there, key=lambda thing: _beyond(thing, lip), default=None)
+    return min(there, key=lambda obj: _beyond(obj, lip), default=None)
 
 
-def _beyond(thing: ObjectView, point: Array) -> float:
+def _beyond(obj: ObjectView, point: Array) -> float:
     """Distance of a point from the box around a thing, below 0 inside [m]."""
-    inside = np.linalg.solve(thing.base_T_object, np.append(point, 1.0))[:3]
-    x, y, z = 2.0 * thing.half_extents
+    inside = np.linalg.solve(obj.base_T_object, np.append(point, 1.0))[:3]
+    x, y, z = 2.0 * obj.half_extents
     return float(signed_distance(Box((x, y, z)), inside[None])[0])

@@ -17,7 +17,7 @@ import numpy as np
 from behavior_motion.planar_pose import wrapped
 from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion
 from behavior_skills.goal_checks import check_not_negative, invalid
-from behavior_skills.interfaces import Array, FailureCode, Runtime, SkillFailure
+from behavior_skills.interfaces import Array, FailureCode, GoalContext, SkillFailure
 
 STUCK_TIME = 4.0
 """[s] without getting nearer, or turning, after which the base counts as blocked."""
@@ -102,7 +102,7 @@ class DriveRequest:
 class DriveSkill:
     """One drive; call :meth:`run`."""
 
-    runtime: Runtime
+    goal_context: GoalContext
     base: Base
     limits: BaseLimits
     request: DriveRequest
@@ -123,7 +123,7 @@ class DriveSkill:
         start = self.base.pose()
         motion = BaseMotion(self._goal(start), self._limits())
         self.remaining = motion.remaining(start)
-        self.runtime.feedback("plan", 0.0, distance_remaining=self.remaining)
+        self.goal_context.feedback("plan", 0.0, distance_remaining=self.remaining)
         try:
             self._follow(motion, start)
         finally:
@@ -168,15 +168,15 @@ class DriveSkill:
     # ------------------------------------------------------------------ motion
 
     def _follow(self, motion: BaseMotion, start: Array) -> None:
-        begun = last = moved_at = self.runtime.now()
+        begun = last = moved_at = self.goal_context.now()
         whole = max(motion.remaining(start), 1e-3)
         timeout = self.request.timeout or 3.0 * self._nominal(whole) + ALLOWANCE
         before = start
         while not motion.done(pose := self.base.pose()):
             self.remaining = motion.remaining(pose)
             progress = min(max(1.0 - self.remaining / whole, 0.0), 1.0)
-            self.runtime.feedback("move", progress, distance_remaining=self.remaining)
-            now = self.runtime.now()
+            self.goal_context.feedback("move", progress, distance_remaining=self.remaining)
+            now = self.goal_context.now()
             if np.hypot(*(pose[:2] - before[:2])) + abs(wrapped(pose[2] - before[2])) > (
                 STUCK_PROGRESS
             ):
@@ -195,7 +195,7 @@ class DriveSkill:
                 )
             self.base.command(*motion.twist(pose, max(now - last, 0.0)))
             last = now
-            self.runtime.tick()
+            self.goal_context.tick()
         self.remaining = 0.0
 
     def _nominal(self, way: float) -> float:

@@ -64,14 +64,14 @@ def grasp_pose(approach: Sequence[float], fingers: Sequence[float], depth: float
     return pose
 
 
-def grasps_for(thing: ObjectView, max_width: float) -> list[Grasp]:
+def grasps_for(obj: ObjectView, max_width: float) -> list[Grasp]:
     """All grasps that the shape offers to a gripper that opens to `max_width` [m]."""
-    grasps = _cylinder_grasps(thing) if thing.shape == "cylinder" else _box_grasps(thing)
+    grasps = _cylinder_grasps(obj) if obj.shape == "cylinder" else _box_grasps(obj)
     return [grasp for grasp in grasps if grasp.width <= max_width - FINGER_MARGIN]
 
 
-def _box_grasps(thing: ObjectView) -> list[Grasp]:
-    half = thing.half_extents
+def _box_grasps(obj: ObjectView) -> list[Grasp]:
+    half = obj.half_extents
     grasps = []
     for face in range(3):
         for side in (1.0, -1.0):
@@ -87,8 +87,8 @@ def _box_grasps(thing: ObjectView) -> list[Grasp]:
     return grasps
 
 
-def _cylinder_grasps(thing: ObjectView) -> list[Grasp]:
-    height, radius = thing.size
+def _cylinder_grasps(obj: ObjectView) -> list[Grasp]:
+    height, radius = obj.size
     grasps = []
     for step in range(YAWS_OF_A_CYLINDER):
         angle = 2 * math.pi * step / YAWS_OF_A_CYLINDER
@@ -155,7 +155,7 @@ def leaning(grasp: Grasp) -> list[Grasp]:
 
 
 def ranked_grasps(
-    thing: ObjectView,
+    obj: ObjectView,
     grasps: Iterable[Grasp],
     neighbours: Iterable[Array],
     max_tilt: float = math.pi,
@@ -167,7 +167,7 @@ def ranked_grasps(
     The score decides, among those of equal score the posture. With `lean`, the grasps that pass are
     also offered leaning to both sides, behind the plain ones of like posture.
     """
-    pose = thing.base_T_object
+    pose = obj.base_T_object
     centres = list(neighbours)
 
     def tilted_too_much(grasp: Grasp) -> bool:
@@ -185,12 +185,12 @@ def ranked_grasps(
     return sorted(usable, key=badness)[:POOL]
 
 
-def from_above(thing: ObjectView, grasps: Sequence[Grasp]) -> list[Grasp]:
+def from_above(obj: ObjectView, grasps: Sequence[Grasp]) -> list[Grasp]:
     """Those of the grasps that come from above; all where none does.
 
     For grasps that nobody has chosen: what stands on an object, or right beside it, is safe from a
     hand that comes from above.
     """
-    pose = thing.base_T_object
+    pose = obj.base_T_object
     above = [grasp for grasp in grasps if tilt_of(pose @ grasp.object_T_tool) <= TILT_LIMIT + 1e-9]
     return above or list(grasps)

@@ -17,7 +17,7 @@ AXES = {"x": 0, "y": 1, "z": 2}
 
 
 def allowed_grasps(
-    grasps: Sequence[Grasp], thing: ObjectView, specification: PickSpecification
+    grasps: Sequence[Grasp], obj: ObjectView, specification: PickSpecification
 ) -> tuple[list[Grasp], str]:
     """The grasps that pass all of the specification's filters.
 
@@ -25,10 +25,10 @@ def allowed_grasps(
         The grasps, with the fixed orientation where there is one, and how many fell to what.
     """
     fixed = specification.fixed_rotation()
-    turned = [_turned(grasp, thing, fixed) for grasp in grasps] if fixed is not None else grasps
+    turned = [_turned(grasp, obj, fixed) for grasp in grasps] if fixed is not None else grasps
     poses = np.array([grasp.object_T_tool for grasp in turned]).reshape(-1, 4, 4)
     left, fallen = np.ones(len(turned), dtype=bool), []
-    for name, good in _judgements(poses, thing.base_T_object, specification):
+    for name, good in _judgements(poses, obj.base_T_object, specification):
         check_interrupted()
         fell = int(np.count_nonzero(left & ~good))
         if fell:
@@ -57,8 +57,8 @@ def _judgements(
         yield "direction_to_obj: left", side > 0.0
 
 
-def _turned(grasp: Grasp, thing: ObjectView, base_R_tool: Array) -> Grasp:
+def _turned(grasp: Grasp, obj: ObjectView, base_R_tool: Array) -> Grasp:
     pose = grasp.object_T_tool.copy()
-    pose[:3, :3] = thing.base_T_object[:3, :3].T @ base_R_tool
+    pose[:3, :3] = obj.base_T_object[:3, :3].T @ base_R_tool
     # From another side the object may be of another thickness.
     return Grasp(pose, 0.0, grasp.lean, grasp.score)

@@ -25,14 +25,14 @@ class ProcessWatch:
     """[m/s] between two sightings."""
     _last: ObjectView | None = None
 
-    def see(self, state: JointState, thing: ObjectView | None) -> None:
+    def see(self, state: JointState, obj: ObjectView | None) -> None:
         """Take in a joint state and the object as it is seen now."""
         self.joint_speed = max(self.joint_speed, float(np.abs(state.qd).max(initial=0.0)))
-        last, self._last = self._last, thing or self._last
-        if last is None or thing is None or thing.last_seen <= last.last_seen:
+        last, self._last = self._last, obj or self._last
+        if last is None or obj is None or obj.last_seen <= last.last_seen:
             return
-        way = float(np.linalg.norm(thing.base_T_object[:3, 3] - last.base_T_object[:3, 3]))
-        self.object_speed = max(self.object_speed, way / (thing.last_seen - last.last_seen))
+        way = float(np.linalg.norm(obj.base_T_object[:3, 3] - last.base_T_object[:3, 3]))
+        self.object_speed = max(self.object_speed, way / (obj.last_seen - last.last_seen))
 
     def problem(self) -> str | None:
         """What was too fast, or None."""

@@ -78,27 +78,27 @@ def object_views(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str,
     but for zones, which are obstacles.
     """
     return {
-        thing.name: ObjectView(
-            name=thing.name,
-            state=ObjectState(thing.state),
-            base_T_object=base_T_frame @ pose_to_matrix(thing.pose),
-            shape=_SHAPES[thing.shape.type],
-            size=tuple(thing.shape.dimensions),
-            last_seen=seconds(thing.last_seen),
-            attached_link=thing.attached_link,
-            is_zone=thing.kind == _ZONE,
+        obj.name: ObjectView(
+            name=obj.name,
+            state=ObjectState(obj.state),
+            base_T_object=base_T_frame @ pose_to_matrix(obj.pose),
+            shape=_SHAPES[obj.shape.type],
+            size=tuple(obj.shape.dimensions),
+            last_seen=seconds(obj.last_seen),
+            attached_link=obj.attached_link,
+            is_zone=obj.kind == _ZONE,
         )
-        for thing in message.objects
-        if thing.shape.type in _SHAPES and thing.kind in _THINGS
+        for obj in message.objects
+        if obj.shape.type in _SHAPES and obj.kind in _THINGS
     }
 
 
 def object_frames(message: SceneObjectArray, base_T_frame: Array) -> Mapping[str, Array]:
     """Where all objects of a snapshot are in the robot's base frame that are not lost, 4x4 [m]."""
     return {
-        thing.name: base_T_frame @ pose_to_matrix(thing.pose)
-        for thing in message.objects
-        if thing.state != ObjectState.LOST
+        obj.name: base_T_frame @ pose_to_matrix(obj.pose)
+        for obj in message.objects
+        if obj.state != ObjectState.LOST
     }
 
 

@@ -62,14 +62,14 @@ class JointStates:
         if not parts or len(message.position) < len(message.name):
             return []
         position, velocity, effort = message.position[there], message.velocity, message.effort
-        told = len(velocity) == len(message.position)
+        complete = len(velocity) == len(message.position)
         if not np.isfinite(position).all():
             return []
         self._position[here] = position
         # Drivers put NaN where they measure no speed.
-        self._velocity[here] = np.nan_to_num(velocity[there]) if told else 0.0
-        told = len(effort) == len(message.position)
-        self._effort[here] = effort[there] if told else math.nan
+        self._velocity[here] = np.nan_to_num(velocity[there]) if complete else 0.0
+        complete = len(effort) == len(message.position)
+        self._effort[here] = effort[there] if complete else math.nan
         return parts
 
     def state(self) -> JointState | None:

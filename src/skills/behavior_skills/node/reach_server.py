@@ -45,8 +45,8 @@ class TargetSource:
         self._pose = np.eye(4) if placed else pose_to_matrix(wanted.pose.pose)
         self._pose[:3, 3] = point.x, point.y, point.z
         self._base_T_frame: Array | None = None
-        self._runtime = goal.context.runtime
-        self._heard, self._began = self._runtime.now(), time.monotonic()
+        self._goal_context = goal.context.goal_context
+        self._heard, self._began = self._goal_context.now(), time.monotonic()
         self._message: PoseStamped | None = None
         self._topic = goal.listen(PoseStamped, _topic(wanted)) if wanted.target_topic else None
 
@@ -75,7 +75,7 @@ class TargetSource:
             ) from failure
 
     def _take_newest(self, topic: Any) -> None:
-        message, now = topic.newest, self._runtime.now()
+        message, now = topic.newest, self._goal_context.now()
         if message is not None and message is not self._message:
             self._message, self._heard = message, now
             try:

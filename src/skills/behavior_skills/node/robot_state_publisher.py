@@ -75,11 +75,11 @@ class RobotStatePublisher(Node):  # type: ignore[misc] # rclpy has no type infor
         except ValueError as error:
             self.get_logger().warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
-        told = self._joints.take(message)
+        parts = self._joints.take(message)
         if 0.0 <= 1e-9 * message.stamp - self._published < 0.99 * self._period:
             return
         # Fingers may be told of by others than the arm, whose frames are to be of the stamp's time.
-        state = self._joints.state() if ARM in told else None
+        state = self._joints.state() if ARM in parts else None
         if state is None:
             return
         self._published = 1e-9 * message.stamp

@@ -24,8 +24,8 @@ from behavior_ros.silence import Silence
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
+    GoalContext,
     ObjectView,
-    Runtime,
     SkillFailure,
 )
 from behavior_skills.node import conversion
@@ -47,7 +47,7 @@ class _Views:
     """A snapshot in the robot's base frame."""
 
     message: SceneObjectArray
-    things: Mapping[str, ObjectView]
+    objects: Mapping[str, ObjectView]
     frames: Mapping[str, Array]
 
 
@@ -73,11 +73,11 @@ class SceneTopic:
         message = deserialize_message(data, SceneObjectArray)
         self._message = message
         self._silence.end()
-        self._names.update(thing.name for thing in message.objects)
+        self._names.update(obj.name for obj in message.objects)
 
     def objects(self) -> Mapping[str, ObjectView]:
         """Things of the newest snapshot; raises `SkillFailure` SERVER_LOST."""
-        return self._look().things
+        return self._look().objects
 
     def frames(self) -> Mapping[str, Array]:
         """base_T_object of all objects that are not lost; raises `SkillFailure` SERVER_LOST."""
@@ -126,10 +126,10 @@ class SceneTopic:
 
 
 class SceneClient:
-    """The scene as one goal sees it; waits tick with the goal's runtime."""
+    """The scene as one goal sees it; waits tick with the goal."""
 
-    def __init__(self, topic: SceneTopic, runtime: Runtime, node: Node) -> None:
-        self._topic, self._runtime, self._node = topic, runtime, node
+    def __init__(self, topic: SceneTopic, goal_context: GoalContext, node: Node) -> None:
+        self._topic, self._goal_context, self._node = topic, goal_context, node
         self._is_current = False
 
     def objects(self) -> Mapping[str, ObjectView]:
@@ -206,11 +206,11 @@ class SceneClient:
 
     def _comes(self, condition: Callable[[], bool]) -> bool:
         """Wait for what the scene is to do; whether it did."""
-        silence = Silence(self._runtime.now, TIMEOUT, wall_limit=TIMEOUT_WALL)
+        silence = Silence(self._goal_context.now, TIMEOUT, wall_limit=TIMEOUT_WALL)
         while not condition():
             if silence.too_long:
                 return False
-            self._runtime.tick()
+            self._goal_context.tick()
         return True
 
     def _call(self, client: Any, request: Any) -> Any:

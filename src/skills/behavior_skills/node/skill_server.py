@@ -70,7 +70,7 @@ class SkillGoal:
     def stamped(self, pose: Array) -> Any:
         """A pose in the robot's base frame, 4x4, as a message of now."""
         base = self.context.world.planner.robot.base_frame
-        return conversion.stamped_message(pose, base, self.context.runtime.now())
+        return conversion.stamped_message(pose, base, self.context.goal_context.now())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,16 +98,16 @@ class SkillServer:
         return self.interface.Result() if self.is_action else self.interface.Response()
 
 
-def skill_servers(tell: Callable[[str], None]) -> dict[str, SkillServer]:
+def skill_servers(warn: Callable[[str], None]) -> dict[str, SkillServer]:
     """The skills of all packages by name.
 
     Args:
-        tell: is given what is wrong with a package; the others' skills are there all the same.
+        warn: is given what is wrong with a package; the others' skills are there all the same.
     """
     found: dict[str, SkillServer] = {}
-    for offer, skill in packages().load_all("skills", tell):
+    for offer, skill in packages().load_all("skills", warn):
         if isinstance(skill, SkillServer):
             found[offer.name] = skill
         else:
-            tell(f"{offer.place}: {offer.value} of {offer.package} is no SkillServer")
+            warn(f"{offer.place}: {offer.value} of {offer.package} is no SkillServer")
     return found

@@ -263,7 +263,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         return SkillGoal(
             message=context.goal,
             context=SkillContext(
-                runtime=context,
+                goal_context=context,
                 arm=self._arm,
                 gripper=self._gripper,
                 cup=self._cup,
@@ -305,7 +305,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         held = self._hand.held
         if held is None:
             return
-        self._hand.let_go(f"'{held.name}' came off the suction cup: the vacuum was lost.")
+        self._hand.release(f"'{held.name}' came off the suction cup: the vacuum was lost.")
         self._scene.attacher.call_async(AttachObject.Request(name=held.name, attach=False))
         self.get_logger().warning(self._hand.emptied)
 

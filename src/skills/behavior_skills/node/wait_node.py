@@ -9,8 +9,9 @@ from behavior_msgs.action import Wait
 from rclpy.node import Node
 
 from behavior_ros import Cancelled, GoalContext, WorkerActionServer, run
+from behavior_skills import interfaces
 from behavior_skills.goal_checks import check_goal, check_not_negative
-from behavior_skills.interfaces import Runtime, SkillFailure
+from behavior_skills.interfaces import SkillFailure
 from behavior_skills.node import conversion
 from behavior_skills.node.skill_server import SkillGoal, SkillServer
 
@@ -18,23 +19,23 @@ FEEDBACK_PERIOD = 0.5
 """[s]"""
 
 
-def wait(runtime: Runtime, duration: float) -> Wait.Result:
+def wait(goal_context: interfaces.GoalContext, duration: float) -> Wait.Result:
     """Let a time of the node's clock pass [s]; a cancelled goal tells how long it has waited."""
-    begun, result = runtime.now(), Wait.Result()
+    begun, result = goal_context.now(), Wait.Result()
     try:
-        while (left := begun + duration - runtime.now()) > 0.0:
-            runtime.feedback("wait", max(0.0, 1.0 - left / duration))
-            runtime.sleep(min(left, FEEDBACK_PERIOD))
+        while (left := begun + duration - goal_context.now()) > 0.0:
+            goal_context.feedback("wait", max(0.0, 1.0 - left / duration))
+            goal_context.sleep(min(left, FEEDBACK_PERIOD))
         result.message = "The time is over."
     except Cancelled as cancelled:
         result.code, result.message = Wait.Result.CANCELED, f"Cancelled: {cancelled}."
-    result.waited = runtime.now() - begun
+    result.waited = goal_context.now() - begun
     return result
 
 
 def _skill(goal: SkillGoal) -> Wait.Result:
     check_not_negative(goal.message, "duration")
-    return wait(goal.context.runtime, goal.message.duration)
+    return wait(goal.context.goal_context, goal.message.duration)
 
 
 WAIT = SkillServer(interface=Wait, work=_skill)

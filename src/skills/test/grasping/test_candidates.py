@@ -33,8 +33,8 @@ def block(at=(0.5, 0.0, EDGE / 2), rotation=None, size=(EDGE,) * 3, shape="box")
     return ObjectView("block", ObjectState.TRACKED, pose, shape, size, 0.0)
 
 
-def ranked(thing, neighbours=(), max_tilt=TILT_LIMIT, **kwargs):
-    return ranked_grasps(thing, grasps_for(thing, 0.08), neighbours, max_tilt, **kwargs)
+def ranked(obj, neighbours=(), max_tilt=TILT_LIMIT, **kwargs):
+    return ranked_grasps(obj, grasps_for(obj, 0.08), neighbours, max_tilt, **kwargs)
 
 
 def test_a_cube_has_24_distinct_proper_grasps():
@@ -63,36 +63,36 @@ def test_tilt_limit_is_that_of_the_facts():
 
 def test_neighbour_penalty_turns_the_fingers_away():
     # Base-direction alone would take the fingers along y, where a neighbour stands.
-    thing = block(at=(0.5, 0.0, EDGE / 2))
-    best = ranked(thing)[0]
-    base_T_tool = thing.base_T_object @ best.object_T_tool
+    obj = block(at=(0.5, 0.0, EDGE / 2))
+    best = ranked(obj)[0]
+    base_T_tool = obj.base_T_object @ best.object_T_tool
     assert abs(base_T_tool[1, 1]) == pytest.approx(1.0)
     neighbour = np.array([0.5, 0.06, EDGE / 2])
-    penalty = neighbour_penalty(np.array([0.0, 1.0, 0.0]), thing.base_T_object[:3, 3], [neighbour])
+    penalty = neighbour_penalty(np.array([0.0, 1.0, 0.0]), obj.base_T_object[:3, 3], [neighbour])
     assert penalty == pytest.approx(-10 * math.exp(-0.08), abs=0.01)
-    best = ranked(thing, [neighbour])[0]
-    base_T_tool = thing.base_T_object @ best.object_T_tool
+    best = ranked(obj, [neighbour])[0]
+    base_T_tool = obj.base_T_object @ best.object_T_tool
     assert abs(base_T_tool[0, 1]) == pytest.approx(1.0)
 
 
 @given(st.floats(-math.pi, math.pi), st.floats(0.3, 0.7), st.floats(-0.4, 0.4))
 @settings(deadline=None)
 def test_best_grasp_points_the_tool_outward_and_down(yaw, x, y):
-    thing = block(at=(x, y, EDGE / 2), rotation=Rotation.from_euler("z", yaw))
-    tool = thing.base_T_object @ ranked(thing)[0].object_T_tool
+    obj = block(at=(x, y, EDGE / 2), rotation=Rotation.from_euler("z", yaw))
+    tool = obj.base_T_object @ ranked(obj)[0].object_T_tool
     assert tilt_of(tool) == pytest.approx(0.0, abs=1e-6)
     outward = np.array([x, y, 0.0]) / math.hypot(x, y)
     assert tool[:3, 0] @ outward >= math.cos(math.radians(45)) - 1e-9
 
 
 def test_leaning_keeps_the_fingers_flat_and_comes_behind_the_plain_grasp():
-    thing = block()
-    grasps = ranked(thing, lean=True)
+    obj = block()
+    grasps = ranked(obj, lean=True)
     assert grasps[0].lean == 0.0
     assert any(grasp.lean > 0 for grasp in grasps)
     for grasp in grasps:
-        assert tilt_of(thing.base_T_object @ grasp.object_T_tool) <= TILT_LIMIT + 1e-9
-    plain = grasps_for(thing, 0.08)[0]
+        assert tilt_of(obj.base_T_object @ grasp.object_T_tool) <= TILT_LIMIT + 1e-9
+    plain = grasps_for(obj, 0.08)[0]
     for grasp in leaning(plain):
         np.testing.assert_allclose(grasp.object_T_tool[:3, 1], plain.object_T_tool[:3, 1])
 
@@ -129,10 +129,9 @@ def test_ball_is_taken_from_above():
 
 
 def test_without_a_limit_every_side_is_offered_those_from_above_first():
-    thing = block()
+    obj = block()
     tilts = [
-        tilt_of(thing.base_T_object @ grasp.object_T_tool)
-        for grasp in ranked(thing, max_tilt=math.pi)
+        tilt_of(obj.base_T_object @ grasp.object_T_tool) for grasp in ranked(obj, max_tilt=math.pi)
     ]
     assert len(tilts) == POOL
     assert tilts[0] == pytest.approx(0.0, abs=1e-6)
@@ -149,20 +148,20 @@ def test_of_grasps_that_nobody_chose_those_from_above_count_where_there_are_any(
 @settings(max_examples=40, deadline=None)
 def test_the_pool_is_the_best_by_score_and_posture_breaks_ties(seed):
     rng = np.random.default_rng(seed)
-    thing = block()
-    poses = [grasp.object_T_tool for grasp in grasps_for(thing, 0.08)]
+    obj = block()
+    poses = [grasp.object_T_tool for grasp in grasps_for(obj, 0.08)]
     scores = rng.integers(0, 8, 60).astype(float)
     offered = [Grasp(poses[i % 24], 0.0, score=value) for i, value in enumerate(scores)]
-    pool = ranked_grasps(thing, offered, [])
+    pool = ranked_grasps(obj, offered, [])
     assert [grasp.score for grasp in pool] == sorted(scores)[:POOL]
     plain = [Grasp(grasp.object_T_tool, 0.0) for grasp in pool if grasp.score == pool[0].score]
-    alone = ranked_grasps(thing, plain, [])
+    alone = ranked_grasps(obj, plain, [])
     for first, again in zip(pool, alone, strict=False):
         assert np.array_equal(first.object_T_tool, again.object_T_tool)
 
 
 def test_the_best_score_comes_first_however_uncomfortable():
-    thing = block()
-    good = [Grasp(grasp.object_T_tool, 0.0, score=1.0) for grasp in ranked(thing, lean=True)] * 3
+    obj = block()
+    good = [Grasp(grasp.object_T_tool, 0.0, score=1.0) for grasp in ranked(obj, lean=True)] * 3
     from_below = Grasp(grasp_pose([0, 0, 1], [0, 1, 0], 0.0), 0.0, score=0.5)
-    assert ranked_grasps(thing, [*good, from_below], [])[0] is from_below
+    assert ranked_grasps(obj, [*good, from_below], [])[0] is from_below

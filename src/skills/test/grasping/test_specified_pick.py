@@ -197,8 +197,8 @@ def test_an_object_that_jumps_is_too_fast():
     for time, x in ((1.0, 0.4), (1.1, 0.41), (1.2, 1.41)):
         pose = np.eye(4)
         pose[0, 3] = x
-        thing = ObjectView("blue", ObjectState.TRACKED, pose, "box", (0.05,) * 3, time)
-        watch.see(JointState(np.zeros(7), np.zeros(7), 0.0), thing)
+        obj = ObjectView("blue", ObjectState.TRACKED, pose, "box", (0.05,) * 3, time)
+        watch.see(JointState(np.zeros(7), np.zeros(7), 0.0), obj)
     assert watch.object_speed == pytest.approx(10.0)
     assert "10.0 m/s" in (watch.problem() or "")
 

@@ -132,8 +132,8 @@ def test_overlap_of_unit_cubes(second: OrientedBox, expected: float) -> None:
     assert intersection_over_union(box(), second) == pytest.approx(expected, abs=1e-9)
 
 
-def moved(thing: OrientedBox, by: Array) -> OrientedBox:
-    return OrientedBox(by @ thing.pose, thing.half_extents)
+def moved(obj: OrientedBox, by: Array) -> OrientedBox:
+    return OrientedBox(by @ obj.pose, obj.half_extents)
 
 
 @pytest.mark.slow

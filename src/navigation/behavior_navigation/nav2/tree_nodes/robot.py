@@ -187,8 +187,8 @@ class Selector(SyncActionNode):
 
     def tick(self) -> NodeStatus:
         """Write it."""
-        told = self._newest()
-        found = told.data if told is not None else self.get_input(f"default_{self.chosen}")
+        message = self._newest()
+        found = message.data if message is not None else self.get_input(f"default_{self.chosen}")
         if not found:
             self.set_failure_reason(f"nobody has chosen a {self.chosen.replace('_', ' ')}")
             return NodeStatus.FAILURE

@@ -100,8 +100,10 @@ class Nav2:
 
 def distance_left(feedback: Any) -> float:
     """[m] to the goal, by the feedback of either action; Lyrical's paths tell it one level down."""
-    told = getattr(feedback, "tracking_feedback", feedback)
-    return float(getattr(told, "distance_remaining", getattr(told, "distance_to_goal", math.nan)))
+    tracking = getattr(feedback, "tracking_feedback", feedback)
+    return float(
+        getattr(tracking, "distance_remaining", getattr(tracking, "distance_to_goal", math.nan))
+    )
 
 
 NAV2 = Driver(role=Role.NAVIGATION, options=Nav2Options, make=Nav2)

@@ -18,7 +18,7 @@ from behavior_sim.reading import Vector
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thing:
+class VisibleObject:
     """Something that can be seen."""
 
     name: str
@@ -34,10 +34,10 @@ class Thing:
     """Where the middle of its shape is in that body, 4x4 [m]."""
 
 
-def things_of(config: WorldConfig) -> dict[str, Thing]:
+def visible_objects(config: WorldConfig) -> dict[str, VisibleObject]:
     """All of a world by name; the objects first, in the file's order."""
     found = [
-        Thing(
+        VisibleObject(
             name=name,
             class_id=item.class_id or name,
             shape=item.shape,
@@ -52,11 +52,11 @@ def things_of(config: WorldConfig) -> dict[str, Thing]:
         found += _seen_of_fixture(name, fixture)
     for name, door in config.doors.items():
         found += _seen_of_door(name, door)
-    return {thing.name: thing for thing in found}
+    return {obj.name: obj for obj in found}
 
 
-def _box(name: str, size: Vector, color: Vector, body: str, pose: Pose) -> Thing:
-    return Thing(
+def _box(name: str, size: Vector, color: Vector, body: str, pose: Pose) -> VisibleObject:
+    return VisibleObject(
         name=name,
         class_id=name,
         shape="box",
@@ -67,7 +67,7 @@ def _box(name: str, size: Vector, color: Vector, body: str, pose: Pose) -> Thing
     )
 
 
-def _seen_of_fixture(name: str, fixture: FixtureConfig) -> Iterator[Thing]:
+def _seen_of_fixture(name: str, fixture: FixtureConfig) -> Iterator[VisibleObject]:
     frame = pose_of(fixture.position, fixture.yaw)
     if fixture.seen == "parts":
         for part, box in fixture.boxes.items():
@@ -81,7 +81,7 @@ def _seen_of_fixture(name: str, fixture: FixtureConfig) -> Iterator[Thing]:
         yield _box(name, size, fixture.color, "", frame @ pose_of((low + high) / 2))
 
 
-def _seen_of_door(name: str, door: DoorConfig) -> Iterator[Thing]:
+def _seen_of_door(name: str, door: DoorConfig) -> Iterator[VisibleObject]:
     leaf = (door.width, door.thickness, door.height)
     yield _box(panel_name(name), leaf, door.color, panel_name(name), pose_of(panel_centre(door)))
     yield _box(

@@ -30,7 +30,7 @@ from behavior_tree.nodes.decorators import (
     Timeout,
 )
 
-__all__ = ["Entry"]
+__all__ = ["EntryPoint"]
 
 _AROUND = (
     *(SubTreeNode, Step, Timeout, RetryUntilSuccessful, Repeat),
@@ -44,7 +44,7 @@ _FIRST_FIRST = (
 """Nodes that begin with their first child, and of which nothing else can be passed over."""
 
 
-class Entry:
+class EntryPoint:
     """The next run of a tree begins at a node: what is around it begins as always, conditions
     included, and what comes before it is passed over.
 
