@@ -44,7 +44,7 @@ from behavior_scene.clouds.points_in_shape import (
 )
 
 ROWS, COLUMNS, STEP = 480, 640, 32
-POINTS_LIMIT, POINTS_AIM = 10e-3, 5e-3
+POINTS_LIMIT = 10e-3
 TRACKS_LIMIT = 5e-3
 AGE_LIMIT = 40e-3
 DOMAIN = "65"

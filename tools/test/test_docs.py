@@ -145,7 +145,7 @@ def test_the_names_of_the_glossary_are_those_of_the_code():
 def test_the_picture_of_a_tree_is_that_of_its_file(picture, tmp_path):
     tree = next(REPOSITORY.glob(f"trees/*/{picture.stem}.xml"))
     drawn = tmp_path / picture.name
-    subprocess.run(["behavior", "tree", "show", tree, "--svg", drawn], check=True, timeout=60)
+    subprocess.run(["behavior", "tree", "show", tree, "--svg", drawn], check=True, timeout=240)
     assert drawn.read_text() == picture.read_text(), (
         f"draw it anew: behavior tree show {tree.relative_to(REPOSITORY)} "
         f"--svg {picture.relative_to(REPOSITORY)}"

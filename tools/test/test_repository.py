@@ -200,7 +200,7 @@ def test_readme_commands_exist():
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=240,
     ).stdout
     for verb in set(re.findall(r"^behavior ([a-z]+)", readme, re.M)):
         assert re.search(rf"\b{verb}\b", told), verb

@@ -282,7 +282,7 @@ def test_killed_executor_takes_its_missions_up_again(
 ) -> None:
     processes.append(Process(folder, "resume"))
     with MissionClient() as client:
-        client.wait_for_executor(60.0)
+        client.wait_for_executor(240.0)
         publisher = client._node.create_publisher(MissionAction, "/mission/action", 10)
         until(lambda: publisher.get_subscription_count() > 0, 60.0)
         publisher.publish(MissionAction(action_id="first", name="forever"))

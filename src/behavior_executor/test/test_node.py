@@ -41,7 +41,7 @@ def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path
     )
     try:
         with MissionClient() as client:
-            client.wait_for_executor(60.0)
+            client.wait_for_executor(240.0)
             states: list[int] = []
 
             def stop_when_running(message: MissionFeedback) -> None:
@@ -51,7 +51,7 @@ def test_executor_process_stops_cleanly_in_mid_mission(ros: None, tmp_path: Path
 
             outcome = client.run("forever", on_feedback=stop_when_running)
         assert outcome.code == Code.SHUTDOWN
-        assert process.wait(60.0) == 0
+        assert process.wait(240.0) == 0
     finally:
         process.kill()
 

@@ -88,6 +88,6 @@ def test_wrong_use_exits_with_2(files, capsys):
 
 def test_python_m(files):
     command = [sys.executable, "-m", "behavior_tree", "check", files("bad.xml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 1
     assert "Node not recognized: Nope" in done.stdout

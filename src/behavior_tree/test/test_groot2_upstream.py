@@ -81,7 +81,7 @@ class Served:
     def close(self) -> None:
         self.client.close()
         self.process.kill()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=240)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def test_with_py_trees(version):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     print(done.stdout)

@@ -96,7 +96,7 @@ class Reader:
         if self.shell.poll() is None:
             self.type("behavior down")
             self.shell.terminate()
-        self.shell.wait(timeout=30)
+        self.shell.wait(timeout=240)
 
 
 def follow(page: Path, folder: Path) -> None:

@@ -65,7 +65,7 @@ class Robot:
         for process in self._started.values():
             process.send_signal(signal.SIGINT)
         try:
-            return {name: process.wait(60.0) for name, process in self._started.items()}
+            return {name: process.wait(240.0) for name, process in self._started.items()}
         finally:
             for process in self._started.values():
                 process.kill()

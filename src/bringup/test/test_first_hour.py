@@ -388,7 +388,7 @@ def test_the_shell_completes(line: str, wanted: set[str], tmp_path: Path) -> Non
             "COMP_LINE": line,
             "COMP_POINT": str(len(line)),
         },
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert set(found.read_text().split("\n")) == wanted

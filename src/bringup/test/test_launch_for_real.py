@@ -81,7 +81,7 @@ class Launch:
     def close(self) -> None:
         for process in (*psutil.Process(self.process.pid).children(recursive=True), self.process):
             process.kill()
-        self.process.wait(60.0)
+        self.process.wait(240.0)
 
 
 @pytest.fixture

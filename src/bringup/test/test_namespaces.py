@@ -123,16 +123,16 @@ def test_each_robot_hears_its_own_orders_only(spinner: Spinner, team: Team, tmp_
     observer = spinner.node("graph")
     with MissionClient(namespace="/left") as at_left, MissionClient(namespace="/right") as at_right:
         for client in (at_left, at_right):
-            client.wait_for_executor(60.0)
+            client.wait_for_executor(240.0)
         assert [mission.name for mission in at_left.list()] == ["left_waits"]
         assert [mission.name for mission in at_right.list()] == ["right_waits"]
 
         order = MissionAction(type=MissionAction.RUN_BEHAVIOR, name="right_waits")
-        refused = at_right.preflight(order, timeout=60.0)
+        refused = at_right.preflight(order, timeout=240)
         assert not refused.succeeded
         assert "action /right/wait (behavior_msgs/action/Wait)" in refused.message
 
-        assert at_left.run("left_waits", action_id="of-left", timeout=60.0).succeeded
+        assert at_left.run("left_waits", action_id="of-left", timeout=240).succeeded
         right.start("skills")
         all_up(spinner, right)
         outcome = at_right.run("right_waits", action_id="of-right", timeout=60.0)

@@ -179,7 +179,7 @@ time.sleep(60)
         pid = present(stack).processes["one"].pid
     finally:
         owner.kill()
-        owner.wait(timeout=60)
+        owner.wait(timeout=240)
     eventually(lambda: not stack.is_up)
     assert gone(pid)
 

@@ -195,7 +195,7 @@ def test_who_brings_none_may_look_and_its_clicks_count_for_nothing(served: Serve
         send(looker, type="ShareUrlRequest")
         looker.send(b"nonsense")
         looker.send("text")
-        looker.ping().wait(timeout=60)  # whatever it sent has arrived
+        looker.ping().wait(timeout=240)  # whatever it sent has arrived
         send(actor, type="GuiUpdateMessage", uuid=buttons["Start"], updates={"value": True})
         eventually(lambda: bool(served.clicked))
         assert served.clicked == ["start stack_blocks {}"]

@@ -94,7 +94,7 @@ def test_an_interrupted_demonstration_leaves_nothing(runtime: Path, tmp_path: Pa
         assert demo.wait(timeout=90) == 130
     finally:
         demo.kill()
-        demo.wait(timeout=60)
+        demo.wait(timeout=240)
     assert "interrupted" in log.read_text(encoding="utf-8")
     assert stack_processes(runtime) == []
 
@@ -164,7 +164,7 @@ def missions_fail_when_the_skills_die_and_succeed_when_they_are_back() -> None:
         if "Pick: reach" in line:
             break
     assert behavior("kill", "skills").returncode == 0
-    rest = mission.communicate(timeout=60)[0]
+    rest = mission.communicate(timeout=240)[0]
     # Either the failure is told, or the process was back in time and the mission went on.
     assert mission.returncode == 0 or "/pick" in rest
     state = json.loads(behavior("status", "--json").stdout)["default"]
@@ -190,7 +190,7 @@ def the_history_of_missions_survives_down_and_up(runtime: Path) -> None:
     eventually(lambda: len(history()) == len(before) + 1, "the last mission in the journal")
     assert behavior("down").returncode == 0
     assert stack_processes(runtime) == []
-    last.wait(timeout=60)
+    last.wait(timeout=240)
     again = behavior("up", "--speed", "4")
     assert again.returncode == 0, again.stdout + again.stderr
     after = {record["action_id"]: record for record in history()}

@@ -151,7 +151,7 @@ def test_client_runs_the_mission_and_everything_is_reported(stack: Stack) -> Non
         listed = {info.name: info.description for info in client.list()}
         assert set(listed) >= {"broken", "forever", "pick_one", "stack_blocks"}
         assert listed["stack_blocks"].startswith("Stack the blocks")
-        outcome = client.run("stack_blocks", on_feedback=feedback.append, timeout=60.0)
+        outcome = client.run("stack_blocks", on_feedback=feedback.append, timeout=240)
     assert outcome.succeeded, outcome.message
     assert outcome.message == " ".join(ORDER)
     assert outcome.duration > 1.0
@@ -339,7 +339,7 @@ class SkillsProcess:
     def kill(self, number: int = signal.SIGKILL) -> None:
         if self.process.poll() is None:
             self.process.send_signal(number)
-            self.process.wait(60.0)
+            self.process.wait(240.0)
 
 
 @pytest.fixture

@@ -281,8 +281,8 @@ def test_threads_may_share_a_planner(wall: MotionPlanner) -> None:
     with ThreadPoolExecutor() as pool:
         noise = pool.submit(disturb)
         plans = [pool.submit(wall.plan_to_joints, start, goal) for _ in range(6)]
-        results = [plan.result(timeout=30) for plan in plans]
+        results = [plan.result(timeout=240) for plan in plans]
         done.set()
-        noise.result(timeout=30)
+        noise.result(timeout=240)
     for plan in results:
         np.testing.assert_array_equal(plan.trajectory.positions, expected)

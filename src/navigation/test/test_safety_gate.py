@@ -372,7 +372,7 @@ def test_the_process_starts_and_stops_cleanly() -> None:
         until(lambda: statuses, 30.0, "status")
         assert not statuses[-1].moving_allowed
         process.send_signal(signal.SIGINT)
-        assert process.wait(60.0) == 0
+        assert process.wait(240.0) == 0
     finally:
         process.kill()
         process.wait(10.0)

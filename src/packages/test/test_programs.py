@@ -13,7 +13,7 @@ import pytest
 SLOW = """
 import sys, time
 print("importing", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -30,6 +30,6 @@ def test_a_stop_that_comes_while_importing_is_a_stop(tmp_path: Path, how: signal
     assert process.stdout is not None
     assert process.stdout.readline() == "importing\n"
     process.send_signal(how)
-    _, errors = process.communicate(timeout=30.0)
+    _, errors = process.communicate(timeout=240)
     assert errors == ""
     assert process.returncode == 0

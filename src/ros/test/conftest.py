@@ -33,7 +33,7 @@ class Process:
         )
 
     def wait_for(self, text):
-        timer = threading.Timer(60.0, self.process.kill)
+        timer = threading.Timer(240.0, self.process.kill)
         timer.start()
         try:
             for line in self.process.stdout:
@@ -47,7 +47,7 @@ class Process:
         """Return exit code, output, errors and how long it took."""
         begin = time.monotonic()
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=60.0)
+        out, err = self.process.communicate(timeout=240)
         return self.process.returncode, out, err, time.monotonic() - begin
 
 

@@ -39,6 +39,6 @@ def test_a_companion_spins_and_ends_with_its_node():
         assert process.stdout is not None
         assert process.stdout.readline() == "inner spins\n"
         process.terminate()
-        rest, _ = process.communicate(timeout=60.0)
+        rest, _ = process.communicate(timeout=240)
     assert rest.rstrip().endswith("inner ends")
     assert process.returncode == 0

@@ -60,14 +60,14 @@ def test_signal_while_a_node_is_being_made(start):
 @pytest.mark.parametrize("name", ["Broken", "Raising"])
 def test_errors_end_the_process_with_code_1(start, name):
     process = start("--node", f"hosted_nodes:{name}")
-    _, err = process.process.communicate(timeout=60.0)
+    _, err = process.process.communicate(timeout=240)
     assert process.process.returncode == 1
     assert "RuntimeError" in err
 
 
 def test_wrong_parameter_is_one_sentence(start):
     process = start("--node", "hosted_nodes:Plain:=rate=1000.0")
-    _, err = process.process.communicate(timeout=60.0)
+    _, err = process.process.communicate(timeout=240)
     assert process.process.returncode == 1
     assert "rate is 1000.0: give a value from 0.1 to 100.0" in err
     assert "Traceback" not in err
@@ -75,7 +75,7 @@ def test_wrong_parameter_is_one_sentence(start):
 
 def test_wrong_tree_nodes_are_one_sentence(start):
     process = start("--node", "hosted_nodes:Misread")
-    _, err = process.process.communicate(timeout=60.0)
+    _, err = process.process.communicate(timeout=240)
     assert process.process.returncode == 1
     assert "node A: type is missing" in err
     assert "Traceback" not in err

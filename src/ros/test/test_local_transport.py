@@ -80,7 +80,7 @@ class Machine:
 
     def _ip(self, *words: str) -> str:
         command = ["nsenter", "--target", str(self.process.pid), "--net", "ip", *words]
-        done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+        done = subprocess.run(command, check=True, timeout=240, capture_output=True, text=True)
         return done.stdout
 
     def go(self) -> None:
@@ -99,7 +99,7 @@ class Machine:
 
     def end(self) -> None:
         self.process.kill()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=240)
 
 
 PAIR = "ip link add name eth0 type veth peer name eth1"
@@ -112,7 +112,7 @@ def namespaces_refused() -> str:
             ["unshare", "--net", "--mount", "sh", "-c", PAIR],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
     except FileNotFoundError as error:
@@ -252,7 +252,7 @@ def test_a_burst_is_kept_for_a_process_that_is_busy() -> None:
         assert udp_sockets(robot.pid)[listens] == before
     finally:
         robot.kill()
-        robot.communicate(timeout=60)
+        robot.communicate(timeout=240)
 
 
 CROWD = """

@@ -80,7 +80,7 @@ def test_picture_and_animation(recording: Path, tmp_path: Path) -> None:
         tmp_path / "end.png",
         tmp_path / "all.gif",
         captions=[Caption(0.0, "Pick: approach")],
-        timeout=60,
+        timeout=240,
     )
     if report.backend == "none":
         pytest.skip(f"no OpenGL here: {report.message}")

@@ -72,7 +72,7 @@ class RosRig:
             process.send_signal(signal.SIGINT)
         for process in self.processes.values():
             try:
-                process.wait(60.0)
+                process.wait(240.0)
             except subprocess.TimeoutExpired:
                 process.kill()
         self.executor.shutdown(timeout_sec=1.0)

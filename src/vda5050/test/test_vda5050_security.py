@@ -46,7 +46,7 @@ VALUES = {
 
 
 def openssl(*words: str) -> None:
-    subprocess.run([str(OPENSSL), *words], check=True, capture_output=True, timeout=60.0)
+    subprocess.run([str(OPENSSL), *words], check=True, capture_output=True, timeout=240)
 
 
 def authority(folder: Path, name: str) -> None:
@@ -209,7 +209,7 @@ def test_a_password_from_a_file_or_the_environment(
     passwords.touch()
     passwords.chmod(0o600)
     words = [str(PASSWD), "-b", str(passwords), "robot", "open sesame"]
-    subprocess.run(words, check=True, timeout=60.0)
+    subprocess.run(words, check=True, timeout=240)
     broker = TlsBroker(tmp_path, pki, passwords=str(passwords))
     secret = tmp_path / "secret"
     secret.write_text("open sesame\n")

@@ -162,12 +162,6 @@ class Blackboard:
             return self._parent.entry(key)
         return None
 
-    def owns(self, key: str) -> bool:
-        """True if the entry lives here, or at the root for ``@key``: no remapping leads to it."""
-        if key.startswith("@"):
-            return _root_key(key) in self.root._entries
-        return key in self._entries
-
     def own_entry(self, key: str) -> Entry | None:
         """Entry of this name that lives here; None if there is none."""
         return self._entries.get(key)
