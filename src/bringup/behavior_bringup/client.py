@@ -76,10 +76,15 @@ def new_context(namespace: str = "") -> Context:
 class StackClient(Closing):
     """Talks to a running stack; use it as a context manager."""
 
-    def __init__(self, namespace: str = "") -> None:
-        """Join the ROS domain of the environment, in the namespace of a robot; empty: in none."""
+    def __init__(self, namespace: str = "", *, name: str = "behavior_command") -> None:
+        """Join the ROS domain of the environment.
+
+        Args:
+            namespace: of a robot; empty: none.
+            name: of the node; another one for a client that works beside others of this process.
+        """
         self._context = new_context(namespace)
-        self._node = Node(f"behavior_command_{os.getpid()}", context=self._context)
+        self._node = Node(f"{name}_{os.getpid()}", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._clients: dict[str, Any] = {}
@@ -203,6 +208,11 @@ class StackClient(Closing):
             self._node.destroy_subscription(subscription)
 
         return end
+
+    def announce(self, kind: Any, topic: str, qos: QoSProfile) -> Callable[[Any], None]:
+        """Returns what publishes a message on a topic."""
+        publish: Callable[[Any], None] = self._node.create_publisher(kind, topic, qos).publish
+        return publish
 
     def run_action(
         self,

@@ -19,13 +19,14 @@ from behavior_msgs.msg import (
 )
 from behavior_msgs.srv import DisturbWorld
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import PoseStamped, Quaternion
+from geometry_msgs.msg import Point, PoseStamped, Quaternion
 from nav_msgs.msg import OccupancyGrid, Path
 from numpy.typing import NDArray
 from shape_msgs.msg import SolidPrimitive
 from visualization_msgs.msg import Marker, MarkerArray
 
 from behavior_bringup.mission_steps import Step
+from behavior_bringup.preview.live_state import BelievedObject, Sight
 from behavior_bringup.progress import Progress
 from behavior_bringup.viewer_geometry import (
     GroundMap,
@@ -53,6 +54,13 @@ _STATES = {
     MissionFeedback.CANCELED: "canceled",
 }
 _OBJECT_STATES = {
+    SceneObject.TRACKED: "tracked",
+    SceneObject.STALE: "stale",
+    SceneObject.FROZEN: "frozen",
+    SceneObject.ATTACHED: "held",
+    SceneObject.LOST: "lost",
+}
+_SIGHTS: dict[int, Sight] = {
     SceneObject.TRACKED: "tracked",
     SceneObject.STALE: "stale",
     SceneObject.FROZEN: "frozen",
@@ -135,6 +143,21 @@ def _world_object(item: SceneObject) -> WorldObject:
     )
 
 
+def believed_objects(message: SceneObjectArray) -> dict[str, BelievedObject]:
+    """The objects of a snapshot by name, with how the scene knows them."""
+    return {
+        item.name: BelievedObject(
+            name=item.name,
+            class_id=item.class_id,
+            pose=pose_to_matrix(item.pose),
+            sight=_SIGHTS.get(item.state, "lost"),
+            link=item.attached_link,
+            derived=item.kind not in ("", "detected"),
+        )
+        for item in message.objects
+    }
+
+
 def shown_objects(
     message: SceneObjectArray, containers: Mapping[str, tuple[float, float]]
 ) -> dict[str, ShownObject]:
@@ -196,6 +219,17 @@ def path_points(message: Path) -> NDArray[np.float64]:
     """Points of a path on the ground [m], shape (n, 3); a little above it, so that it is seen."""
     places = (pose.pose.position for pose in message.poses)
     return np.array([[place.x, place.y, 0.05] for place in places]).reshape(-1, 3)
+
+
+def path_marker(places: NDArray[np.float64], frame: str, name: str) -> MarkerArray:
+    """A line through places (n, 3) [m]; without any, the order to remove the one of that name."""
+    line = Marker(ns=name, type=Marker.LINE_STRIP, action=Marker.DELETE)
+    line.header.frame_id = frame
+    if len(places) > 1:
+        line.action, line.scale.x, line.pose.orientation.w = Marker.ADD, 0.004, 1.0
+        line.color.r, line.color.g, line.color.b, line.color.a = 0.75, 0.35, 0.95, 0.8
+        line.points = [Point(x=float(x), y=float(y), z=float(z)) for x, y, z in places]
+    return MarkerArray(markers=[line])
 
 
 def line_points(message: MarkerArray) -> NDArray[np.float64]:

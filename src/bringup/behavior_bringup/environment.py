@@ -17,22 +17,26 @@ def machine_kind() -> Environment:
     return "distribution" if importlib.util.find_spec("launch_ros") else "pip"
 
 
-def choose_domain(*, taken: Iterable[int] = ()) -> int:
+def choose_domain(*, taken: Iterable[int] = (), own: bool = False) -> int:
     """The domain that the user set in ROS_DOMAIN_ID, else one that nobody uses.
+
+    Args:
+        taken: domains that count as used.
+        own: one that nobody uses in any case.
 
     Raises:
         UsageError: ROS_DOMAIN_ID is no domain.
         BringupError: all domains are used.
     """
     explicit = os.environ.get("ROS_DOMAIN_ID", "")
-    if explicit:
+    if explicit and not own:
         if not explicit.isdigit() or int(explicit) > 232:
             raise UsageError(f"ROS_DOMAIN_ID must be a number of 0 to 232, not '{explicit}'")
         return int(explicit)
     # Importing ROS takes its time, and only commands that start or talk to a stack come here.
     from behavior_ros.domains import DOMAINS, used_domains
 
-    used = set(taken) | (used_domains() or set())
+    used = {*taken, *(used_domains() or ()), *([int(explicit)] if explicit.isdigit() else [])}
     free = [domain for domain in DOMAINS if domain not in used]
     if not free:
         raise BringupError("All ROS domains of this machine are used: set ROS_DOMAIN_ID yourself")

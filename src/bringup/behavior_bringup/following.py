@@ -40,6 +40,10 @@ class Ending:
         return bool(self.state == MissionFeedback.FINISHED)
 
 
+class TookTooLong(BringupError):
+    """A mission did not end in time; it was cancelled."""
+
+
 def follow(
     client: StackClient,
     action_id: str,
@@ -66,8 +70,8 @@ def follow(
         now: simulated time [s]; None: that of the truth, if there is one.
 
     Raises:
-        BringupError: it takes too long (it is cancelled then), the executor is silent, or `check`
-            raises.
+        TookTooLong: it takes too long; it is cancelled then.
+        BringupError: the executor is silent, or `check` raises.
     """
     begin = shown = checked = time.monotonic()
     silence = Silence(now or (lambda: client.truth_time), SILENCE, standstill=_STANDSTILL)
@@ -105,4 +109,4 @@ def follow(
 
 def _give_up(client: StackClient, reason: str) -> None:
     client.cancel()
-    raise BringupError(f"{reason}; it was cancelled")
+    raise TookTooLong(f"{reason}; it was cancelled")

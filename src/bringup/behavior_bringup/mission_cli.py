@@ -39,18 +39,19 @@ def _command(actions: Any, name: str, text: str, run: Any) -> argparse.ArgumentP
 
 def _add_run(actions: Any) -> None:
     run = _command(actions, "run", "run a mission to its end", mission_verbs.mission_run)
-    _add_mission(run)
+    add_mission_name(run)
     _add_order(run)
 
 
 def _add_preflight(actions: Any) -> None:
     text = "tell whether a mission could start now, and if not what is missing"
     preflight = _command(actions, "preflight", text, mission_verbs.mission_preflight)
-    _add_mission(preflight)
+    add_mission_name(preflight)
     add_json(preflight)
 
 
-def _add_mission(parser: argparse.ArgumentParser) -> None:
+def add_mission_name(parser: argparse.ArgumentParser) -> None:
+    """Which mission, and `--param`."""
     name = parser.add_argument(
         "mission", metavar="NAME", help="as 'behavior mission list' prints it"
     )

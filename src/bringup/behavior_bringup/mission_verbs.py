@@ -42,7 +42,7 @@ def mission_preflight(options: argparse.Namespace) -> int:
             {"mission": options.mission, "can_start": outcome.succeeded, "code": code, **why}
         )
         return 0 if outcome.succeeded else 2 if code in WRONG_REQUESTS else 1
-    _refuse_wrong(outcome)
+    refuse_wrong(outcome)
     say(f"{options.mission}: {outcome.message}")
     return 0 if outcome.succeeded else 1
 
@@ -87,7 +87,7 @@ def _run_steps(steps: list[Step], options: argparse.Namespace) -> int:
     if outcome.succeeded:
         say(f"{title}: done after {outcome.duration:.1f} s. {outcome.message}")
         return 0
-    _refuse_wrong(outcome)
+    refuse_wrong(outcome)
     code = mission_code(outcome.code)
     say(f"{title}: failed with {code} after {outcome.duration:.1f} s. {outcome.message}")
     return 1
@@ -101,13 +101,13 @@ def mission_control(options: argparse.Namespace) -> int:
         outcome = client.execute(control_action(options.kind, options.action_id))
     if not outcome.succeeded:
         if options.action_id:
-            _refuse_wrong(outcome)
+            refuse_wrong(outcome)
         raise BringupError(sentence(outcome.message))
     say(sentence(outcome.message))
     return 0
 
 
-def _refuse_wrong(outcome: MissionOutcome) -> None:
+def refuse_wrong(outcome: MissionOutcome) -> None:
     """Raise UsageError if the request itself was wrong."""
     from behavior_bringup.conversion import mission_code
 

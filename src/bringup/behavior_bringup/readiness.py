@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -16,17 +17,22 @@ _CHECK_PERIOD = 0.5
 def wait_ready(client: StackClient, ready: Readiness, check: Callable[[], None]) -> None:
     """Wait until everything that the stack offers is there.
 
+    As long as one thing after the other comes, a stack is not stuck, however busy the machine: the
+    time limit counts anew with each.
+
     Args:
         client: in the ROS domain of the stack.
         ready: what must be there.
         check: called now and then; raises when a process of the stack ended.
 
     Raises:
-        BringupError: it takes too long; the message says what is missing.
+        BringupError: nothing comes any more; the message says what is missing.
     """
-    end = time.monotonic() + ready.timeout
+    end, fewest = time.monotonic() + ready.timeout, math.inf
     while missing := client.missing(ready):
         check()
+        if len(missing) < fewest:
+            end, fewest = time.monotonic() + ready.timeout, len(missing)
         if time.monotonic() > end:
             raise BringupError(
                 f"The stack is not ready after {ready.timeout:g} s: {', '.join(missing)} missing"

@@ -22,8 +22,12 @@ def bring_up(
     namespace: str = "",
     respawn: bool = False,
     attached: bool = False,
+    beside: Stack | None = None,
+    patience: float = 0.0,
 ) -> None:
     """Start a stack, enter its ROS domain, and wait until it is ready.
+
+    `beside` is that of `start`; `patience` [s] is a longer time limit than the stack's own.
 
     Raises:
         BringupError: it does not become ready; it is down again then.
@@ -35,7 +39,9 @@ def bring_up(
         namespace=namespace,
         respawn=respawn,
         attached=attached,
+        beside=beside,
     )
+    ready = ready.model_copy(update={"timeout": max(ready.timeout, patience)})
     try:
         with _ready_client(stack, ready):
             pass

@@ -111,6 +111,7 @@ def start(
     namespace: str = "",
     respawn: bool = False,
     attached: bool = False,
+    beside: Stack | None = None,
 ) -> Readiness:
     """Start the stack of a world under a supervisor, and return what must become ready.
 
@@ -121,6 +122,8 @@ def start(
         namespace: of all its nodes, like /left; empty: none.
         respawn: restart processes that end by themselves.
         attached: let the stack end with this process.
+        beside: another stack that it ends with; it gets a ROS domain of its own then, whatever
+            the environment says.
 
     Raises:
         BringupError: it is up already, or does not start.
@@ -148,7 +151,9 @@ def start(
     states = (Stack(name).state() for name in known_stacks())
     plan = Plan(
         folder=str(stack.folder),
-        domain=choose_domain(taken=[state.domain for state in states if state]),
+        domain=choose_domain(
+            taken=[state.domain for state in states if state], own=beside is not None
+        ),
         world=world,
         log_dir=str(log_dir),
         commands={process.name: command(process, log_dir, namespace) for process in processes},
@@ -156,6 +161,7 @@ def start(
         arguments=dict(arguments),
         respawn=respawn,
         parent=os.getpid() if attached else None,
+        beside=str(beside.folder) if beside else None,
     )
     launch_supervisor(plan)
     return description.ready

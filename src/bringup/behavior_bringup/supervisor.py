@@ -29,6 +29,7 @@ from behavior_bringup.state import (
     ProcessState,
     StackState,
     acquire_lock,
+    is_locked,
     remove_state,
     write_state,
 )
@@ -60,6 +61,8 @@ class Plan:
     """Restart a process that ends by itself."""
     parent: int | None = None
     """Stop when the process of this number is no longer the parent."""
+    beside: str | None = None
+    """Folder of another stack; stop when that is no longer up."""
 
     def write(self, file: Path) -> None:
         """Write the plan as JSON."""
@@ -144,6 +147,8 @@ class Supervisor:
             if event is not None and event.si_signo != signal.SIGCHLD:
                 return
             if self._plan.parent is not None and os.getppid() != self._plan.parent:
+                return
+            if self._plan.beside is not None and not is_locked(Path(self._plan.beside)):
                 return
             self._reap()
             self._restart_due()

@@ -134,6 +134,7 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._keep(JointState, "joint_states", newest)
         self._keep(SceneObjectArray, "scene/objects", QOS_LATCHED)
         self._keep(MarkerArray, "motion/planned_path", QOS_LATCHED)
+        self._keep(MarkerArray, "preview/path", QOS_LATCHED)
         self._keep(OccupancyGrid, "map", QOS_LATCHED)
         self._keep(Route, "route", QOS_COMMAND)
         self._keep(PathMessage, "plan", newest)
@@ -174,6 +175,8 @@ class ViewerNode(Node):  # type: ignore[misc] # rclpy has no type information
             self.page.set_objects(shown_objects(objects, self._containers))
         if path := pending.get("motion/planned_path"):
             self.page.set_path("planned_path", line_points(path))
+        if ghost := pending.get("preview/path"):
+            self.page.set_path("preview", line_points(ghost))
 
     def _draw_navigation(self, pending: Mapping[str, Any]) -> None:
         if grid := pending.get("map"):

@@ -27,9 +27,11 @@ from behavior_ros.web_access import WebAccess
 _CAMERA, _LOOK_AT = (1.25, 0.35, 0.85), (0.3, 0.0, 0.15)
 _PATH_COLOURS: Mapping[str, Colour] = {
     "planned_path": (20, 110, 220),
+    "preview": (190, 90, 240),
     "route": (120, 160, 120),
     "plan": (20, 110, 220),
 }
+_OF_THE_TOOL = ("planned_path", "preview")
 _BASE_COLOUR = (217, 106, 20)
 _LOOKING = (
     '<div style="padding:0.4em 0.8em;font-size:12px;color:#6b7280">You may look. To act, open the'
@@ -155,7 +157,7 @@ class ViewerPage:
         """Draw a path instead of the former one of that name; fewer than two points: none.
 
         Args:
-            name: planned_path (of the tool), route or plan (of the base).
+            name: planned_path or preview (of the tool), route or plan (of the base).
             points: [m] in the world frame, shape (n, 3).
         """
         former = self._paths.pop(name, None)
@@ -167,7 +169,7 @@ class ViewerPage:
                 f"/{name}",
                 segments,
                 _PATH_COLOURS[name],
-                thickness=0.004 if name == "planned_path" else 0.08,
+                thickness=0.004 if name in _OF_THE_TOOL else 0.08,
             )
 
     def set_map(self, ground: GroundMap) -> None:

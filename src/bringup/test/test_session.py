@@ -12,9 +12,10 @@ from behavior_msgs.msg import SceneObjectArray
 from rclpy.context import Context
 from rclpy.node import Node
 
-from behavior_bringup import session
+from behavior_bringup import readiness, session
 from behavior_bringup.client import StackClient
 from behavior_bringup.description import Readiness
+from behavior_bringup.errors import BringupError
 from behavior_bringup.session import temporary_stack
 from behavior_ros.testing import own_domain
 
@@ -54,3 +55,24 @@ def test_who_is_given_a_stack_has_waited_for_it_himself(monkeypatch: pytest.Monk
         assert told is ready
         assert not stopped
     assert stopped == [stack]
+
+
+@pytest.mark.parametrize(("coming", "ready"), [([3, 2, 1, 0], True), ([3, 2, 2, 2, 0], False)])
+def test_a_stack_is_waited_for_as_long_as_pieces_of_it_come(
+    monkeypatch: pytest.MonkeyPatch, coming: list[int], ready: bool
+) -> None:
+    now, left = [0.0], list(coming)
+
+    def work(_: float) -> None:
+        now[0] += 0.8
+        left.pop(0)
+
+    client: Any = SimpleNamespace(missing=lambda _: ["piece"] * left[0], work=work)
+    monkeypatch.setattr(readiness, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    limited = Readiness(timeout=1.0)
+    if ready:
+        readiness.wait_ready(client, limited, lambda: None)
+        assert now[0] > limited.timeout
+    else:
+        with pytest.raises(BringupError, match="not ready after 1 s: piece, piece missing"):
+            readiness.wait_ready(client, limited, lambda: None)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         RequestKind,
     )
     from behavior_motion.planning.planners import create_planner, planner_names
+    from behavior_motion.planning.pose_preview import PosePreview, preview_pose
     from behavior_motion.robot.model import GripperConfig, RobotModel, load_robot
     from behavior_motion.servo.commands import ApproachParams, MotionCommand
     from behavior_motion.servo.controller import Servo, ServoOptions, ServoStatus, ServoStep
@@ -87,6 +88,7 @@ __all__ = [
     "Plane",
     "PlanningScene",
     "PointCloud",
+    "PosePreview",
     "RequestKind",
     "RobotModel",
     "Servo",
@@ -105,6 +107,7 @@ __all__ = [
     "planner_names",
     "point_to_point",
     "pose_matrix",
+    "preview_pose",
     "stop_trajectory",
     "time_straight",
 ]
@@ -132,6 +135,7 @@ _HOMES = {
     "planning.options": ("IkOptions", "IkPreference", "OrientationConstraint", "PlanOptions"),
     "planning.planner": ("IkResult", "MotionPlanner", "Plan", "PlanRequest", "RequestKind"),
     "planning.planners": ("create_planner", "planner_names"),
+    "planning.pose_preview": ("PosePreview", "preview_pose"),
     "robot.model": ("GripperConfig", "RobotModel", "load_robot"),
     "servo.commands": ("ApproachParams", "MotionCommand"),
     "servo.controller": ("Servo", "ServoOptions", "ServoStatus", "ServoStep"),

@@ -56,6 +56,7 @@ from behavior_sim.stepper import Stepper
 from behavior_sim.suction_cup import SuctionCup
 from behavior_sim.world import InvalidDisturbance, UnknownObject
 from behavior_sim.world_parameter import world_of
+from behavior_sim.world_state import SUFFIX, WorldState, WorldStateError
 from behavior_tree.shown_text import reason_text
 
 SUCCESS = 0
@@ -68,6 +69,8 @@ OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
 """[Hz] of the actions' feedback."""
+_STAYS = 0.01
+"""[m] by which an object may come to rest elsewhere than where a state had it."""
 ALIVE = 0.5
 """[s] of wall time after which a simulation that waits for others tells its joint states again: a
 robot that stands still is not one whose driver is gone."""
@@ -78,6 +81,13 @@ PARAMETERS = [
     ParameterSpec("world", "", "Name of the simulated world, or its YAML file.", read_only=True),
     ParameterSpec(
         "speed", 1.0, "Simulated seconds per second; 0: as fast as possible.", range=(0.0, 1000.0)
+    ),
+    ParameterSpec(
+        "standing_speed",
+        0.0,
+        "The same, but at most, while neither arm nor fingers move: so that planning takes no more"
+        " simulated time than it does on a robot; 0: speed counts.",
+        range=(0.0, 1000.0),
     ),
     ParameterSpec("seed", 0, "Of start state and noise.", range=(0, 2**31 - 1), read_only=True),
     ParameterSpec(
@@ -175,6 +185,19 @@ class _Due:
         return True
 
 
+def pace(speed: float, standing: float, *, working: bool) -> float:
+    """Simulated seconds per second, 0: as many as possible.
+
+    Args:
+        speed: wished for at all times.
+        standing: the most while nothing works; 0: the same.
+        working: whether arm or fingers do.
+    """
+    if working or not standing:
+        return speed
+    return min(speed, standing) if speed else standing
+
+
 class SimulationNode(Node):  # type: ignore[misc]
     """The simulated world as a ROS node.
 
@@ -205,6 +228,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._published_at = time.monotonic()
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
+        self._speeds = (values["speed"], values["standing_speed"])
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
         )
@@ -346,6 +370,9 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._objects_publisher.publish(self._objects_message.fill(simulation, nanoseconds))
         if due["feedback"](steps):
             self._publish_feedback(nanoseconds)
+        speed = pace(*self._speeds, working=simulation.working)
+        if speed != self._stepper.speed:
+            self._stepper.speed = speed
         return simulation.time
 
     def _hold(self, now: float) -> float:
@@ -429,8 +456,8 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _on_reset(self, request: Any, response: Any) -> Any:
         try:
-            self._stepper.call(lambda: self._simulation.reset(request.seed, request.layout))
-        except UnknownLayout as error:
+            self._stepper.call(lambda: self._reset(request.seed, request.layout))
+        except (UnknownLayout, UnknownObject, WorldStateError) as error:
             response.code, response.message = UNKNOWN, str(error)
             return response
         except TimeoutError:
@@ -440,6 +467,17 @@ class SimulationNode(Node):  # type: ignore[misc]
         layout = request.layout or "default"
         response.code, response.message = SUCCESS, f"layout {layout} with seed {request.seed}"
         return response
+
+    def _reset(self, seed: int, layout: str) -> None:
+        """Into the start state of a layout, or of a file with one."""
+        if not layout.endswith(SUFFIX):
+            self._simulation.reset(seed, layout)
+            return
+        for name, shift in self._simulation.restore(WorldState.load(layout), seed).items():
+            if shift > _STAYS:
+                self.get_logger().warning(
+                    f"{name} did not stay where it was put: {shift:.3f} m off"
+                )
 
     def _on_disturb(self, request: Any, response: Any) -> Any:
         try:
@@ -509,8 +547,8 @@ class SimulationNode(Node):  # type: ignore[misc]
         changed = {parameter.name: parameter.value for parameter in parameters}
         if "max_lead" in changed:
             self._lead.limit = self._camera_lead.limit = changed["max_lead"]
-        if "speed" in changed:
-            self._stepper.speed = changed["speed"]
+        speed, standing = self._speeds
+        self._speeds = (changed.get("speed", speed), changed.get("standing_speed", standing))
         if changed.keys() & _DETECTOR.keys():
             config = {_DETECTOR[name]: self.get_parameter(name).value for name in _DETECTOR}
             self._simulation.detector.config = DetectorConfig(**config)

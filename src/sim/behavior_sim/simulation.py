@@ -15,6 +15,7 @@ from behavior_sim.recording import MotionRecorder
 from behavior_sim.spawner import Spawner
 from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
+from behavior_sim.world_state import WorldState, WorldStateError
 
 CONTROL_STEPS = 2
 """Physics steps between setpoints while something moves (250 Hz)."""
@@ -78,6 +79,11 @@ class Simulation:
         """Simulated time [s]."""
         return self.world.time
 
+    @property
+    def working(self) -> bool:
+        """Whether arm or fingers follow a goal; else all that goes on may be that others think."""
+        return self.arm.moving or (self.gripper is not None and self.gripper.moving)
+
     def reset(self, seed: int, layout: str = "") -> None:
         """Start state of `seed`; running goals end, time goes on, the recording starts anew.
 
@@ -85,12 +91,42 @@ class Simulation:
             UnknownLayout: there is no such layout; nothing is changed.
         """
         self.world.reset(seed, layout)
+        if self.spawner is not None:
+            self.spawner.reset(seed)
+        self._begin_anew(seed, self.world.gap)
+
+    def restore(self, state: WorldState, seed: int) -> dict[str, float]:
+        """Everything where a state has it; as with `reset` otherwise.
+
+        Args:
+            state: see `World.restore`.
+            seed: of the noise.
+
+        Returns:
+            How far each object came to rest from where it was to be [m].
+
+        Raises:
+            UnknownObject, WorldStateError: it cannot be; nothing is changed.
+        """
+        if self.spawner is not None:
+            raise WorldStateError(
+                f"objects come into the world {self.config.name} by themselves; which come next"
+                " is not known, so it cannot be put into a state"
+            )
+        if state.held and self.world.cup is not None:
+            raise WorldStateError(
+                f"a suction cup holds {state.held}; a world cannot be put into that state yet"
+            )
+        shifts = self.world.restore(state)
+        self._begin_anew(seed, 0.0 if state.held else self.world.gap)
+        return shifts
+
+    def _begin_anew(self, seed: int, gap: float) -> None:
+        """Controllers stand where the world is, the fingers' at a gap [m]; no fault is left."""
         self.faults.clear()
         self.arm.reset(self.world.arm_positions)
         if self.gripper is not None:
-            self.gripper.reset(self.world.gap)
-        if self.spawner is not None:
-            self.spawner.reset(seed)
+            self.gripper.reset(gap)
         self.detector.reset(seed)
         if self.recorder is not None:
             self.recorder.clear()

@@ -15,11 +15,15 @@ from behavior_sim.model import GRIPPER, build_model
 from behavior_sim.reading import Vector
 from behavior_sim.suction_cup import SuctionCup
 from behavior_sim.visible_objects import visible_objects
+from behavior_sim.world_state import WorldState, WorldStateError
 
 _PENETRATION = 0.002
 """[m] deeper than this, two bodies count as occupying the same place."""
 _NUDGE = 1e-6
 """[m/s]"""
+_SETTLING, _CALMED = 0.4, 0.1
+"""[s] after which what was put somewhere has come to rest, and during which nothing picks up speed:
+what is only believed to be somewhere may overlap a little, and is not to be flung away."""
 _APART, _IN_A_ROW = 0.2, 10
 """[m] between objects outside, and how many of them stand along x."""
 
@@ -125,6 +129,68 @@ class World:
         if self.cup is not None:
             self.cup.reset()
         mujoco.mj_forward(self.model, self.data)
+
+    def restore(self, state: WorldState) -> dict[str, float]:
+        """Everything where a state has it, at rest; objects that it does not name go outside.
+
+        Fingers that hold something are shut upon it. What is not where it can stay, such as in the
+        air, falls.
+
+        Returns:
+            How far each object of the state came to rest from where it was to be [m].
+
+        Raises:
+            UnknownObject: the state has an object that the world has not; nothing is changed.
+            WorldStateError: so is it with a joint, or it is out of its range.
+        """
+        for name in state.objects:
+            self._start(name)
+        places = {self._coordinate(name, at): at for name, at in state.joints.items()}
+        self.reset(0)
+        for name in self.config.objects:
+            pose = state.objects.get(name)
+            self._put(name, self._outside(name) if pose is None else self._above_ground(name, pose))
+        self.data.qpos[list(places)] = list(places.values())
+        self._hold_still(bool(state.held))
+        self._settle()
+        return {
+            name: float(np.linalg.norm(self.object_pose(name)[:3, 3] - pose[:3, 3]))
+            for name, pose in state.objects.items()
+        }
+
+    def _coordinate(self, joint: str, position: float) -> int:
+        """Index of a joint's coordinate.
+
+        Raises:
+            WorldStateError: there is no such joint, or it cannot be there.
+        """
+        known = {self.model.joint(i).name: i for i in range(self.model.njnt)}
+        hinged = [name for name in known if name not in self._object_q]
+        if joint not in hinged:
+            raise WorldStateError(f"there is no joint {joint!r}; there are {', '.join(hinged)}")
+        found = self.model.joint(known[joint])
+        low, high = found.range
+        slack = 0.01 * (high - low)
+        if self.model.jnt_limited[known[joint]] and not low - slack <= position <= high + slack:
+            raise WorldStateError(f"{joint} at {position:.4f} is outside {low:.4f} to {high:.4f}")
+        return int(found.qposadr[0])
+
+    def _hold_still(self, held: bool) -> None:
+        """Command the arm to stay where it is, and the fingers too, or to hold what they touch."""
+        at = self.arm_positions.copy()
+        self.command_arm(at, np.zeros_like(at))
+        gripper = self.config.robot.gripper
+        if gripper is not None:
+            self.command_gripper(0.0 if held else self.gap, gripper.force)
+        mujoco.mj_forward(self.model, self.data)
+
+    def _settle(self) -> None:
+        calm = round(_CALMED / self.timestep)
+        for _ in range(calm):
+            self.step()
+            for start in self._object_v.values():
+                self.data.qvel[start : start + 6] = 0.0
+        self.step(round(_SETTLING / self.timestep) - calm)
 
     # -- robot --------------------------------------------------------------------------------
 

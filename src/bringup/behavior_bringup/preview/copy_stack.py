@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stack in which previews run: beside the real one, in a ROS domain of its own.
+
+It stays when a preview has ended, standing still, so that the next one need not wait for processes
+to start; it goes down with the stack that it is a copy of. Nothing here needs ROS.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from behavior_bringup.connection import SIMULATION
+from behavior_bringup.description import Scalar, StackDescription, load_stack, stack_file
+from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.stack import Stack, stop
+from behavior_bringup.state import StackState
+
+_PATIENCE = 400.0
+"""[s] The machine has the real stack to run, too; a process that ends is noticed at once."""
+_OWN = ("journal", "tree_nodes", "viewer_address", "memory")
+"""Arguments that name files of one stack."""
+_FIXED: Mapping[str, Scalar] = {
+    "headless": True,
+    "viewer": False,
+    # What cameras see is computed from the truth anyway, at many times the cost.
+    "cameras": False,
+    "groot2_port": 0,
+    # Until it is used it shall not take the processor from the others.
+    "speed": 1.0,
+}
+
+
+@dataclass(frozen=True)
+class CopyStack:
+    """The copy of a stack."""
+
+    original: Stack
+    world: str
+    """Of the stack that it runs."""
+    arguments: Mapping[str, Scalar]
+    standing_speed: float = 1.0
+    """Times real time at most while its robot stands: that of the original. What is computed then
+    takes as much of the copy's time as of the original's."""
+
+    @property
+    def stack(self) -> Stack:
+        """As a stack like any other."""
+        return Stack(f"{self.original.name}.preview")
+
+    @property
+    def recording(self) -> Path:
+        """File for what its simulation records."""
+        return self.stack.folder / "motion.npz"
+
+    @property
+    def start_state(self) -> Path:
+        """File for the state that its world is put into."""
+        return self.stack.folder / "start.json"
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether it is up, all of it, just as it would be started now."""
+        state = self.stack.state()
+        return (
+            state is not None
+            and not state.stopping
+            and state.world == self.world
+            and all(process.running for process in state.processes.values())
+            and all(state.arguments.get(key) == value for key, value in self.arguments.items())
+        )
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Nobody else uses the copy meanwhile.
+
+        Raises:
+            BringupError: somebody does.
+        """
+        with (self.stack.folder / "in_use").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BringupError(
+                    f"Another preview of the stack '{self.original.name}' runs: wait for its end"
+                ) from error
+            yield
+
+    def bring_up(self, *, fresh: bool) -> bool:
+        """Have it up and ready, and this process in its ROS domain.
+
+        Args:
+            fresh: start it anew, even if it is up already.
+
+        Returns:
+            Whether it was up already.
+
+        Raises:
+            BringupError: it does not come up.
+        """
+        from behavior_bringup.environment import enter_domain
+        from behavior_bringup.session import bring_up
+
+        if self.is_warm and not fresh:
+            state = self.stack.state()
+            assert state is not None
+            enter_domain(state.domain)
+            return True
+        stop(self.stack)
+        bring_up(
+            self.stack,
+            world=self.world,
+            arguments=self.arguments,
+            beside=self.original,
+            patience=_PATIENCE,
+        )
+        return False
+
+
+def copy_of(original: Stack, state: StackState, world: str = "") -> CopyStack:
+    """The copy of a stack that is up.
+
+    Args:
+        original: the stack.
+        state: of it.
+        world: of the simulated stack that stands for it; empty: its own.
+
+    Raises:
+        UsageError: that stack has no simulated world.
+    """
+    world = world or state.world
+    description = load_stack(stack_file(world))
+    if not _simulates(description):
+        raise UsageError(
+            f"The stack of '{world}' has no simulated world to copy: name one that has, with"
+            " --world"
+        )
+    copy = CopyStack(original, world, {})
+    wanted = {**state.arguments, **_FIXED, "recording": str(copy.recording)}
+    if world != state.world:
+        wanted.pop("world", None)
+    known = description.arguments.keys() - set(_OWN)
+    arguments = {key: wanted[key] for key in wanted if key in known}
+    return CopyStack(original, world, arguments, float(state.arguments.get("speed", 1.0)))
+
+
+def _simulates(description: StackDescription) -> bool:
+    return any(SIMULATION in process.nodes for process in description.processes.values())

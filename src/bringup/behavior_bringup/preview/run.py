@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Previews a mission of a stack that is up::
+
+    preview = preview_mission(Stack(), "stack_blocks", {"order": "blue_block;red_block"})
+    if preview.success:
+        print(preview.duration, [touch.name for touch in preview.motion.touched])
+
+The real stack is only listened to. The mission runs in a copy of its simulated world, with the same
+executor, skills and scene, in a ROS domain of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from behavior_msgs.msg import MissionAction
+from rich.console import Console
+
+from behavior_bringup.client import StackClient
+from behavior_bringup.connection import EXECUTOR, enter, mission_client
+from behavior_bringup.conversion import progress_of
+from behavior_bringup.description import Scalar, load_stack, stack_file
+from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.preview.copy_stack import CopyStack, copy_of
+from behavior_bringup.preview.live_state import LiveState
+from behavior_bringup.preview.observer import Observer
+from behavior_bringup.preview.rehearsal import Rehearsal, Stopwatch, rehearse
+from behavior_bringup.preview.report import Preview
+from behavior_bringup.preview.start_state import CopiedWorld, copied_world
+from behavior_bringup.progress import ProgressDisplay
+from behavior_bringup.stack import Stack
+from behavior_bringup.trial_run import NOTHING, order_of
+from behavior_executor.client import MissionOutcome
+from behavior_sim.config import WorldConfig, load_world
+from behavior_sim.motion_summary import summarize
+from behavior_sim.recording import Recording
+from behavior_sim.resources import find_world
+
+LIMIT = 300.0
+"""[s simulated] after which a mission counts as one without an end."""
+STANDS = 0.02
+"""[rad/s or m/s] A robot that is faster is not where it was copied when the copy begins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreviewOptions:
+    """What may be chosen about a preview."""
+
+    limit: float = LIMIT
+    """[s simulated] that the mission may take."""
+    world: str = ""
+    """Of the simulated stack that stands for the real one; empty: its own."""
+    fresh: bool = False
+    """Start the copy's processes anew."""
+    namespace: str = ""
+    """Of the robot; empty: none."""
+
+
+def preview_mission(
+    stack: Stack,
+    mission: str,
+    parameters: Mapping[str, str] = NOTHING,
+    options: PreviewOptions | None = None,
+    *,
+    display: ProgressDisplay | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Preview:
+    """Run a mission in a copy of a stack's world, while the real one stays as it is.
+
+    Args:
+        stack: which is up.
+        mission: name of a tree or of a sequence of missions.
+        parameters: of the mission.
+        options: None: the defaults.
+        display: where to show the mission meanwhile.
+        say: given a line about what takes long.
+
+    Raises:
+        UsageError: there is no such mission, or nothing to copy.
+        BringupError: the stack is not up, or the copy breaks.
+    """
+    options = options or PreviewOptions()
+    order = order_of(mission, parameters)
+    watch = Stopwatch()
+    state = enter(stack.name, EXECUTOR)
+    if state is None:
+        raise UsageError("Only a stack that 'behavior up' has started can be previewed on")
+    copy = copy_of(stack, state, options.world)
+    _refuse_wrong(stack, order, options.namespace)
+    if options.fresh or not copy.is_warm:
+        say(f"Bringing up a copy of the stack '{stack.name}', which stays until that goes down ...")
+    with copy.reserved():
+        copy.bring_up(fresh=options.fresh)
+        watch.lap("start")
+        live = observed(stack, options.namespace)
+        world = world_of(copy, live)
+        world.state.save(copy.start_state)
+        rehearsal = Rehearsal(copy=copy, live=live, world=world, order=order, limit=options.limit)
+        run = rehearse(rehearsal, watch, display)
+        motion = summarize(Recording.load(copy.recording), begin=run.begun)
+    watch.lap("analysis")
+    moving = live.speed > STANDS
+    return Preview(
+        mission=mission,
+        parameters=dict(parameters),
+        success=run.ending.succeeded,
+        reason=run.ending.text,
+        duration=run.ending.simulated,
+        begin=live,
+        end=run.end,
+        motion=motion,
+        begun=run.begun,
+        notes=[
+            *(["the robot was moving when it was copied"] if moving else []),
+            *world.notes,
+            *run.notes,
+        ],
+        wall=watch.laps,
+    )
+
+
+def observed(stack: Stack, namespace: str = "") -> LiveState:
+    """What a stack that is up believes now.
+
+    Raises:
+        BringupError: it is not up, or tells nothing.
+    """
+    enter(stack.name, EXECUTOR)
+    with StackClient(namespace) as client:
+        return Observer(client).state()
+
+
+def run_for_real(
+    stack: Stack, preview: Preview, namespace: str, console: Console
+) -> MissionOutcome:
+    """Run on the stack itself what was previewed, shown meanwhile. Ctrl-C cancels it.
+
+    Raises:
+        BringupError: the stack is not up, or the executor falls silent.
+    """
+    with mission_client(stack.name, namespace) as client, ProgressDisplay(console) as display:
+        begin = time.monotonic()
+        return client.execute(
+            order_of(preview.mission, preview.parameters),
+            on_feedback=lambda feedback: display.update(
+                progress_of(feedback, summary="", wall=time.monotonic() - begin)
+            ),
+        )
+
+
+def world_of(copy: CopyStack, live: LiveState) -> CopiedWorld:
+    """How the copy's world is to be set.
+
+    Raises:
+        BringupError: the scene's poses are not in the world's frame.
+    """
+    if live.frame != "world":
+        raise BringupError(
+            f"The scene tells poses in the frame '{live.frame}', the simulated world has 'world'"
+        )
+    return copied_world(live, _config(copy))
+
+
+def _config(copy: CopyStack) -> WorldConfig:
+    default: Scalar = copy.world
+    if "world" in (arguments := load_stack(stack_file(copy.world)).arguments):
+        default = arguments["world"].default
+    return load_world(find_world(str(copy.arguments.get("world", default))))
+
+
+def _refuse_wrong(stack: Stack, order: MissionAction, namespace: str) -> None:
+    """Refuse what the real executor would refuse, before anything starts.
+
+    Raises:
+        UsageError: the request is wrong.
+    """
+    from behavior_bringup.mission_verbs import refuse_wrong
+
+    with mission_client(stack.name, namespace) as client:
+        refuse_wrong(client.preflight(order))

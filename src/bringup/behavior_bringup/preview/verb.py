@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `behavior preview` does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from behavior_bringup.stack import Stack
+from behavior_bringup.terminal import say, say_verdict
+
+if TYPE_CHECKING:
+    from behavior_bringup.preview.report import Preview
+
+
+def preview(options: argparse.Namespace) -> int:
+    """Run a mission in a copy of the simulated world, and tell how it went there.
+
+    The real stack waits untouched. Exit code 0: it would succeed; with --approve: it did.
+    """
+    from behavior_bringup.preview.ghost import shown_path
+    from behavior_bringup.preview.run import PreviewOptions, preview_mission
+    from behavior_bringup.progress import ProgressDisplay
+
+    stack, console = Stack(options.stack), Console()
+    with ProgressDisplay(console) as display:
+        found = preview_mission(
+            stack,
+            options.mission,
+            dict(options.param),
+            PreviewOptions(
+                limit=options.limit,
+                world=options.world or "",
+                fresh=options.fresh,
+                namespace=options.namespace,
+            ),
+            display=display,
+            say=display.note,
+        )
+    if options.json:
+        found.write(options.json)
+    tell(found, console)
+    if not found.success:
+        return 1
+    asked = sys.stdin.isatty() and console.is_terminal
+    if not (options.approve or asked):
+        return 0
+    with shown_path(stack, found, options.namespace):
+        if not may_run(stack, found, options, console, asked=asked):
+            return 1 if options.approve else 0
+        return execute(stack, found, options, console)
+
+
+def tell(found: Preview, console: Console) -> None:
+    """Print a preview."""
+    for line in found.lines():
+        say(line, console)
+    what = f"{found.mission} would {'succeed' if found.success else 'fail'}"
+    say_verdict(found.success, f"{what} after {found.duration:.1f} s. {found.reason}", console)
+
+
+def may_run(
+    stack: Stack,
+    found: Preview,
+    options: argparse.Namespace,
+    console: Console,
+    *,
+    asked: bool,
+) -> bool:
+    """Whether the mission may run for real: nothing has changed, or a person says so."""
+    from behavior_bringup.preview.differences import Tolerances, differences
+    from behavior_bringup.preview.run import observed
+
+    now = observed(stack, options.namespace)
+    changed = differences(found.begin, now, Tolerances(distance=options.tolerance))
+    for line in changed:
+        say(f"Changed since: {line}.", console)
+    if options.approve and not changed:
+        return True
+    if not asked:
+        say("It is not run: what was previewed would not happen. Preview it again.", console)
+        return False
+    return console.input(f"Run {found.mission} for real? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: Console) -> int:
+    """Run the mission for real, and tell where it went otherwise than previewed."""
+    from behavior_bringup.preview.agreement import agreement
+    from behavior_bringup.preview.run import observed, run_for_real
+
+    outcome = run_for_real(stack, found, options.namespace, console)
+    end = observed(stack, options.namespace)
+    for line in agreement(found, outcome.duration, end):
+        say(line, console)
+    say_verdict(outcome.succeeded, f"{found.mission}: {outcome.message}", console)
+    return 0 if outcome.succeeded else 1

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`behavior preview` beside a real stack: two whole stacks, a few minutes on a busy machine."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from behavior_bringup.cli import main
+from behavior_bringup.preview.run import observed
+from behavior_bringup.session import bring_up
+from behavior_bringup.stack import Stack
+from behavior_bringup.state import known_stacks
+from behavior_ros.testing import own_domain
+
+pytestmark = pytest.mark.timeout(1500)
+
+WORLD = "block_stacking"
+TOWER = ("stack_blocks", "--param", "order=blue_block;yellow_block")
+
+
+def behavior(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(list(arguments))
+    return code, out.getvalue(), err.getvalue()
+
+
+def places(row: dict[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.array(item["position"]) for name, item in row["objects"].items()}
+
+
+def copy_number() -> int:
+    """Process number of the copy's supervisor."""
+    state = Stack("default.preview").state()
+    assert state is not None
+    return state.supervisor_pid
+
+
+def test_a_mission_is_previewed_approved_and_run(
+    runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(own_domain()))
+    try:
+        arguments = {"world": WORLD, "speed": 2.0, "headless": True, "groot2_port": 0}
+        bring_up(Stack(), world=WORLD, arguments=arguments, patience=400.0)
+        a_wrong_request_is_refused_before_a_copy_starts()
+        an_endless_mission_is_bounded(tmp_path)
+        previewed = a_preview_leaves_the_real_world_alone(tmp_path)
+        what_is_approved_is_run_as_previewed(tmp_path, previewed)
+    finally:
+        code, out, err = behavior("down")
+    assert code == 0, out + err
+    end = time.monotonic() + 90.0
+    while known_stacks():
+        assert time.monotonic() < end, "the copy outlives the stack that it is a copy of"
+        time.sleep(0.1)
+    lines = [" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])]
+    assert [line for line in lines if str(runtime) in line] == []
+
+
+def a_wrong_request_is_refused_before_a_copy_starts() -> None:
+    code, _, err = behavior("preview", "stack_blokcs")
+    assert code == 2
+    assert "stack_blokcs" in err
+    assert known_stacks() == ["default"]
+
+
+def an_endless_mission_is_bounded(tmp_path: Path) -> None:
+    file = tmp_path / "bounded.json"
+    code, out, err = behavior("preview", *TOWER, "--limit", "2", "--json", str(file))
+    assert code == 1, out + err
+    row = json.loads(file.read_text(encoding="utf-8"))
+    assert row["success"] is False
+    assert "did not end within 2 s" in row["reason"]
+    assert known_stacks() == ["default", "default.preview"]
+
+
+def a_preview_leaves_the_real_world_alone(tmp_path: Path) -> dict[str, Any]:
+    file = tmp_path / "preview.json"
+    before, warm = observed(Stack()).row(), copy_number()
+    code, out, err = behavior("preview", *TOWER, "--json", str(file))
+    after = observed(Stack()).row()
+    assert code == 0, out + err
+    assert "stack_blocks would succeed" in out
+    row: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    assert not [note for note in row["notes"] if "copy" in note], row["notes"]
+    assert copy_number() == warm, "the copy that is up is used again"
+    assert {touch["name"] for touch in row["touched"]} >= {"blue_block", "yellow_block"}
+    assert row["tool_path_length_m"] > 1.0
+    assert 0.0 <= row["clearance"]["distance_m"] < 0.3
+    start, real, end = places(row["begin"]), places(after), places(row["end"])
+    for name, place in places(before).items():
+        assert np.linalg.norm(real[name] - place) < 0.01, f"the real {name} was moved"
+        assert np.linalg.norm(start[name] - place) < 0.01
+    assert end["blue_block"][:2] == pytest.approx([0.25, 0.30], abs=0.02)
+    assert end["yellow_block"][2] > end["blue_block"][2] + 0.04
+    assert np.linalg.norm(end["red_block"] - start["red_block"]) < 0.02
+    return row
+
+
+def what_is_approved_is_run_as_previewed(tmp_path: Path, previewed: dict[str, Any]) -> None:
+    file = tmp_path / "approved.json"
+    code, out, err = behavior("preview", *TOWER, "--json", str(file), "--approve")
+    assert code == 0, out + err
+    print(out)
+    assert "Changed since" not in out
+    assert re.search(r"It took [\d.]+ s; the preview [\d.]+ s", out), out
+    end, real = places(previewed["end"]), places(observed(Stack()).row())
+    for name in ("blue_block", "yellow_block"):
+        assert np.linalg.norm(real[name] - end[name]) < 0.02, name

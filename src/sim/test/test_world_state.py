@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world is put where another one is: joints, objects, what is held."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from behavior_sim.config import WorldConfig, load_world
+from behavior_sim.layouts import pose_of
+from behavior_sim.node import pace
+from behavior_sim.resources import find_world
+from behavior_sim.simulation import Simulation
+from behavior_sim.world import UnknownObject, World
+from behavior_sim.world_state import WorldState, WorldStateError
+
+EDGE = 0.0515
+
+
+def state_of(world: World, held: str = "") -> WorldState:
+    """What an onlooker would tell of a world."""
+    robot = world.config.robot
+    positions = [*world.arm_positions, *world.finger_positions]
+    joints = dict(zip([*robot.arm.joints, *robot.finger_joints], positions, strict=True))
+    return WorldState(joints=joints, objects=world.object_poses(), held=held)
+
+
+def test_a_held_block_stays_in_the_hand_and_the_others_where_they_are(
+    simulation: Simulation, hand, config: WorldConfig, tmp_path: Path
+) -> None:
+    hand.pick("yellow_block")
+    before = state_of(simulation.world, "yellow_block")
+    before.save(tmp_path / "state.json")
+    copy = Simulation(config, seed=9)
+    shifts = copy.restore(WorldState.load(tmp_path / "state.json"), 3)
+    assert max(shifts.values()) < 0.001
+    copy.advance(500)
+    assert copy.world.held_objects() == ["yellow_block"]
+    assert copy.world.arm_positions == pytest.approx(simulation.world.arm_positions, abs=1e-3)
+    for name, pose in before.objects.items():
+        assert copy.world.object_pose(name) == pytest.approx(pose, abs=2e-3), name
+    # The hand works on from there: what it holds can be set down.
+    type(hand)(copy).place(0.4, 0.3, EDGE / 2 + 0.001)
+    assert copy.world.held_objects() == []
+    assert copy.world.object_pose("yellow_block")[:2, 3] == pytest.approx([0.4, 0.3], abs=0.003)
+
+
+def test_a_tower_that_is_believed_inaccurately_stands(config: WorldConfig) -> None:
+    rng = np.random.default_rng(4)
+    tower = {
+        name: pose_of(np.array([0.25, 0.3, (level + 0.5) * EDGE]) + rng.normal(0.0, 0.001, 3), 0.1)
+        for level, name in enumerate(config.objects)
+    }
+    world = World(config)
+    home = dict(zip(config.robot.arm.joints, config.robot.arm.home, strict=True))
+    assert max(world.restore(WorldState(joints=home, objects=tower)).values()) < 0.005
+    for level, name in enumerate(config.objects):
+        pose = world.object_pose(name)
+        assert pose[2, 3] == pytest.approx((level + 0.5) * EDGE, abs=5e-4)
+        assert pose[:2, 3] == pytest.approx([0.25, 0.3], abs=0.005)
+        assert np.linalg.norm(world.object_velocity(name)) < 0.01
+
+
+def test_what_is_not_believed_is_outside_and_what_cannot_stay_falls(config: WorldConfig) -> None:
+    world = World(config)
+    shifts = world.restore(WorldState(joints={}, objects={"red_block": pose_of([0.4, 0.0, 0.3])}))
+    assert shifts["red_block"] > 0.2
+    assert world.object_pose("red_block")[2, 3] == pytest.approx(EDGE / 2, abs=0.002)
+    assert world.object_pose("blue_block")[0, 3] < -1.0
+    assert world.arm_positions == pytest.approx(np.array(config.robot.arm.home), abs=1e-3)
+
+
+def test_an_open_door_is_open(tmp_path: Path) -> None:
+    world = World(load_world(find_world("door")))
+    world.restore(WorldState(joints={"door_panel": 0.7}))
+    assert world.data.qpos[world.model.joint("door_panel").qposadr[0]] == pytest.approx(
+        0.7, abs=0.02
+    )
+
+
+def test_what_cannot_be_changes_nothing(config: WorldConfig) -> None:
+    simulation = Simulation(config)
+    before = simulation.world.data.qpos.copy()
+    for wrong, kind, words in (
+        (WorldState(joints={"knee": 0.1}), WorldStateError, "no joint 'knee'; there are panda"),
+        (WorldState(joints={"red_block": 0.1}), WorldStateError, "no joint 'red_block'"),
+        (WorldState(joints={"panda_joint4": 2.0}), WorldStateError, "outside -3.07"),
+        (WorldState(joints={}, objects={"ball": pose_of([0, 0, 1])}), UnknownObject, "'ball'"),
+    ):
+        with pytest.raises(kind, match=words):
+            simulation.restore(wrong, 0)
+        assert (simulation.world.data.qpos == before).all()
+
+
+def test_a_world_whose_objects_come_by_themselves_is_refused() -> None:
+    simulation = Simulation(load_world(find_world("bin_stacking")))
+    with pytest.raises(WorldStateError, match="come into the world bin_stacking by themselves"):
+        simulation.restore(WorldState(joints={}), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "a state holds held, joints, objects and nothing else"),
+        ('{"poses": {}}', "poses; a state holds"),
+        ('{"joints": [1]}', "joints: expected names with values"),
+        ('{"joints": {"a": "x"}}', "joints.a: a finite number"),
+        ('{"joints": {"a": NaN}}', "joints.a: a finite number"),
+        ('{"objects": {"a": [0, 0, 0]}}', "objects.a: x y z and a quaternion"),
+        ('{"objects": {"a": [0, 0, 0, 0, 0, 0, 0]}}', "objects.a: x y z and a quaternion"),
+        ('{"held": "a"}', "held: 'a' is none of its objects"),
+    ],
+)
+def test_a_file_that_holds_no_state_is_refused_in_words(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "state.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(WorldStateError, match=words):
+        WorldState.load(file)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(WorldStateError, match="cannot be read"):
+        WorldState.load(tmp_path / "none.json")
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    pose = pose_of([0.1, -0.2, 0.3], 2.5)
+    state = WorldState(joints={"a": 0.25}, objects={"red": pose}, held="red")
+    state.save(tmp_path / "state.json")
+    loaded = WorldState.load(tmp_path / "state.json")
+    assert (loaded.joints, loaded.held) == ({"a": 0.25}, "red")
+    assert loaded.objects["red"] == pytest.approx(pose, abs=1e-12)
+    assert set(json.loads((tmp_path / "state.json").read_text())) == {"joints", "objects", "held"}
+
+
+@pytest.mark.parametrize(
+    ("speed", "standing", "working", "wanted"),
+    [
+        (0.0, 1.0, True, 0.0),
+        (0.0, 1.0, False, 1.0),
+        (8.0, 1.0, True, 8.0),
+        (8.0, 1.0, False, 1.0),
+        (0.5, 1.0, False, 0.5),
+        (8.0, 0.0, False, 8.0),
+        (0.0, 0.0, False, 0.0),
+    ],
+)
+def test_time_passes_more_slowly_while_others_think(
+    speed: float, standing: float, working: bool, wanted: float
+) -> None:
+    assert pace(speed, standing, working=working) == wanted
+
+
+def test_a_robot_works_while_arm_or_fingers_follow_a_goal(simulation: Simulation) -> None:
+    assert not simulation.working
+    goal = simulation.gripper.start(simulation.time, 0.02)
+    assert simulation.working
+    while goal.outcome is None:
+        simulation.advance(10)
+    assert not simulation.working
