@@ -79,9 +79,11 @@ def _is_complete(prefix: Path) -> bool:
 
 
 def _build(layout: Layout, prefix: Path) -> None:
-    shutil.rmtree(prefix, ignore_errors=True)
-    work = layout.root / "build" / "interfaces"
-    shutil.rmtree(work, ignore_errors=True)
+    # What a build that was stopped has compiled is there for the next one of the same definitions.
+    work = layout.root / "build" / "interfaces" / prefix.name
+    for other in work.parent.glob("*/"):
+        if other != work:
+            shutil.rmtree(other, ignore_errors=True)
     env = build_environment(layout)
     jobs = str(os.cpu_count() or 1)
     env |= {"CMAKE_BUILD_PARALLEL_LEVEL": jobs, "MAKEFLAGS": f"-j{jobs}"}
@@ -102,7 +104,7 @@ def _build(layout: Layout, prefix: Path) -> None:
         cwd=layout.root,
         env=env,
     )
-    shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(work.parent, ignore_errors=True)
     (prefix / "complete").touch()
 
 

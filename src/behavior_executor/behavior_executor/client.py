@@ -21,7 +21,7 @@ from typing import Any
 import rclpy
 from behavior_msgs.action import ExecuteMission
 from behavior_msgs.msg import FailureCause, MissionAction, MissionFeedback, MissionRecord
-from behavior_msgs.srv import ListMissionRecords, ListMissions
+from behavior_msgs.srv import ControlRun, ListMissionRecords, ListMissions
 from diagnostic_msgs.msg import KeyValue
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -118,6 +118,7 @@ class MissionClient(Closing):
         self._list = self._client(ListMissions, "mission/list")
         self._history = self._client(ListMissionRecords, "mission/history")
         self._cancel = self._client(Trigger, "mission/cancel")
+        self._control_run = self._client(ControlRun, "behavior/control_run")
 
     def close(self) -> None:
         """Destroy the node."""
@@ -164,6 +165,24 @@ class MissionClient(Closing):
         if not answer.success:
             raise MissionClientError(str(answer.message))
         return str(answer.message)
+
+    def control_run(self, command: str = "", *, timeout: float = 10.0) -> ControlRun.Response:
+        """Step, stop or mend the mission that runs, or prepare the next one.
+
+        Args:
+            command: a line as docs/run_control.md lists them; empty: only tell the state.
+            timeout: [s] wall time.
+
+        Returns:
+            What was done, and the state of the control afterwards.
+
+        Raises:
+            MissionClientError: no answer within ``timeout``, or the command is refused.
+        """
+        answer = self._call(self._control_run, ControlRun.Request(command=command), timeout)
+        if not answer.success:
+            raise MissionClientError(str(answer.message))
+        return answer
 
     def history(
         self, *, unfinished_only: bool = False, limit: int = 0, timeout: float = 10.0

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from behavior_executor.catalogue import MissionCatalogue, MissionEntry, Value
@@ -35,6 +35,7 @@ from behavior_executor.missions import (
     State,
     code_of,
 )
+from behavior_executor.operator_control import OperatorControl
 from behavior_executor.preflight import (
     Preflight,
     Requirement,
@@ -157,6 +158,8 @@ class ExecutorCore:
         """Wall time of the last tick."""
         self.held: dict[str, Mission] = {}
         """Missions that a restart found unfinished and that wait for a client's decision."""
+        self.operator = OperatorControl(warn=listener.problem)
+        """Through which somebody steps, stops and mends the runs of missions."""
         self._load = load
         self._managers = managers
         self._listener = listener
@@ -169,11 +172,20 @@ class ExecutorCore:
         self._is_started = False
         """Whether the tree may be ticked, and the managers know of it."""
         self._ended: dict[Code, int] = {}
+        self._stood_at: float | None = None
+        """Node time of the last tick [s], if the tree waits for an operator."""
+        self._stood = 0.0
+        """[s] node time for which the mission has waited for one."""
 
     @property
     def activity(self) -> Activity:
         """What the running tree does now; empty when none runs."""
-        return self._run.activity() if self._run is not None else Activity()
+        if self._run is None:
+            return Activity()
+        activity = self._run.activity()
+        if self._run.waits_for_operator:
+            return replace(activity, detail=self.operator.state.text)
+        return activity
 
     @property
     def has_missions(self) -> bool:
@@ -392,6 +404,7 @@ class ExecutorCore:
         mission = self.queue.start_next(self._now(), ready=self._log.is_kept)
         if mission is not None:
             self._announce(mission)
+            self._stood, self._stood_at = 0.0, None
             self._start_part(mission)
         return mission
 
@@ -406,6 +419,7 @@ class ExecutorCore:
             self._end(mission, error.code, str(error))
             return
         self._run = run
+        self.operator.begin(run)
         self._listener.tree_loaded(mission, run)
         self._preflight.begin(requirements)
         self._wait_for_servers(mission)
@@ -498,10 +512,18 @@ class ExecutorCore:
             self._end_failed(mission, run)
         elif status is NodeStatus.SKIPPED:
             self._end(mission, Code.TREE_FAILED, "every node of the tree was skipped")
-        elif mission.elapsed(self._now()) > self.settings.mission_timeout:
+        elif self._time_spent(mission, run) > self.settings.mission_timeout:
             limit = self.settings.mission_timeout
             text = f"not finished after {limit:g} s (mission_timeout){run.trouble_text()}"
             self._end(mission, Code.TIMED_OUT, text)
+
+    def _time_spent(self, mission: Mission, run: TreeRun) -> float:
+        """[s] node time that a mission has taken, without what an operator took to think."""
+        now = self._now()
+        if self._stood_at is not None:
+            self._stood += now - self._stood_at
+        self._stood_at = now if run.waits_for_operator else None
+        return mission.elapsed(now) - self._stood
 
     def _end_failed(self, mission: Mission, run: TreeRun) -> None:
         """The tree failed: for what a manager knows, else for what its leaves told."""
@@ -513,8 +535,8 @@ class ExecutorCore:
             self._end(mission, code_of(why), why, FailureReason("", why, cause=why))
 
     def _watch_servers(self, mission: Mission, run: TreeRun) -> None:
-        """Wait for a lost server, and give up after the grace time."""
-        if run.lost_server is None:
+        """Wait for a lost server, and give up after the grace time, or let an operator decide."""
+        if run.lost_server is None or run.waits_for_operator:
             if self._lost_since is not None:
                 self._lost_since, mission.text = None, ""
             return
@@ -558,6 +580,7 @@ class ExecutorCore:
         """Halt the tree, and tell the managers that what it did has ended."""
         if self._run is not None:
             self._halt()
+            self.operator.end()
             self._run.close()
             for manager in self._managers if self._is_started else ():
                 manager.mission_ended(code)

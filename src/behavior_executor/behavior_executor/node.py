@@ -2,9 +2,10 @@
 """The executor node: missions in, ticks of their trees, feedback and results out.
 
 Interfaces: topic ``/mission/action``, actions ``/mission/execute`` and ``/mission/preflight``
-(could it start?), services ``/mission/list``,
-``/mission/history``, ``/mission/cancel`` and ``/behavior/reload``; publishes ``/mission/feedback``,
-``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/metrics`` and ``/diagnostics``.
+(could it start?), services ``/mission/list``, ``/mission/history``, ``/mission/cancel``,
+``/behavior/reload`` and ``/behavior/control_run``; publishes ``/mission/feedback``,
+``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/run_control``, ``/behavior/metrics``
+and ``/diagnostics``.
 
 Every request is answered: a mission that is refused ends at once, with the reason in its result or
 its feedback, and so does a request that acts on another mission.
@@ -58,6 +59,7 @@ from behavior_executor.missions import (
 )
 from behavior_executor.preflight_goals import PreflightGoals
 from behavior_executor.report import Report
+from behavior_executor.run_control_server import RunControlServer
 from behavior_executor.tree_loader import TreeLoader
 from behavior_executor.tree_monitors import tree_monitors
 from behavior_executor.tree_run import Activity, TreeRun
@@ -280,6 +282,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._goals.destroy()
         self._goals = None
         self._preflights.destroy()
+        self._run_control.destroy()
         for service in self._mission_services:
             self.destroy_service(service)
         self._topic.destroy()
@@ -324,6 +327,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self, submit=self._submit, cancel=self.core.cancel, when_kept=self._log.when_kept
         )
         self._preflights = PreflightGoals(self, ask=self._ask)
+        self._run_control = RunControlServer(self, self.core.operator)
 
     # -- shutdown --------------------------------------------------------------------------------
 
@@ -354,6 +358,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self.wake_tree()
         if self._progress_timer is not None and self._progress_timer.is_canceled():
             self._progress_timer.reset()
+        self._run_control.publish_news()
         progress = self._progress(mission)  # as it is now, with the tree still at hand
         self._log.when_kept(mission, lambda: self._announce(mission, progress))
 
@@ -405,6 +410,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             self._status.publish(self._last_status())
         for monitor in self._monitors:
             monitor.ticked(run)
+        self._run_control.publish_news()
         self._publish_progress(mission)
 
     def _last_status(self) -> TreeStatus | None:

@@ -89,6 +89,7 @@ class TreeLoader:
             tree_id=tree_id,
             xml=tree_document(tree, tree_id),
             requirements=self._requirements(tree),
+            file=Path(entry.path),
         )
 
     def _requirements(self, tree: Tree) -> list[Requirement]:

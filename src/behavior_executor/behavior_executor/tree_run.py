@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from behavior_executor.preflight import Requirement
 from behavior_tree import (
@@ -61,7 +62,13 @@ class TreeRun:
     """
 
     def __init__(
-        self, tree: Tree, *, tree_id: str, xml: str, requirements: Sequence[Requirement] = ()
+        self,
+        tree: Tree,
+        *,
+        tree_id: str,
+        xml: str,
+        requirements: Sequence[Requirement] = (),
+        file: Path | None = None,
     ) -> None:
         """Take over a tree.
 
@@ -70,11 +77,13 @@ class TreeRun:
             tree_id: ID of the main tree.
             xml: text of the tree, for monitors.
             requirements: what its nodes need of others.
+            file: where the tree came from; None: from no file.
         """
         self.tree = tree
         self.tree_id = tree_id
         self.xml = xml
         self.requirements = tuple(requirements)
+        self.file = file
         self.ticks = 0
         """Number of ticks so far."""
         self.status = NodeStatus.IDLE
@@ -147,6 +156,12 @@ class TreeRun:
 
     def _ticked(self) -> set[TreeNode]:
         return set().union(*(batch.ticked() for batch in self._last))
+
+    @property
+    def waits_for_operator(self) -> bool:
+        """Whether the run is controlled, and nothing happens until somebody says so."""
+        control = self.tree.runtime.control
+        return control is not None and control.stands
 
     def wake_by(self, wake: Callable[[], None]) -> None:
         """Have a function called whenever the tree has a reason to be ticked: a node asks for it,

@@ -28,6 +28,12 @@ def add_mission(subparsers: Any) -> None:
         control = _command(actions, name, help_, mission_verbs.mission_control)
         control.add_argument("action_id", nargs="?", default="", help="as 'history' prints it")
         control.set_defaults(kind=kind)
+    text = "step, stop or mend the run of a mission, leaf by leaf"
+    control_run = _command(actions, "control", text, mission_verbs.mission_control_run)
+    control_run.add_argument(
+        "command", nargs="*", help="such as 'stop', 'step', 'retry NODE', 'release'"
+    )
+    add_json(control_run)
 
 
 def _command(actions: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:

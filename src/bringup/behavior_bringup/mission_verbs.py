@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WRONG_REQUESTS = ("UNKNOWN_MISSION", "INVALID_REQUEST")
 """Codes of requests that nothing but another request can mend; exit code 2."""
+_MODES = ("controlled", "automatic", "concurrent", "stands")
+_PATHS = ("held", "failed", "breakpoints", "prepared")
+"""What the state of a run's control consists of."""
 
 
 def mission_run(options: argparse.Namespace) -> int:
@@ -104,6 +107,26 @@ def mission_control(options: argparse.Namespace) -> int:
             refuse_wrong(outcome)
         raise BringupError(sentence(outcome.message))
     say(sentence(outcome.message))
+    return 0
+
+
+def mission_control_run(options: argparse.Namespace) -> int:
+    """Control the run leaf by leaf: stop, step, go, break, retry, ...; without a command tell what
+    waits. All commands: docs/run_control.md.
+    """
+    with mission_client(options.stack, options.namespace) as client:
+        answer = client.control_run(" ".join(options.command))
+        row = {name: getattr(answer.state, name) for name in _MODES}
+        row |= {name: list(getattr(answer.state, name)) for name in _PATHS}
+        text = str(answer.message)
+    if options.json:
+        print_json({"message": text, **row})
+        return 0
+    mode = ("automatic" if row["automatic"] else "manual") if row["controlled"] else "not controlled"
+    say(": ".join(filter(None, (mode, text))))
+    for name in _PATHS:
+        if row[name]:
+            say(f"  {name}: {', '.join(row[name])}")
     return 0
 
 

@@ -400,6 +400,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         cup = self._simulation.world.cup
         if cup is not None and not cup.silent:
             self._vacuum_publisher.publish(Bool(data=bool(cup.held)))
+        if cup is not None and cup.lost:
+            self.get_logger().info(cup.lost)
+            cup.lost = ""
 
     def _publish_feedback(self, nanoseconds: int) -> None:
         simulation = self._simulation

@@ -9,6 +9,7 @@ slips when the shear exceeds the friction of what presses it on.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -27,6 +28,33 @@ _LEAK = 0.02
 """[s] for which more may be asked of a vacuum than it bears: a jolt does not let the air in."""
 _GROUPS = np.array([1, 1, 0, 0, 0, 0], dtype=np.uint8)
 """Ground, objects and fixtures are hit, the robot is not."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What an object asks of the vacuum that holds it."""
+
+    pull: float
+    """[N] off the cup."""
+    shear: float
+    """[N] along the lip."""
+    twist: float
+    """[N m] about the cup's axis."""
+    bending: float
+    """[N m] across it."""
+
+    def share(self, config: SimulatedSuction) -> float:
+        """How much of what the vacuum can bear that is; above 1 the cup comes off."""
+        pressed = max(config.force - self.pull, 1e-6)
+        peeling = (self.pull + self.bending / config.radius) / config.force
+        slipping = (self.shear + self.twist / config.radius) / (config.friction * pressed)
+        return max(peeling, slipping)
+
+    def __str__(self) -> str:
+        return (
+            f"a pull of {self.pull:.0f} N, a shear of {self.shear:.0f} N, a twist of"
+            f" {self.twist:.1f} N m and a bending of {self.bending:.1f} N m"
+        )
 
 
 class SuctionCup:
@@ -62,6 +90,8 @@ class SuctionCup:
         """Whether the sensor of the vacuum tells nothing."""
         self.held = ""
         """Name of the object held; empty: none."""
+        self.lost = ""
+        """What the newest loss was of and by, in words, until somebody has read it."""
         self._tight_since: float | None = None
         self._leaks_since: float | None = None
         self._policy = 0
@@ -101,11 +131,14 @@ class SuctionCup:
 
     def _bear(self, t: float) -> None:
         """Let go of what has been too much for longer than air needs to get in."""
-        if self._load() <= 1.0:
+        load = self._load()
+        share = load.share(self._config)
+        if share <= 1.0:
             self._leaks_since = None
         elif self._leaks_since is None:
             self._leaks_since = t
         elif elapsed(t, self._leaks_since) >= _LEAK:
+            self.lost = f"{self.held} came off the cup: {load} are {share:.1f} times what it bears"
             self.release()
 
     def _seek(self, t: float) -> None:
@@ -151,23 +184,20 @@ class SuctionCup:
         self._attach(True)
         self.held = self._names[body]
 
-    def _load(self) -> float:
-        """How much of what the vacuum can bear is asked of it; above 1 the cup comes off."""
-        config, data = self._config, self._data
+    def _load(self) -> Load:
+        """What the object does to the cup, by the forces of the weld."""
+        data = self._data
         rows = (data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (
             data.efc_id == self._weld
         )
         wrench = data.efc_force[rows]
         if wrench.size != 6:
-            return 0.0
-        # What the object does to the cup; MuJoCo measures rotations by half their angle.
+            return Load(0.0, 0.0, 0.0, 0.0)
+        # MuJoCo measures rotations by half their angle.
         axis = data.xmat[self._link].reshape(3, 3)[:, 2]
         pull, shear = _split(wrench[:3], axis)
         twist, bending = _split(0.5 * wrench[3:], axis)
-        pressed = max(config.force - pull, 1e-6)
-        peeling = (pull + bending / config.radius) / config.force
-        slipping = (shear + abs(twist) / config.radius) / (config.friction * pressed)
-        return max(peeling, slipping)
+        return Load(pull, shear, abs(twist), bending)
 
 
 def _split(vector: NDArray[np.float64], axis: NDArray[np.float64]) -> tuple[float, float]:

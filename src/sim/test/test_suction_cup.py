@@ -115,6 +115,7 @@ def test_it_comes_off_at_the_limit_of_what_the_vacuum_bears(cell, force, torque,
         bench.push(share * limit * np.array(force), share * limit * np.array(torque))
         bench.run(0.15)
         assert bool(bench.cup.held) is holds
+    assert bench.cup.lost.startswith("bin_0 came off the cup: a pull of ")
     bench.push([0, 0, 0])
 
 

@@ -6,6 +6,13 @@ from behavior_tree.run_control.breakpoint_file import (
     read_breakpoints,
     write_breakpoints,
 )
+from behavior_tree.run_control.commands import RunCommands
 from behavior_tree.run_control.control import RunControl
 
-__all__ = ["RunControl", "breakpoint_file", "read_breakpoints", "write_breakpoints"]
+__all__ = [
+    "RunCommands",
+    "RunControl",
+    "breakpoint_file",
+    "read_breakpoints",
+    "write_breakpoints",
+]
