@@ -118,7 +118,8 @@ class OperatorControl:
         if not self._controlled:
             return
         self._take()
-        assert self._control is not None and self._commands is not None
+        assert self._control is not None
+        assert self._commands is not None
         if self._manual:
             self._control.stop()
         prepared, self._prepared = self._prepared, []

@@ -50,7 +50,9 @@ class RunControlServer:
             self._last = state
             self._topic.publish(self._message(state))
 
-    def _answer(self, request: ControlRun.Request, answer: ControlRun.Response) -> ControlRun.Response:
+    def _answer(
+        self, request: ControlRun.Request, answer: ControlRun.Response
+    ) -> ControlRun.Response:
         command = request.command
         try:
             if len(command) > LONGEST_COMMAND:

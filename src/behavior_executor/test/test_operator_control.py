@@ -100,7 +100,8 @@ def test_what_cannot_be_prepared_makes_the_run_wait(bench: Bench) -> None:
     bench.tick()
     assert bench.core.operator.state.held == ("one",)
     (problem,) = bench.problems
-    assert "waits for an operator" in problem and "the cellar" in problem
+    assert "waits for an operator" in problem
+    assert "the cellar" in problem
 
 
 def test_an_operator_may_take_his_time(tmp_path: Path) -> None:

@@ -23,18 +23,20 @@ TREE = """<!-- Steps -->
 
 
 @pytest.fixture
-def node(spinner: Spinner, tmp_path: Path) -> BehaviorExecutor:
+def outside(spinner: Spinner, tmp_path: Path) -> Node:
+    """Another node beside an executor."""
     (tmp_path / "steps.xml").write_text(TREE)
     values = {"tree_directories": [str(tmp_path)], "nodes_file": "", "managers": [""]}
     made = BehaviorExecutor(
         parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
     )
-    spinner.start(made)
-    return made
+    other = Node("outside")
+    spinner.start(made, other)
+    return other
 
 
 @pytest.mark.timeout(90)
-def test_a_mission_is_stepped_to_its_end(spinner: Spinner, node: BehaviorExecutor) -> None:
+def test_a_mission_is_stepped_to_its_end(spinner: Spinner, outside: Node) -> None:
     outcomes: list[MissionOutcome] = []
     details: set[str] = set()
 
@@ -53,15 +55,13 @@ def test_a_mission_is_stepped_to_its_end(spinner: Spinner, node: BehaviorExecuto
         assert operator.control_run("step").message == "begins: one"
         until(lambda: list(operator.control_run().state.held) == ["look"])
         heard: list[RunControlState] = []
-        late = Node("late")
         spinner.do(
-            late.create_subscription,
+            outside.create_subscription,
             RunControlState,
             "behavior/run_control",
             heard.append,
             QOS_LATCHED,
         )
-        spinner.start(late)
         until(lambda: heard and list(heard[-1].held) == ["look"])
         operator.control_run("step")
         until(lambda: list(operator.control_run().state.failed) == ["look"])
@@ -76,10 +76,10 @@ def test_a_mission_is_stepped_to_its_end(spinner: Spinner, node: BehaviorExecuto
 
 
 @pytest.mark.timeout(90)
-def test_wrong_commands_are_answered(node: BehaviorExecutor) -> None:
+def test_wrong_commands_are_answered(outside: Node) -> None:
     with MissionClient() as operator:
         for command, words in (
-            ("dance\x1b[2J", "no command"),
+            ("dance\x1b[2J", "no tree runs"),
             ("step", "no tree runs"),
             ("x" * (LONGEST_COMMAND + 1), "at most"),
         ):

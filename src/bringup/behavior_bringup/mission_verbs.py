@@ -122,7 +122,7 @@ def mission_control_run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"message": text, **row})
         return 0
-    mode = ("automatic" if row["automatic"] else "manual") if row["controlled"] else "not controlled"
+    mode = ("automatic" if row["automatic"] else "manual") if row["controlled"] else "left alone"
     say(": ".join(filter(None, (mode, text))))
     for name in _PATHS:
         if row[name]:

@@ -61,6 +61,9 @@ class Timer:
 class TreeControl(Protocol):
     """Puts something around the nodes of a tree, when they choose how they are ticked."""
 
+    stands: bool
+    """True if since the last tick something waits for an operator, and no leaf runs."""
+
     def around(self, node: TreeNode, run: Tick) -> Tick:
         """How a node is ticked that without control is ticked by ``run``."""
 
