@@ -53,10 +53,16 @@ def pytest_configure(config: pytest.Config) -> None:
     The options of this run, which colcon leaves in the environment, are not those of a pytest that
     a test starts.
     """
-    os.environ.pop("PYTEST_ADDOPTS", None)
+    if not _distributes(config):
+        os.environ.pop("PYTEST_ADDOPTS", None)
     config.addinivalue_line("markers", "slow: computes for half a second; left out by --fast")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fast" if config.getoption("--fast") else "suite")
+
+
+def _distributes(config: pytest.Config) -> bool:
+    """Whether the tests run in other processes, which take their options from the environment."""
+    return bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")
 
 
 @pytest.hookimpl(optionalhook=True)

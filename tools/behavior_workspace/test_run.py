@@ -83,6 +83,8 @@ def main() -> int:
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
             *("--pytest-args", "--durations=5", f"--timeout={TIMEOUT}"),
             *("--numprocesses=auto", "--dist=loadfile"),
+            # Run again it would have no time limit any more.
+            "--rerun-except=pytest-timeout",
         ],
         cwd=layout.root,
         check=False,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from behavior_workspace.test_run import Tally, reruns, tally
 
 TESTS = """
+import os
+import time
 from pathlib import Path
 
 BEEN_HERE = Path(__file__).with_name("been_here")
@@ -27,6 +30,14 @@ def test_good():
 
 def test_broken():
     assert False
+
+
+def test_stuck():
+    time.sleep(30.0)
+
+
+def test_nested():
+    assert "PYTEST_ADDOPTS" not in os.environ
 """
 
 
@@ -34,7 +45,9 @@ def test_what_fails_is_run_again_and_named(tmp_path: Path) -> None:
     package = tmp_path / "shop"
     (package / "shop.egg-info").mkdir(parents=True)
     (package / "test_it.py").write_text(TESTS)
-    options = ["--junit-xml=pytest.xml", "--reruns=1", "--numprocesses=2", "--dist=loadfile"]
-    subprocess.run([sys.executable, "-m", "pytest", *options], cwd=package, check=False)
-    assert tally(tmp_path) == Tally(passed=2, failed=1, skipped=0)
-    assert reruns(tmp_path) == ["shop/test_it.py::test_flaky", "shop/test_it.py::test_broken"]
+    # As colcon hands its options on.
+    options = ("--reruns=1", "--rerun-except=pytest-timeout", "--timeout=2", "--numprocesses=2")
+    env = {**os.environ, "PYTEST_ADDOPTS": " ".join(("--junit-xml=pytest.xml", *options))}
+    subprocess.run([sys.executable, "-m", "pytest"], cwd=package, env=env, check=False)
+    assert tally(tmp_path) == Tally(passed=3, failed=2, skipped=0)
+    assert {*reruns(tmp_path)} == {f"shop/test_it.py::test_{name}" for name in ("flaky", "broken")}
