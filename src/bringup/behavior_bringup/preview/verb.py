@@ -42,7 +42,7 @@ def preview(options: argparse.Namespace) -> int:
         )
     if options.json:
         found.write(options.json)
-    tell(found, console)
+    show(found, console)
     if not found.success:
         return 1
     asked = sys.stdin.isatty() and console.is_terminal
@@ -54,7 +54,7 @@ def preview(options: argparse.Namespace) -> int:
         return execute(stack, found, options, console)
 
 
-def tell(found: Preview, console: Console) -> None:
+def show(found: Preview, console: Console) -> None:
     """Print a preview."""
     for line in found.lines():
         say(line, console)
