@@ -27,9 +27,6 @@ _LEFT_OUT = pytest.StashKey[str]()
 MOST_EXAMPLES = 10
 """That `--fast` draws for a property; `make test` draws them all."""
 
-RERUNS = "reruns.txt"
-"""Beside the report of a package: which of its tests were run again, a line each."""
-
 settings.register_profile("suite", derandomize=True, deadline=None, database=None)
 settings.register_profile("fast", settings.get_profile("suite"), max_examples=MOST_EXAMPLES)
 settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
@@ -128,15 +125,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             patch.setattr(rclpy, "init", init)
             patch.setattr(Node, "__init__", no_node)
         return (yield)
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Write down which tests were run again, since a report shows their last run only."""
-    if report := config.getoption("xmlpath", None):
-        again = [each.nodeid for each in terminalreporter.stats.get("rerun", [])]
-        Path(report).with_name(RERUNS).write_text("".join(f"{each}\n" for each in again))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from behavior_workspace.errors import SetupError
 from behavior_workspace.layout import Layout
-from behavior_workspace.pytest_plugin import RERUNS
 from behavior_workspace.workspace import build_workspace, package_folders
 
 TIMEOUT = 300
@@ -50,13 +50,46 @@ def tally(build: Path) -> Tally:
     return Tally(passed, failed, skipped)
 
 
-def reruns(build: Path) -> list[str]:
-    """The tests of all packages under `build` that failed and were run again."""
-    return [
-        f"{file.parent.name}/{test}"
-        for file in sorted(build.glob(f"*/{RERUNS}"))
-        for test in file.read_text(encoding="utf-8").splitlines()
-    ]
+def failures(build: Path) -> dict[str, list[str]]:
+    """The tests that failed, by package, as the reports of the packages under `build` tell."""
+    found: dict[str, list[str]] = {}
+    for report in sorted(build.glob("*/pytest.xml")):
+        try:
+            cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+        except ElementTree.ParseError:
+            continue
+        names = sorted(
+            f"{case.get('classname')}.{case.get('name')}"
+            for case in cases
+            if case.find("failure") is not None or case.find("error") is not None
+        )
+        if names:
+            found[report.parent.name] = names
+    return found
+
+
+def run_twice(build: Path, run: Callable[[Sequence[str], Sequence[str]], None]) -> Tally:
+    """Run all tests, and those that failed once more.
+
+    Args:
+        build: where the packages' reports are.
+        run: runs the tests of some packages, none: of all, with some options of pytest.
+
+    Returns:
+        Outcomes; what failed first and passed then counts as passed, and is named on the terminal.
+    """
+    run([], [])
+    first, failed = tally(build), failures(build)
+    if not failed:
+        return first
+    run(list(failed), ["--last-failed", "--last-failed-no-failures=none"])
+    second, still = tally(build), failures(build)
+    for package, names in failed.items():
+        for name in names:
+            how = "fails" if name in still.get(package, ()) else "passed when it was run again"
+            print(f"{name} {how}", flush=True)
+    passed = first.passed + first.failed - second.failed
+    return Tally(passed, second.failed, first.skipped)
 
 
 def main() -> int:
@@ -65,41 +98,45 @@ def main() -> int:
     # that a test starts and interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     layout = Layout.of(Path(__file__).resolve().parents[2])
-    build = layout.build
-    for report in (*build.glob("*/pytest.xml"), *build.glob(f"*/{RERUNS}")):
+    for report in layout.build.glob("*/pytest.xml"):
         report.unlink()
     try:
         build_workspace(layout)
     except SetupError as error:
         print(f"test: {error}", file=sys.stderr)
         return 1
-    common = ["--build-base", str(build)]
-    tested = subprocess.run(
+    codes: list[int] = []
+
+    def run(packages: Sequence[str], options: Sequence[str]) -> None:
+        codes.append(_colcon_test(layout, packages, options))
+
+    result = run_twice(layout.build, run)
+    told = subprocess.run(
+        ["colcon", "test-result", "--verbose", "--test-result-base", str(layout.build)],
+        cwd=layout.root,
+        check=False,
+    )
+    print(f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped", flush=True)
+    good = codes[-1] == 0 and told.returncode == 0 and result.failed == 0
+    return 0 if good and result.passed > 0 else 1
+
+
+def _colcon_test(layout: Layout, packages: Sequence[str], options: Sequence[str]) -> int:
+    """Exit code of `colcon test` for some packages, none: for all."""
+    return subprocess.run(
         [
-            *("colcon", "--log-base", str(layout.root / "log"), "test", "--merge-install", *common),
-            *("--install-base", str(layout.install), "--return-code-on-test-failure"),
-            *("--executor", "sequential", "--event-handlers", "console_cohesion+"),
-            *("--retest-until-pass", "1"),
+            *("colcon", "--log-base", str(layout.root / "log"), "test", "--merge-install"),
+            *("--build-base", str(layout.build), "--install-base", str(layout.install)),
+            *("--return-code-on-test-failure", "--executor", "sequential"),
+            *("--event-handlers", "console_cohesion+"),
             *("--base-paths", *(str(folder) for folder in package_folders(layout))),
+            *(("--packages-select", *packages) if packages else ()),
             *("--pytest-args", "--durations=5", f"--timeout={TIMEOUT}"),
-            *("--numprocesses=auto", "--dist=loadfile"),
-            # Run again it would have no time limit any more.
-            "--rerun-except=pytest-timeout",
+            *("--numprocesses=auto", "--dist=loadfile", *options),
         ],
         cwd=layout.root,
         check=False,
-    )
-    told = subprocess.run(
-        ["colcon", "test-result", "--verbose", "--test-result-base", str(build)],
-        cwd=layout.root,
-        check=False,
-    )
-    result = tally(build)
-    for test in reruns(build):
-        print(f"flaky or broken: {test} failed and was run again", flush=True)
-    print(f"{result.passed} passed, {result.failed} failed, {result.skipped} skipped", flush=True)
-    good = tested.returncode == 0 and told.returncode == 0 and result.failed == 0
-    return 0 if good and result.passed > 0 else 1
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -6,9 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from behavior_workspace.test_run import Tally, reruns, tally
+import pytest
+
+from behavior_workspace.test_run import Tally, run_twice
 
 TESTS = """
 import os
@@ -41,13 +44,33 @@ def test_nested():
 """
 
 
-def test_what_fails_is_run_again_and_named(tmp_path: Path) -> None:
-    package = tmp_path / "shop"
-    (package / "shop.egg-info").mkdir(parents=True)
-    (package / "test_it.py").write_text(TESTS)
-    # As colcon hands its options on.
-    options = ("--reruns=1", "--rerun-except=pytest-timeout", "--timeout=2", "--numprocesses=2")
-    env = {**os.environ, "PYTEST_ADDOPTS": " ".join(("--junit-xml=pytest.xml", *options))}
-    subprocess.run([sys.executable, "-m", "pytest"], cwd=package, env=env, check=False)
-    assert tally(tmp_path) == Tally(passed=3, failed=2, skipped=0)
-    assert {*reruns(tmp_path)} == {f"shop/test_it.py::test_{name}" for name in ("flaky", "broken")}
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    (folder / "shop.egg-info").mkdir(parents=True)
+    (folder / "test_it.py").write_text(TESTS)
+    return folder
+
+
+def test_what_fails_is_run_again_and_named(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(packages: Sequence[str], options: Sequence[str]) -> None:
+        # As colcon hands options on.
+        given = ["--junit-xml=pytest.xml", "--timeout=2", "--numprocesses=2", *options]
+        env = {**os.environ, "PYTEST_ADDOPTS": " ".join(given)}
+        subprocess.run([sys.executable, "-m", "pytest"], cwd=package, env=env, check=False)
+
+    assert run_twice(package.parent, run) == Tally(passed=3, failed=2, skipped=0)
+    assert capsys.readouterr().out.splitlines() == [
+        "test_it.test_broken fails",
+        "test_it.test_flaky passed when it was run again",
+        "test_it.test_stuck fails",
+    ]
+
+
+def test_a_package_without_a_report_has_failed(package: Path) -> None:
+    runs: list[tuple[str, ...]] = []
+    result = run_twice(package.parent, lambda packages, _: runs.append(tuple(packages)))
+    assert result == Tally(passed=0, failed=1, skipped=0)
+    assert runs == [()]
