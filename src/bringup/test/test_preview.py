@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -22,7 +23,13 @@ from behavior_bringup.stack import Stack
 from behavior_bringup.state import known_stacks
 from behavior_ros.testing import own_domain
 
-pytestmark = pytest.mark.timeout(1500)
+pytestmark = [
+    pytest.mark.timeout(1500),
+    pytest.mark.skipif(
+        os.environ.get("BEHAVIOR_LONG_TESTS") != "1",
+        reason="two whole stacks beside each other: set BEHAVIOR_LONG_TESTS=1",
+    ),
+]
 
 WORLD = "block_stacking"
 TOWER = ("stack_blocks", "--param", "order=blue_block;yellow_block")
