@@ -202,10 +202,12 @@ def largest(before: list[float], now: JointState) -> float:
     return max(abs(a - b) for a, b in zip(before, now.position, strict=True))
 
 
-def test_nothing_of_the_navigation_world_leaves_its_namespace(spinner: Spinner, team: Team) -> None:
+def test_a_robot_drives_in_its_namespace_and_nothing_leaves_it(
+    spinner: Spinner, team: Team, capsys: pytest.CaptureFixture[str]
+) -> None:
     (robot,) = team(
         stack_file("navigation"),
-        {"rover": {"headless": True, "groot2_port": "0"}},
+        {"rover": {"headless": True, "groot2_port": "0", "speed": "4"}},
         rover={"/clock": "clock"},
     )
     spinner.start()
@@ -213,4 +215,7 @@ def test_nothing_of_the_navigation_world_leaves_its_namespace(spinner: Spinner, 
     all_up(spinner, robot)
     observer = spinner.node("graph")
     until(lambda: observer.count_services("/rover/mission/list"), what="the executor")
+    assert names_elsewhere(observer, "/rover") == {}
+    ended = main(["mission", "navigate", "4.0", "1.5", "--namespace", "rover"])
+    assert ended == 0, f"{capsys.readouterr().out}\n{robot.told()}"
     assert names_elsewhere(observer, "/rover") == {}

@@ -67,9 +67,13 @@ def stack_processes(runtime: Path) -> list[str]:
     return lines
 
 
-def test_an_evaluated_episode_ends_with_the_tower(runtime: Path, tmp_path: Path) -> None:
+def test_an_evaluated_episode_in_a_namespace_ends_with_the_tower(
+    runtime: Path, tmp_path: Path
+) -> None:
+    """The other tests build it without one."""
     file = tmp_path / "report.json"
-    done = behavior("evaluate", "stack_blocks", "--episodes", "1", "--json", str(file))
+    options = ("--episodes", "1", "--namespace", "left", "--json", str(file))
+    done = behavior("evaluate", "stack_blocks", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(file.read_text(encoding="utf-8"))
     assert (report["episodes"], report["successes"]) == (1, 1), report["records"]
