@@ -82,6 +82,8 @@ def _node(node: TreeNode, instances: Set[str], metadata: bool, depth: int) -> li
     if metadata:
         text += _attribute("_uid", str(config.uid))
     ports = {**config.input_ports, **config.output_ports}
+    if subtree and node.children and node.children[0].config().blackboard.autoremapping:
+        ports["_autoremap"] = "true"
     for name, value in {
         **ports,
         **config.condition_attributes,

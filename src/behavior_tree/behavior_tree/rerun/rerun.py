@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rerun`: runs a tree once more on the record of an earlier run, without robot.
+
+Leaves that need the world do what they did then, see `behavior_tree.rerun.answers`; everything else
+of the tree is at work: control nodes, decorators, conditions, scripts, the engine's own leaves, the
+blackboard. The clock shows the times of the recorded ticks. So the same tree decides the same, and
+of a changed tree it shows where it decides otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from behavior_tree.authoring import register_authoring_nodes
+from behavior_tree.basic_types import NodeStatus, NodeType
+from behavior_tree.blackboard.blackboard import Blackboard
+from behavior_tree.decider import register_decider_nodes
+from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.factory import BehaviorTreeFactory
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.runtime import TreeRuntime
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
+from behavior_tree.placeholders import register_placeholders
+from behavior_tree.quirks import quirks_for
+from behavior_tree.rerun.answers import Answers, Unanswered, leaf_runs
+from behavior_tree.rerun.capture import Capture
+from behavior_tree.rerun.history import RecordedRun, RecordedTick, results
+from behavior_tree.rerun.leaves import RecordedAction, RecordedCondition, RecordedLeaf, write_entry
+from behavior_tree.rerun.matching import match_nodes, same_nodes
+from behavior_tree.rerun.recorded_tree import RecordedTree
+from behavior_tree.rerun.writers import Writers
+
+__all__ = ["Parting", "Rerun", "rerun"]
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first decision that is another one."""
+
+    tick: int
+    """Number of the tick, from 1."""
+    time: float
+    """Reading of the tree's clock [s]."""
+    path: str
+    """The node."""
+    recorded: str
+    """What it did in the record, like `FAILURE` or `not ticked`."""
+    now: str
+    """What it does now."""
+
+    def __str__(self) -> str:
+        return (
+            f"tick {self.tick}, {self.time:.3f} s: {self.path}: "
+            f"recorded {self.recorded}, now {self.now}"
+        )
+
+
+@dataclass
+class Rerun:
+    """What came of it."""
+
+    compared: int = 0
+    """Ticks with the same decisions, from the first on."""
+    parting: Parting | None = None
+    """None: all of them are the same."""
+    unanswered: list[Unanswered] = field(default_factory=list)
+    """What the record does not tell, in order of time."""
+    ended: NodeStatus = NodeStatus.IDLE
+    """Result of the tree's last tick."""
+    reason: str = ""
+    """Why that was a FAILURE, or which error a node raised."""
+    active_path: str = ""
+    """The leaf that runs when the record ends."""
+    new_nodes: list[str] = field(default_factory=list)
+    """Paths of nodes that the record does not know."""
+
+    @property
+    def identical(self) -> bool:
+        """Whether every decision is the same."""
+        return self.parting is None and not self.unanswered
+
+
+class _Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def rerun(
+    run: RecordedRun,
+    factory: BehaviorTreeFactory | None = None,
+    *,
+    changed: str | None = None,
+    compat: str | None = None,
+) -> Rerun:
+    """Run a recorded tree, or a changed one, on the record.
+
+    Args:
+        run: the record
+        factory: knows the control nodes and decorators that are not the engine's own, and is forked
+            before anything is registered; leaves need no registration. None: one that knows the
+            engine's own
+        changed: tree document to run instead of the recorded one
+        compat: as for `BehaviorTreeFactory`
+
+    Raises:
+        LoadError: a tree cannot be built
+        BehaviorTreeError: the recording contains no tree
+    """
+    recorded = RecordedTree(run.xml, run.name or "recording")
+    clock = _Clock()
+    if run.ticks:
+        clock.now = run.ticks[0].time
+    own = _own_factory(compat) if factory is None else factory.fork()
+    tree = original = _build(own, recorded.loadable_xml(), clock, compat)
+    uids = same_nodes(tree, recorded)
+    if changed is not None:
+        own.clear_registered_behavior_trees()
+        tree = _build(own, changed, clock, compat)
+        uids = match_nodes(tree, recorded)
+    leaves = {node for node in original.nodes() if isinstance(node, RecordedLeaf)}
+    writers = Writers(original, same_nodes(original, recorded), leaves)
+    ticks = [writers.attributed(tick) for tick in run.ticks]
+    return _Player(ticks, recorded, tree, clock, uids).play()
+
+
+def _own_factory(compat: str | None) -> BehaviorTreeFactory:
+    factory = BehaviorTreeFactory(compat=compat)
+    register_decider_nodes(factory)
+    register_authoring_nodes(factory)
+    return factory
+
+
+def _build(factory: BehaviorTreeFactory, xml: str, clock: _Clock, compat: str | None) -> Tree:
+    register_placeholders(factory, xml)
+    factory.register_behavior_tree_from_text(xml)
+    manifests = factory.manifests()
+
+    def stand_in(type_id: str, name: str, path: str) -> type[RecordedLeaf] | None:
+        manifest = manifests.get(type_id)
+        if manifest is None or type_id in BUILTIN_NODES:
+            return None
+        if manifest.type is NodeType.CONDITION:
+            return RecordedCondition
+        return RecordedAction if manifest.type is NodeType.ACTION else None
+
+    runtime = TreeRuntime(clock, quirks=quirks_for(compat), types=factory.types)
+    builder = factory.builder(runtime)
+    builder.substitute = stand_in
+    root = builder.build(factory._default_tree(), Blackboard(types=factory.types))
+    return Tree(root, builder.subtrees, runtime)
+
+
+class _Player:
+    """One re-run."""
+
+    def __init__(
+        self,
+        ticks: list[RecordedTick],
+        recorded: RecordedTree,
+        tree: Tree,
+        clock: _Clock,
+        uids: Mapping[TreeNode, int],
+    ) -> None:
+        self._ticks, self._recorded, self._tree, self._clock = ticks, recorded, tree, clock
+        self._uids = uids
+        self._by_uid = {node.uid(): uid for node, uid in self._uids.items()}
+        self._shared = set(self._by_uid.values())
+        self._there, self._here = _Decisions(), _Decisions()
+        self._done = Rerun(
+            new_nodes=[node.full_path() for node in tree.nodes() if node not in self._uids]
+        )
+        for node in tree.nodes():
+            if isinstance(node, RecordedLeaf):
+                node.follow(tree, self._answers(node))
+
+    def _answers(self, node: RecordedLeaf) -> Answers:
+        uid, condition = self._uids.get(node), isinstance(node, RecordedCondition)
+        runs = None
+        if uid is not None:
+            conditioned = self._recorded.nodes[uid].conditioned
+            runs = leaf_runs(self._ticks, uid, condition=condition, conditioned=conditioned)
+        note = self._done.unanswered.append
+        return Answers(node.full_path(), runs, condition=condition, note=note)
+
+    def play(self) -> Rerun:
+        done, tree = self._done, self._tree
+        with Capture(tree) as capture:
+            for number, tick in enumerate(self._ticks, 1):
+                self._clock.now = tick.time
+                error = self._step(tick)
+                if done.parting is None:
+                    done.parting = self._compare(number, tick, capture.take(tick.time), error)
+                    done.compared += done.parting is None
+                if error or (done.parting is not None and done.ended.completed):
+                    break
+        done.active_path = tree.active_path()
+        reason = tree.failure_reason()
+        done.reason = done.reason or ("" if reason is None else str(reason))
+        return done
+
+    def _step(self, tick: RecordedTick) -> str:
+        """Do what happened in a tick; returns the error that a node raised."""
+        for write in tick.writes:
+            if write.uid is None:
+                write_entry(self._tree, write)
+        try:
+            if tick.ticked:
+                self._done.ended = self._tree.tick_exactly_once()
+            else:
+                self._tree.halt_tree()
+        except BehaviorTreeError as error:
+            self._done.reason = str(error)
+        return self._done.reason
+
+    # -- comparing ------------------------------------------------------------------------------
+
+    def _compare(
+        self, number: int, tick: RecordedTick, own: RecordedTick, error: str
+    ) -> Parting | None:
+        there = [each for each in self._there.of(tick) if each[0] in self._shared]
+        here = [
+            (self._by_uid[uid], status) for uid, status in self._here.of(own) if uid in self._by_uid
+        ]
+        ticked_there = tick.ticked & self._shared
+        ticked_here = {self._by_uid[uid] for uid in own.ticked if uid in self._by_uid}
+        if there == here and ticked_there == ticked_here and not error:
+            return None
+        uid = _first_different(there, here, ticked_there, ticked_here)
+        if uid is None:
+            uid = next(iter(self._recorded.nodes))
+        return Parting(
+            number,
+            tick.time,
+            self._recorded.path(uid),
+            _shown(uid, there, ticked_there),
+            error or _shown(uid, here, ticked_here),
+        )
+
+
+Changes = list[tuple[int, NodeStatus]]
+
+
+class _Decisions:
+    """Leaves out what is no decision: that nodes which have ended are made ready to run again."""
+
+    def __init__(self) -> None:
+        self._statuses: dict[int, NodeStatus] = {}
+
+    def of(self, tick: RecordedTick) -> Changes:
+        """The decisions of the next tick."""
+        found = []
+        for uid, status in results(tick):
+            before = self._statuses.get(uid, NodeStatus.IDLE)
+            self._statuses[uid] = status
+            if status is not NodeStatus.IDLE or before is NodeStatus.RUNNING:
+                found.append((uid, status))
+        return found
+
+
+def _first_different(
+    there: Changes, here: Changes, ticked_there: set[int] | frozenset[int], ticked_here: set[int]
+) -> int | None:
+    """The first node that does something else now, or did before; children change before their
+    parents.
+    """
+    for before, now in zip_longest(there, here):
+        if before != now:
+            return int((now or before)[0])
+    return min(ticked_there ^ ticked_here, default=None)
+
+
+def _shown(uid: int, changes: Changes, ticked: set[int] | frozenset[int]) -> str:
+    """What a node did in a tick."""
+    halted = {NodeStatus.IDLE: "halted"}
+    statuses = [halted.get(status, status.name) for each, status in changes if each == uid]
+    if statuses:
+        return ", ".join(statuses)
+    return "ticked, as before" if uid in ticked else "not ticked"
