@@ -20,6 +20,7 @@ from behavior_bringup.addressing import address
 from behavior_bringup.completion import complete
 from behavior_bringup.create import add_create
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.evaluation.cli import add_evaluate, joined
 from behavior_bringup.job_cli import add_job_verbs
 from behavior_bringup.mission_cli import add_mission
 from behavior_bringup.offered_commands import add_offered
@@ -78,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line; verbs that have `extra` among their defaults get what nobody knows."""
-    options, extra = parser.parse_known_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options, extra = parser.parse_known_args(joined(words))
     if extra and not hasattr(options, "extra"):
         parser.error(f"unrecognized arguments: {' '.join(extra)}")
     options.extra = extra
@@ -144,6 +146,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     add_robot(subparsers)
     _add_tree(subparsers)
     add_job_verbs(subparsers)
+    add_evaluate(subparsers)
     add_security(subparsers)
     add_packages(subparsers)
     add_create(subparsers)

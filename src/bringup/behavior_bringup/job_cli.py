@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verbs that disturb worlds, demonstrate and evaluate: what they take."""
+"""The verbs that disturb worlds and demonstrate jobs: what they take."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def add_job_verbs(subparsers: Any) -> None:
     """Add them to the command's subparsers."""
     _add_disturb(subparsers)
     _add_demo(subparsers)
-    _add_evaluate(subparsers)
 
 
 def _add_disturb(subparsers: Any) -> None:
@@ -89,28 +88,3 @@ def _add_demo(subparsers: Any) -> None:
     )
     _add_own_options(demo)
     demo.set_defaults(run=job_verbs.demo)
-
-
-def _add_evaluate(subparsers: Any) -> None:
-    evaluate = subparsers.add_parser(
-        "evaluate",
-        help="measure how often a mission succeeds",
-        description=job_verbs.evaluate.__doc__,
-    )
-    name = evaluate.add_argument("mission", metavar="NAME", help="as for 'behavior demo'")
-    completion.offer(name, completion.job_names)
-    add_world(evaluate, "as for 'behavior demo'")
-    add_namespace(evaluate, "as for 'behavior demo'")
-    evaluate.add_argument(
-        "--episodes", type=argument_types.count, default=20, metavar="N", help="how many (20)"
-    )
-    add_seed(evaluate)
-    add_cameras(evaluate)
-    add_speed(evaluate, default=job_verbs.FAST, of_job=True)
-    evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
-    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    evaluate.add_argument(
-        "--resume", action="store_true", help="go on with the episodes of an interrupted evaluation"
-    )
-    _add_own_options(evaluate)
-    evaluate.set_defaults(run=job_verbs.evaluate)

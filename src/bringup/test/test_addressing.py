@@ -15,6 +15,7 @@ from behavior_bringup.addressing import stack_of
 from behavior_bringup.cli import main
 from behavior_bringup.description import Readiness
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.evaluation import stack_episodes
 from behavior_bringup.stack import Stack, namespace_arguments
 from behavior_bringup.supervisor import Plan
 
@@ -56,11 +57,8 @@ def test_without_a_namespace_nothing_is_moved(plans: list[Plan]) -> None:
     assert not any("__ns" in word for words in plan.commands.values() for word in words)
 
 
-@pytest.mark.parametrize(
-    "words", ["demo navigation --out {out}", "evaluate stack_blocks --json {out}/figures.json"]
-)
 def test_demonstrations_and_evaluations_too(
-    words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: dict[str, Any] = {}
 
@@ -68,9 +66,21 @@ def test_demonstrations_and_evaluations_too(
         asked.update(options)
         raise BringupError("no stack here")
 
-    monkeypatch.setattr(session, "temporary_stack", temporary_stack)
     monkeypatch.setattr(demo, "temporary_stack", temporary_stack)
-    assert main([*words.format(out=tmp_path).split(), "--namespace", "fleet/left"]) == 1
+    words = ["demo", "navigation", "--out", str(tmp_path), "--namespace", "fleet/left"]
+    assert main(words) == 1
+    assert asked["namespace"] == "/fleet/left"
+
+    asked.clear()
+    monkeypatch.setattr(stack_episodes, "temporary_stack", temporary_stack)
+    settings = {"mission": "navigation", "world": "navigation", "speed": 4.0, "seed": 0}
+    settings |= {"cameras": False, "disturb": False, "param": [], "extra": []}
+    settings["namespace"] = "/fleet/left"
+    with (
+        pytest.raises(BringupError, match="no stack here"),
+        stack_episodes.stack_episodes(settings),
+    ):
+        pass
     assert asked["namespace"] == "/fleet/left"
 
 

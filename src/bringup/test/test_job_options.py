@@ -10,6 +10,7 @@ import pytest
 from behavior_bringup import job_verbs
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
+from behavior_bringup.evaluation import verbs
 from behavior_bringup.job_options import configured, speed_for
 from behavior_bringup.judges import job_named
 from behavior_bringup.trial_run import order_of
@@ -82,6 +83,7 @@ def test_the_command_hands_on_what_it_does_not_know(
         raise UsageError("seen")
 
     monkeypatch.setattr(job_verbs, "configured", take)
+    monkeypatch.setattr(verbs, "configured", take)
     assert main(["demo", "stack_bins", "--bins", "3", "--seed", "4", "--param", "a=b=c"]) == 2
     assert main(["evaluate", "stack_bins", "--misaligned", "--episodes", "2"]) == 2
     assert seen == [(["--bins", "3"], [("a", "b=c")], False), (["--misaligned"], [], True)]

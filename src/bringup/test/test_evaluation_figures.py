@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,13 +14,13 @@ import numpy as np
 from behavior_msgs.msg import MissionFeedback
 from rich.console import Console
 
-from behavior_bringup.evaluation import (
-    EpisodeRecord,
+from behavior_bringup.evaluation.figures import (
     Report,
     print_report,
     record_line,
     totals,
 )
+from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.object_trial import Disturber, disagreements
 from behavior_bringup.progress import Progress, panel
 from behavior_bringup.terminal import say_verdict
@@ -39,16 +40,20 @@ def record(seed: int, success: bool, sim: float | None, wall: float) -> EpisodeR
     )
 
 
+METRICS = {
+    "behavior_executor": {
+        "execution_time": {"median": 0.0004, "p99": 0.002, "samples": 100, "unit": "s"}
+    }
+}
 REPORT = Report(
     mission="stack_blocks",
     seed=1,
     disturb=True,
-    records=[record(1, True, 40.0, 10.0), record(2, True, 50.0, 20.0), record(3, False, None, 9.0)],
-    component_metrics={
-        "behavior_executor": {
-            "execution_time": {"median": 0.0004, "p99": 0.002, "samples": 100, "unit": "s"}
-        }
-    },
+    records=[
+        record(1, True, 40.0, 10.0),
+        replace(record(2, True, 50.0, 20.0), component_metrics=METRICS),
+        record(3, False, None, 9.0),
+    ],
 )
 
 
@@ -63,6 +68,7 @@ def test_the_document_has_the_keys_that_were_promised(tmp_path: Path) -> None:
     assert document["real_time_factor"] == 3.0
     keys = {"seed", "outcome", "reason", "sim_time_s", "wall_time_s"}
     assert all(keys <= set(entry) for entry in document["records"])
+    assert document["component_metrics"] == METRICS, "the newest"
 
 
 def test_without_successes_there_are_no_medians() -> None:

@@ -1,48 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a mission many times from seeded start states and judges every run by the ground truth."""
+"""The figures of an evaluation: as a table, as a line each, and as JSON."""
 
 from __future__ import annotations
 
 import json
 import statistics
-import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from behavior_bringup.client import StackClient
-from behavior_bringup.description import Readiness
-from behavior_bringup.errors import BringupError
-from behavior_bringup.following import Ending
+from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.object_trial import parts_tables
-from behavior_bringup.readiness import wait_ready
-from behavior_bringup.stack import Stack
 from behavior_bringup.terminal import say, show_table, verdict_text
-from behavior_bringup.trial_run import judged, run_trial
-from behavior_sim.judging import Part, Verdict
-from behavior_sim.trials import Job, TrialError
-
-
-@dataclass(frozen=True, kw_only=True)
-class EpisodeRecord:
-    """One episode."""
-
-    seed: int
-    outcome: str
-    """`success` or `failure`."""
-    reason: str
-    sim_time_s: float | None
-    wall_time_s: float
-    mission_result: str = ""
-    """What the executor said."""
-    disturbances: list[str] = field(default_factory=list)
-    """What was done to the robot, with the simulated time into the mission."""
-    not_disturbed: list[str] = field(default_factory=list)
-    """What was planned but did not happen, and why."""
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    """The like things that it did or failed to do: `behavior_sim.judging.Part` each."""
+from behavior_sim.judging import Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +25,20 @@ class Report:
     seed: int
     disturb: bool
     records: list[EpisodeRecord]
-    component_metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The components' own statistics at the end."""
+    """In the order in which they are to be shown."""
     complete: bool = True
     """False if it was interrupted."""
 
     @property
     def successes(self) -> list[EpisodeRecord]:
         """Episodes that succeeded."""
-        return [record for record in self.records if record.outcome == "success"]
+        return [record for record in self.records if record.succeeded]
+
+    @property
+    def component_metrics(self) -> dict[str, dict[str, Any]]:
+        """The components' own statistics at the end of the last episode that has some."""
+        known = (record.component_metrics for record in reversed(self.records))
+        return next(filter(None, known), {})
 
     def summary(self) -> dict[str, Any]:
         """The document that `--json` writes; medians are those of successful episodes."""
@@ -78,7 +55,7 @@ class Report:
             "median_wall_time_s": statistics.median(wall) if wall else None,
             "real_time_factor": sum(sim) / sum(wall) if wall and sum(wall) > 0 else None,
             "component_metrics": self.component_metrics,
-            "records": [asdict(record) for record in self.records],
+            "records": [_without_metrics(record) for record in self.records],
         }
 
     def write(self, file: Path) -> None:
@@ -87,69 +64,10 @@ class Report:
         file.write_text(json.dumps(self.summary(), indent=2) + "\n", encoding="utf-8")
 
 
-def run_episode(
-    client: StackClient,
-    stack: Stack,
-    ready: Readiness,
-    job: Job,
-    *,
-    seed: int,
-    disturb: bool,
-) -> EpisodeRecord:
-    """Reset the world, run the job, judge. Whatever goes wrong is the record's reason."""
-    begin = time.monotonic()
-    ending: Ending | None = None
-    watch = stack.watch()
-    trial = job.episode(client, seed=seed, disturb=disturb)
-    try:
-        wait_ready(client, ready, lambda: None)
-        trial.prepare(seed)
-        begin = time.monotonic()
-        ending = run_trial(client, job, trial, check=watch.check)
-        verdict = judged(trial, ending)
-    except (BringupError, TrialError) as error:
-        verdict = Verdict(False, str(error))
-        abandon(client)
-    finally:
-        trial.close()
-    return EpisodeRecord(
-        seed=seed,
-        outcome="success" if verdict.success else "failure",
-        reason=verdict.reason,
-        sim_time_s=round(ending.simulated, 3) if ending else None,
-        wall_time_s=round(ending.wall if ending else time.monotonic() - begin, 3),
-        mission_result=ending.text if ending else "",
-        disturbances=trial.disturbances(),
-        not_disturbed=trial.not_disturbed(),
-        parts=[asdict(part) for part in trial.parts()],
-    )
-
-
-def abandon(client: StackClient) -> None:
-    """Leave no mission running; an executor that is gone runs none."""
-    try:
-        client.cancel()
-        client.work(1.0)
-    except BringupError:
-        pass
-
-
-def component_metrics(client: StackClient) -> dict[str, dict[str, Any]]:
-    """The newest numbers of every component."""
-    return {
-        component: {
-            metric.name: {
-                "unit": metric.unit,
-                "value": metric.value,
-                "median": metric.median,
-                "p99": metric.p99,
-                "maximum": metric.maximum,
-                "samples": metric.samples,
-            }
-            for metric in message.metrics
-        }
-        for component, message in client.metrics.items()
-    }
+def _without_metrics(record: EpisodeRecord) -> dict[str, Any]:
+    document = asdict(record)
+    del document["component_metrics"]
+    return document
 
 
 def record_line(record: EpisodeRecord) -> str:
@@ -172,7 +90,7 @@ def print_report(report: Report, console: Console) -> None:
     rows = [
         (
             str(record.seed),
-            verdict_text(record.outcome == "success", ("success", "failure")),
+            verdict_text(record.succeeded, (record.outcome, record.outcome)),
             "-" if record.sim_time_s is None else f"{record.sim_time_s:.1f}",
             f"{record.wall_time_s:.1f}",
             "\n".join(_what_happened(record)),

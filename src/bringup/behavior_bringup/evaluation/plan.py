@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which episodes an evaluation runs, and which of them a shard of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from behavior_bringup.evaluation.record import EpisodeRecord
+
+FRUITLESS = 3
+"""Episodes in a row without a part, after which an evaluation that counts parts gives up."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of several equal parts of an evaluation, that need not know of each other."""
+
+    index: int = 0
+    """0 .. count - 1."""
+    count: int = 1
+
+    def __str__(self) -> str:
+        """As on the command line."""
+        return f"{self.index}/{self.count}"
+
+
+@dataclass(frozen=True)
+class EpisodePlan:
+    """Which episodes are run: so many, or as many as it takes for so many parts."""
+
+    first: int
+    """Seed of the first one; the next has the next number."""
+    episodes: int
+    parts: int = 0
+    """0: episodes are counted."""
+    shard: Shard = Shard()
+    """Every so many-th of the seeds; only where episodes are counted."""
+
+    @property
+    def total(self) -> int:
+        """How many there shall be of what is counted."""
+        return self.parts or len(self._seeds())
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "parts" if self.parts else "episodes"
+
+    def weight(self, record: EpisodeRecord) -> int:
+        """What an episode counts."""
+        return len(record.parts) if self.parts else 1
+
+    def counted(self, records: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
+        """Those of some episodes that belong to the plan."""
+        if self.parts:
+            return [record for record in records if record.seed >= self.first]
+        seeds = self._seeds()
+        return [record for record in records if record.seed in seeds]
+
+    def done(self, records: Iterable[EpisodeRecord]) -> int:
+        """How much of what is counted there is."""
+        return sum(self.weight(record) for record in self.counted(records))
+
+    def missing(self, records: Sequence[EpisodeRecord]) -> Iterator[int]:
+        """The seeds that are still to be run; it looks at the records before each.
+
+        Where parts are counted it ends when the last `FRUITLESS` episodes that were added to the
+        records had none.
+        """
+        seeds: Iterable[int] = itertools.count(self.first) if self.parts else self._seeds()
+        known = {record.seed for record in records}
+        earlier = len(records)
+        for seed in seeds:
+            if self._is_enough(records, earlier):
+                return
+            if seed not in known:
+                yield seed
+
+    def _is_enough(self, records: Sequence[EpisodeRecord], earlier: int) -> bool:
+        if not self.parts:
+            return False
+        newest = self.counted(records[earlier:])[-FRUITLESS:]
+        fruitless = len(newest) == FRUITLESS and not any(record.parts for record in newest)
+        return fruitless or self.done(records) >= self.parts
+
+    def _seeds(self) -> range:
+        last = self.first + self.episodes
+        return range(self.first + self.shard.index, max(last, self.first), self.shard.count)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs episodes on a stack of the job's world, which is up as long as the context lasts."""
+
+from __future__ import annotations
+
+import os
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from behavior_bringup.client import StackClient
+from behavior_bringup.description import Readiness, Scalar
+from behavior_bringup.errors import BringupError
+from behavior_bringup.evaluation.record import FAILURE, SUCCESS, Episode, EpisodeRecord
+from behavior_bringup.evaluation.task import RunEpisode
+from behavior_bringup.following import Ending
+from behavior_bringup.job_options import configured
+from behavior_bringup.judges import job_named
+from behavior_bringup.readiness import wait_ready
+from behavior_bringup.session import temporary_stack
+from behavior_bringup.stack import Stack, free_stack
+from behavior_bringup.trial_run import judged, run_trial, stack_arguments
+from behavior_sim.judging import Verdict
+from behavior_sim.trials import Job, TrialError
+
+
+@contextmanager
+def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
+    """Bring a stack up, and run episodes on it; see `task.Runner`.
+
+    Args:
+        settings: `mission`, `world`, `speed`, `seed`, `cameras`, `namespace`, `disturb`, and the
+            job's own options `param` and `extra`, as the command line has them.
+
+    Raises:
+        BringupError: the stack does not become ready.
+    """
+    options = Namespace(**settings)
+    job = configured(job_named(options.mission), options, evaluation=True)
+    arguments: dict[str, Scalar] = {
+        "world": options.world,
+        "speed": options.speed,
+        "seed": options.seed,
+        "headless": True,
+    }
+    arguments = stack_arguments(options.world, arguments, cameras=options.cameras)
+    # A worker that has a domain of its own has a name of its own, too.
+    stack = free_stack("-".join(filter(None, ("evaluate", os.environ.get("ROS_DOMAIN_ID")))))
+    with temporary_stack(
+        stack,
+        world=options.world,
+        arguments=arguments,
+        namespace=options.namespace,
+        respawn=True,
+    ) as (client, ready):
+        yield lambda episode: run_episode(
+            client, stack, ready, job, episode, disturb=options.disturb
+        )
+
+
+def run_episode(
+    client: StackClient,
+    stack: Stack,
+    ready: Readiness,
+    job: Job,
+    episode: Episode,
+    *,
+    disturb: bool,
+) -> EpisodeRecord:
+    """Reset the world, run the job, judge. Whatever goes wrong is the record's reason."""
+    begin = time.monotonic()
+    ending: Ending | None = None
+    watch = stack.watch()
+    trial = job.episode(client, seed=episode.seed, disturb=disturb)
+    try:
+        wait_ready(client, ready, lambda: None)
+        trial.prepare(episode.seed)
+        begin = time.monotonic()
+        ending = run_trial(client, job, trial, check=watch.check)
+        verdict = judged(trial, ending)
+    except (BringupError, TrialError) as error:
+        verdict = Verdict(False, str(error))
+        abandon(client)
+    finally:
+        trial.close()
+    return EpisodeRecord(
+        seed=episode.seed,
+        variant=episode.variant,
+        variation=dict(episode.variation),
+        outcome=SUCCESS if verdict.success else FAILURE,
+        reason=verdict.reason,
+        sim_time_s=round(ending.simulated, 3) if ending else None,
+        wall_time_s=round(ending.wall if ending else time.monotonic() - begin, 3),
+        mission_result=ending.text if ending else "",
+        disturbances=trial.disturbances(),
+        not_disturbed=trial.not_disturbed(),
+        parts=[asdict(part) for part in trial.parts()],
+        component_metrics=component_metrics(client),
+    )
+
+
+def abandon(client: StackClient) -> None:
+    """Leave no mission running; an executor that is gone runs none."""
+    try:
+        client.cancel()
+        client.work(1.0)
+    except BringupError:
+        pass
+
+
+def component_metrics(client: StackClient) -> dict[str, dict[str, Any]]:
+    """The newest numbers of every component."""
+    return {
+        component: {
+            metric.name: {
+                "unit": metric.unit,
+                "value": metric.value,
+                "median": metric.median,
+                "p99": metric.p99,
+                "maximum": metric.maximum,
+                "samples": metric.samples,
+            }
+            for metric in message.metrics
+        }
+        for component, message in client.metrics.items()
+    }
