@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from behavior_tree.basic_types import PortDirection
@@ -61,18 +60,17 @@ Substitute = Callable[[str, str, str], NodeBuilder | None]
 """From registration id, instance name and path to the builder that takes the node's place."""
 
 
-@dataclass(frozen=True)
 class _Place:
     """In which tree a node is built."""
 
-    subtree: Subtree
-    chain: tuple[str, ...]
-    """IDs of the trees from the main one down to this one."""
+    __slots__ = ("chain", "path_start", "subtree")
 
-    @cached_property
-    def path_start(self) -> str:
+    def __init__(self, subtree: Subtree, chain: tuple[str, ...]) -> None:
+        self.subtree = subtree
+        self.chain = chain
+        """IDs of the trees from the main one down to this one."""
+        self.path_start = f"{subtree.instance_name}/" if len(chain) > 1 else ""
         """What the paths of all its nodes begin with."""
-        return f"{self.subtree.instance_name}/" if len(self.chain) > 1 else ""
 
 
 @dataclass
@@ -189,12 +187,12 @@ class TreeBuilder:
             raise _too_large(element)
         given = element.attributes.get("name", type_id)
         name = self._names.get(given) or self._new_name(given, type_id)
-        path = place.path_start + (name if name != type_id else f"{name}::{uid}")
+        path = place.path_start + (name if name != type_id else f"{type_id}::{uid}")
         if depth > MAX_DEPTH:
             self._add(element, path, f"the tree is nested deeper than {MAX_DEPTH}", "flatten it")
             return None
         config = NodeConfig(subtree.blackboard, self.runtime, type_id, path, uid, element=element)
-        if not IS_CONDITION.isdisjoint(element.attributes):
+        if element.attributes and not IS_CONDITION.isdisjoint(element.attributes):
             self._conditions(element, config)
         try:
             if element.tag == "SubTree":
@@ -258,10 +256,12 @@ class TreeBuilder:
         for name, text in element.attributes.items():
             if name in ports:
                 given[name] = text
+            elif name in RESERVED_ATTRIBUTES:
+                continue
             elif is_port_attribute(name, any_name=quirks.names_unchecked):
                 given[name] = text  # the description of the node type lacks it
                 ports = {**ports, name: PortInfo(name, PortDirection.INPUT)}
-            elif name not in RESERVED_ATTRIBUTES:
+            else:
                 config.other_attributes[name] = text
         texts = {**given}
         for name, text in manifest.default_texts.items():
@@ -270,9 +270,16 @@ class TreeBuilder:
         if manifest.only_inputs:
             config.input_ports = texts
         else:
-            config.input_ports = _without(PortDirection.OUTPUT, texts, ports)
-            config.output_ports = _without(PortDirection.INPUT, texts, ports)
-        order = list(texts)
+            inputs: dict[str, str] = {}
+            outputs: dict[str, str] = {}
+            config.input_ports, config.output_ports = inputs, outputs
+            for name, text in texts.items():
+                direction = ports[name].direction
+                if direction is not PortDirection.OUTPUT:
+                    inputs[name] = text
+                if direction is not PortDirection.INPUT:
+                    outputs[name] = text
+        order = [name for name, text in texts.items() if "{" in text or text == "="]
         if quirks.exact_values:  # upstream's, which counts if two ports share a key
             order.sort(key=list(ports).index, reverse=True)
         for name in order:
@@ -364,7 +371,8 @@ class TreeBuilder:
         any_name = self.runtime.quirks.names_unchecked
         ports = subtree_ports(element, any_name=any_name)
         config.given_ports = {name: element.attributes[name] for name in ports}
-        autoremap = self.types.from_text(element.get("_autoremap") or "false", bool)
+        wanted = element.get("_autoremap")
+        autoremap = self.types.from_text(wanted, bool) if wanted else False
         for port in () if autoremap else self.models.get(tree_id, {}).values():
             if port.name not in ports and port.default is not None:
                 ports[port.name] = port.default
@@ -406,13 +414,6 @@ class TreeBuilder:
 def _too_large(element: Element) -> LoadError:
     message = f"the tree has more than {MAX_NODES} nodes"
     return LoadError([element.problem(message, "split it into several trees")])
-
-
-def _without(
-    direction: PortDirection, texts: dict[str, str], ports: Mapping[str, PortInfo]
-) -> dict[str, str]:
-    """Texts of the ports of all other directions."""
-    return {name: text for name, text in texts.items() if ports[name].direction is not direction}
 
 
 def _count_below(element: Element) -> int:

@@ -83,20 +83,20 @@ def autoremaps(element: Element) -> bool:
     return is_true(element.get("_autoremap"))
 
 
-def subtree_uses(element: Element, path: str) -> Iterator[tuple[Element, str]]:
-    """SubTree elements below an element, with their node paths."""
+Place = tuple[Element, "Place | None"]
+"""An element and those around it."""
+
+
+def subtree_uses(element: Element) -> Iterator[Place]:
+    """SubTree elements below an element, with those around them."""
     stack: list[tuple[Element, Place | None]] = [(element, None)]
     while stack:
         each, above = stack.pop()
         for child in each.children:
             if child.tag == "SubTree":
-                yield child, path_of((child, above), path)
+                yield child, above
             if child.children:
                 stack.append((child, (child, above)))
-
-
-Place = tuple[Element, "Place | None"]
-"""An element and those around it."""
 
 
 def path_of(place: Place | None, start: str) -> str:
@@ -112,4 +112,4 @@ def path_of(place: Place | None, start: str) -> str:
 
 def subtrees_below(element: Element) -> list[str]:
     """IDs of the trees that an element uses."""
-    return [child.get("ID") or "" for child, _ in subtree_uses(element, "")]
+    return [child.get("ID") or "" for child, _ in subtree_uses(element)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from behavior_tree.errors import XmlProblem
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import subtree_uses
+from behavior_tree.xml.elements import path_of, subtree_uses
 from behavior_tree.xml.loader import TreeDefinition
 
 __all__ = ["duplicate_paths", "node_count", "recursion", "recursion_problems"]
@@ -30,7 +30,7 @@ def recursion_problems(trees: Mapping[str, TreeDefinition]) -> list[XmlProblem]:
         if start in done:
             continue
         chain, positions = [start], {start: 0}
-        stack = [subtree_uses(trees[start].element, start)]
+        stack = [subtree_uses(trees[start].element)]
         while stack:
             use = next(stack[-1], None)
             if use is None:
@@ -38,16 +38,17 @@ def recursion_problems(trees: Mapping[str, TreeDefinition]) -> list[XmlProblem]:
                 done.add(finished := chain.pop())
                 del positions[finished]
                 continue
-            element, path = use
+            element = use[0]
             target = element.get("ID") or ""
             if target in positions:
                 cycle = [*chain[positions[target] :], target]
                 message, remedy = recursion(cycle, target)
+                path = path_of(use, chain[-1])
                 problems.append(element.problem(message, remedy, path=path, attribute="ID"))
             elif target in trees and target not in done:
                 positions[target] = len(chain)
                 chain.append(target)
-                stack.append(subtree_uses(trees[target].element, target))
+                stack.append(subtree_uses(trees[target].element))
     return problems
 
 
@@ -70,13 +71,15 @@ def node_count(trees: Mapping[str, TreeDefinition], tree_id: str) -> int:
 
 def _own_nodes(element: Element) -> tuple[int, list[str]]:
     """Number of nodes in a definition, and IDs of the SubTrees among them."""
-    count, uses, stack = 0, [], list(element.children)
+    count, uses, stack = 0, [], [element]
     while stack:
-        each = stack.pop()
-        count += 1
-        if each.tag == "SubTree":
-            uses.append(each.get("ID") or "")
-        stack.extend(each.children)
+        children = stack.pop().children
+        count += len(children)
+        for child in children:
+            if child.tag == "SubTree":
+                uses.append(child.get("ID") or "")
+            if child.children:
+                stack.append(child)
     return count, uses
 
 
@@ -84,9 +87,8 @@ def duplicate_paths(definition: TreeDefinition) -> list[XmlProblem]:
     """SubTrees of one tree that bear the same name."""
     problems: list[XmlProblem] = []
     seen: dict[str, Element] = {}
-    for element, path in sorted(
-        subtree_uses(definition.element, definition.label), key=lambda use: use[0].offset
-    ):
+    for use in sorted(subtree_uses(definition.element), key=lambda use: use[0].offset):
+        element = use[0]
         name = element.get("name")
         if not name:
             continue  # its path ends with its uid
@@ -95,7 +97,7 @@ def duplicate_paths(definition: TreeDefinition) -> list[XmlProblem]:
                 element.problem(
                     f"Duplicate SubTree path detected: '{name}', as in line {seen[name].line}",
                     "give each SubTree below the same tree another name",
-                    path=path,
+                    path=path_of(use, definition.label),
                     attribute="name",
                 )
             )

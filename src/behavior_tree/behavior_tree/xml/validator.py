@@ -7,10 +7,12 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus, PortDirection
 from behavior_tree.blackboard.conversion import TypeRegistry, type_name
 from behavior_tree.blackboard.ports import (
+    RESERVED_ATTRIBUTES,
     PortInfo,
     forbidden_character,
     is_port_attribute,
@@ -212,7 +214,9 @@ class Validator:
         for name, text in element.attributes.items():
             if name in ports:
                 self._port(element, manifest, ports[name], text, place)
-            elif is_port_attribute(name, any_name=self.quirks.names_unchecked):
+            elif name not in RESERVED_ATTRIBUTES and is_port_attribute(
+                name, any_name=self.quirks.names_unchecked
+            ):
                 self._undeclared(element, manifest, name, place)
         if self.quirks.missing_ports_at_tick:
             return
@@ -276,7 +280,7 @@ class Validator:
             self._script(element, port.name, text, place)
 
     def _is_checked(self, port: PortInfo) -> bool:
-        if not port.typed or port.type is str:
+        if port.type is Any or port.type is str:
             return False
         return not (self.quirks.missing_ports_at_tick and port.type is NodeStatus)
 
