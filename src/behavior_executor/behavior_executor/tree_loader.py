@@ -13,7 +13,6 @@ from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, MissionEnt
 from behavior_executor.manager import BehaviorManager
 from behavior_executor.preflight import Requirement, place_of
 from behavior_executor.scene_manager import SceneManager
-from behavior_executor.tree_document import tree_document
 from behavior_executor.tree_nodes import (
     NodeContext,
     package_node_models,
@@ -32,6 +31,7 @@ from behavior_tree import (
 )
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.decider import register_decider_nodes
+from behavior_tree.monitoring.uid_document import uid_document
 
 
 class TreeLoader:
@@ -87,7 +87,7 @@ class TreeLoader:
         return TreeRun(
             tree,
             tree_id=tree_id,
-            xml=tree_document(tree, tree_id),
+            xml=uid_document(tree, tree_id),
             requirements=self._requirements(tree),
             file=Path(entry.path),
         )

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from behavior_executor.tree_document import tree_document
 from behavior_tree import BehaviorTreeFactory
+from behavior_tree.monitoring.uid_document import uid_document
 
 XML = """
 <root BTCPP_format="4" main_tree_to_execute="main">
@@ -20,7 +20,7 @@ XML = """
 
 def test_every_node_of_the_running_tree_bears_its_number() -> None:
     tree = BehaviorTreeFactory().create_tree_from_text(XML)
-    root = ElementTree.fromstring(tree_document(tree, "main"))
+    root = ElementTree.fromstring(uid_document(tree, "main"))
     assert root.get("main_tree_to_execute") == "main"
     numbers = {int(e.get("_uid", "0")) for t in root for e in t.iter() if e.tag != "BehaviorTree"}
     assert numbers == {node.uid() for node in tree.nodes()}
@@ -34,6 +34,6 @@ def test_every_node_of_the_running_tree_bears_its_number() -> None:
 
 def test_instances_of_a_subtree_are_found_by_their_paths() -> None:
     tree = BehaviorTreeFactory().create_tree_from_text(XML)
-    root = ElementTree.fromstring(tree_document(tree, "main"))
+    root = ElementTree.fromstring(uid_document(tree, "main"))
     paths = [element.get("_fullpath") for element in root.iter("SubTree")]
     assert [tree.get("_fullpath") for tree in root.iter("BehaviorTree")] == ["", *paths]

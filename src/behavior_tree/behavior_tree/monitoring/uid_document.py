@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree as it was loaded, as XML whose nodes bear the numbers that statuses name. No ROS.
+"""A tree as it was loaded, as XML whose nodes bear the numbers that statuses name.
 
 The form is the one that Groot2 is given: one ``BehaviorTree`` per instance of a subtree, found by
 ``_fullpath``, and ``_uid`` on every node.
@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from behavior_tree import NodeType, Tree
+from behavior_tree.basic_types import NodeType
 from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.tree import Tree
+
+__all__ = ["uid_document"]
 
 
-def tree_document(tree: Tree, tree_id: str) -> str:
+def uid_document(tree: Tree, tree_id: str) -> str:
     """XML of a tree.
 
     Args:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is left of a file whose writer was killed can be read, and what was safe is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded import record
+
+from behavior_recording import Recording, RecordingError, complete
+from behavior_recording.encoding import encode
+from behavior_recording.mcap_file import McapFile
+
+STRING = "std_msgs/msg/String"
+
+
+def write(path: Path, *, messages: int, every: int) -> list[tuple[int, int]]:
+    """Write messages, securing some at a time; returns what was safe when."""
+    file = McapFile(path)
+    safe = []
+    for number in range(messages):
+        topic = f"/topic_{number % 3}"
+        file.add(topic, STRING, encode(STRING, {"data": f"{number} " + "x" * 50}), log_time=number)
+        if number % every == every - 1:
+            state = file.secure()
+            safe.append((state.bytes, state.messages))
+    file.abandon()
+    return safe
+
+
+def read_numbers(path: Path) -> list[int]:
+    with Recording(path) as read:
+        numbers = [int(m.value.data.split()[0]) for m in read.messages()]
+        assert sum(topic.messages for topic in read.topics.values()) == len(numbers)
+        return numbers
+
+
+def test_torn_anywhere_all_that_was_safe_is_read(tmp_path):
+    source, torn = tmp_path / "source.mcap", tmp_path / "torn.mcap"
+    safe = write(source, messages=60, every=7)
+    data = source.read_bytes()
+    first = safe[0][0]
+    for size in range(first, len(data) + 1, 89):
+        torn.write_bytes(data[:size])
+        acknowledged = max(messages for end, messages in safe if end <= size)
+        numbers = read_numbers(torn)
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) >= acknowledged
+
+
+@pytest.mark.parametrize("end", [b"\0" * 500, b"\xff" * 500, b"\x06\x20" + b"\0" * 40])
+def test_what_a_loss_of_power_leaves_behind_the_safe_part_is_dropped(tmp_path, end):
+    source = tmp_path / "source.mcap"
+    safe = write(source, messages=30, every=10)
+    size, messages = safe[1]
+    source.write_bytes(source.read_bytes()[:size] + end)
+    assert read_numbers(source) == list(range(messages))
+
+
+def test_a_damaged_last_chunk_is_dropped(tmp_path):
+    source = tmp_path / "source.mcap"
+    safe = write(source, messages=30, every=10)
+    data = bytearray(source.read_bytes()[: safe[2][0]])
+    data[safe[1][0] + 60] ^= 0xFF
+    source.write_bytes(data)
+    assert read_numbers(source) == list(range(safe[1][1]))
+
+
+def test_a_torn_file_is_completed_in_its_place(tmp_path):
+    path = tmp_path / "run.mcap"
+    safe = write(path, messages=40, every=10)
+    path.write_bytes(path.read_bytes()[: safe[2][0] + 5])
+    before = read_numbers(path)
+    assert complete(path) == 30
+    with Recording(path) as read:
+        assert read.complete
+        assert read.about["format"] == "1"
+    assert read_numbers(path) == before
+    whole = path.read_bytes()
+    assert complete(path) == 30
+    assert path.read_bytes() == whole
+    assert [each.name for each in tmp_path.iterdir()] == ["run.mcap"]
+
+
+def test_moments_of_a_torn_file(tmp_path):
+    path = tmp_path / "run.mcap"
+    record(path, cycles=20)
+    with Recording(path) as read:
+        time, statuses = read.end, read.moment(read.end).statuses
+    path.write_bytes(path.read_bytes()[:-2000])  # without index, within what follows the chunk
+    with Recording(path) as read:
+        assert not read.complete
+        assert read.moment(time).statuses == statuses
+
+
+def test_what_is_no_recording_is_not_completed(tmp_path):
+    path = tmp_path / "run.mcap"
+    path.write_text("hello")
+    with pytest.raises(RecordingError, match="no MCAP"):
+        complete(path)
+    with pytest.raises(RecordingError, match="No such file"):
+        complete(tmp_path / "gone")
+
+
+class FullDisk:
+    """A stream on a disk that is full from some byte on."""
+
+    def __init__(self, stream, room):
+        self._stream, self._room = stream, room
+
+    def write(self, data):
+        if self._stream.tell() + len(data) > self._room:
+            raise OSError(28, "No space left on device")
+        return self._stream.write(data)
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+
+def test_a_full_disk_is_told_and_what_was_safe_stays(tmp_path, monkeypatch):
+    path = tmp_path / "run.mcap"
+    plain = Path.open
+    monkeypatch.setattr(Path, "open", lambda *given: FullDisk(plain(*given), 1500))
+    file = McapFile(path)
+    monkeypatch.undo()
+    data = encode(STRING, {"data": "hello"})
+    file.add("/a", STRING, data, log_time=1)
+    safe = file.secure()
+    told = ""
+    for number in range(100):
+        file.add("/a", STRING, encode(STRING, {"data": str(number) * 9}), log_time=2)
+        try:
+            file.secure()
+        except RecordingError as error:
+            told = str(error)
+            break
+    assert "No space left" in told
+    assert file.safe.messages >= safe.messages
+    count = file.safe.messages
+    file.abandon()
+    with Recording(path) as read:
+        assert len(list(read.messages())) >= count
