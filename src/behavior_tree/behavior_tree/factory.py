@@ -69,7 +69,12 @@ from behavior_tree.xml.loader import (
 from behavior_tree.xml.networks import network_warnings
 from behavior_tree.xml.recursion import recursion_problems
 from behavior_tree.xml.resources import resource_problems
-from behavior_tree.xml.substitution import SubstitutionRule, matching_rule, rules_from_json
+from behavior_tree.xml.substitution import (
+    NodeOrNone,
+    SubstitutionRule,
+    matching_rule,
+    rules_from_json,
+)
 from behavior_tree.xml.validator import Validator
 
 __all__ = ["BehaviorTreeFactory"]
@@ -672,7 +677,8 @@ class BehaviorTreeFactory:
 
         Args:
             pattern: which nodes; the first rule that matches counts
-            rule: ID of a registered node type, or a `TestNodeConfig`
+            rule: ID of a registered node type, a `TestNodeConfig`, or a function that makes the
+                node from its name and configuration, or gives None where it shall stay
         """
         self._rules[pattern] = rule
 
@@ -688,12 +694,14 @@ class BehaviorTreeFactory:
         """The rules, in the order in which they are tried."""
         return dict(self._rules)
 
-    def _substitute(self, registration_id: str, name: str, path: str) -> NodeBuilder | None:
+    def _substitute(self, registration_id: str, name: str, path: str) -> NodeOrNone | None:
         rule = matching_rule(self._rules, registration_id, name, path)
         if rule is None:
             return None
         if isinstance(rule, TestNodeConfig):
             return lambda node_name, config: TestNode(node_name, config, rule)
+        if not isinstance(rule, str):
+            return rule
         builder = self._builders.get(rule)
         if builder is None:
             raise LogicError(

@@ -10,7 +10,7 @@ import pytest
 from tree_kit import xml
 
 from behavior_tree import BehaviorTreeFactory, InputPort, LoadError, NodeStatus, OutputPort
-from behavior_tree.cli.stand_ins import make_factory
+from behavior_tree.stand_ins import make_factory
 from behavior_tree.xml.schema import write_tree_xsd
 
 etree = pytest.importorskip("lxml.etree")

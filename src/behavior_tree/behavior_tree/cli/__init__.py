@@ -4,6 +4,6 @@ edit, migrate, run, replay, profile.
 """
 
 from behavior_tree.cli.command import add_commands, main
-from behavior_tree.cli.stand_ins import Extend, make_factory
+from behavior_tree.stand_ins import Extend, make_factory
 
 __all__ = ["Extend", "add_commands", "main", "make_factory"]

@@ -9,10 +9,10 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
-from behavior_tree.cli.stand_ins import Extend, make_factory
 from behavior_tree.errors import LoadError, XmlProblem, problem_lines
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.placeholders import register_models
+from behavior_tree.stand_ins import Extend, make_factory
 from behavior_tree.xml.loader import NO_SUCH_TREE, Loader
 
 __all__ = ["find_problems", "report"]

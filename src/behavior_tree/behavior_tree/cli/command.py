@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.conversion import TypeRegistry
+from behavior_tree.cli.cases import add_test, test_trees
 from behavior_tree.cli.checking import find_problems, report
 from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
 from behavior_tree.cli.edit import add_edit, edit_file
@@ -25,7 +26,6 @@ from behavior_tree.cli.picture import svg_picture
 from behavior_tree.cli.profile import Profile
 from behavior_tree.cli.replay import Replay, Step
 from behavior_tree.cli.run_prompt import RunPrompt
-from behavior_tree.cli.stand_ins import Extend, make_factory
 from behavior_tree.cli.time_limit import TimeIsUpError, time_limit
 from behavior_tree.errors import BehaviorTreeError, LoadError
 from behavior_tree.factory import BehaviorTreeFactory
@@ -36,6 +36,7 @@ from behavior_tree.run_control import RunControl
 from behavior_tree.schedule.durations import MeasuredRuns
 from behavior_tree.schedule.outlook import Outlook
 from behavior_tree.schedule.timeline import timeline_json, timeline_svg, timeline_text
+from behavior_tree.stand_ins import Extend, make_factory
 from behavior_tree.xml.document import parse_xml
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.loader import Loader
@@ -102,6 +103,7 @@ def add_commands(parser: argparse.ArgumentParser, extend: Extend | None = None) 
     _add_migrate(add("migrate", _migrate, "convert a file of BehaviorTree.CPP 3 to version 4"))
     _add_run(add("run", _run, "run a tree with simulated leaves, log each transition"))
     _add_replay(add("replay", _replay, "show what a .btlog file recorded"))
+    _add_test(add("test", test_trees, "run the cases that stand beside trees, with coverage"))
     _add_schedule(add("schedule", _schedule, "draw when each leaf begins and ends, as a timeline"))
     _add_profile(add("profile", _profile, "run a tree, show where its time goes"))
 
@@ -136,6 +138,11 @@ def _add_show(add: _Add) -> None:
 def _add_models(add: _Add) -> None:
     add("files", nargs="*", type=_file, metavar="FILE", help="also what these files describe")
     add("-o", "--output", type=Path, metavar="FILE", help="instead of standard output")
+    _add_factory(add)
+
+
+def _add_test(add: _Add) -> None:
+    add_test(add)
     _add_factory(add)
 
 

@@ -56,8 +56,9 @@ MAX_NODES = 65535
 """Most nodes of a tree: logs and monitors number them with 16 bits. Trees that contain each other
 several times grow with powers of two, so there has to be a limit."""
 
-Substitute = Callable[[str, str, str], NodeBuilder | None]
-"""From registration id, instance name and path to the builder that takes the node's place."""
+Substitute = Callable[[str, str, str], Callable[[str, NodeConfig], TreeNode | None] | None]
+"""From registration id, instance name and path to what makes a node in the place of another, or
+gives None after all."""
 
 
 class _Place:
@@ -238,15 +239,19 @@ class TreeBuilder:
         manifest = self.manifests[type_id]
         if manifest.ports or element.attributes:
             self._ports(element, manifest, config)
-        builder = self.builders[type_id]
-        if self.substitute is not None:
-            builder = self.substitute(type_id, name, config.path) or builder
         try:
-            return builder(name, config)
+            return self._substituted(name, config) or self.builders[type_id](name, config)
         except BehaviorTreeError:
             raise
         except Exception as error:
             raise LogicError(f"cannot make a {type_id}: {type(error).__name__}: {error}") from error
+
+    def _substituted(self, name: str, config: NodeConfig) -> TreeNode | None:
+        """What takes the place of a node; None: nothing does."""
+        if self.substitute is None:
+            return None
+        builder = self.substitute(config.registration_id, name, config.path)
+        return None if builder is None else builder(name, config)
 
     # -- ports ----------------------------------------------------------------------------------
 
@@ -353,17 +358,15 @@ class TreeBuilder:
             return None
         self._paths.add(path)
         board = self._subtree_blackboard(element, tree_id, config)
-        builder = self.substitute(tree_id, name, config.path) if self.substitute else None
-        node: TreeNode
-        if builder is not None:
-            node = builder(name, config)
-            place.subtree.nodes.append(node)
-            return node
-        node = stand_in = SubTreeNode(name, config, tree_id)
+        substituted = self._substituted(name, config)
+        if substituted is not None:
+            place.subtree.nodes.append(substituted)
+            return substituted
+        node = SubTreeNode(name, config, tree_id)
         place.subtree.nodes.append(node)
         child = self._tree(definition, board, path, place.chain, depth + 1)
         if child is not None:
-            stand_in.set_child(child)
+            node.set_child(child)
         return node
 
     def _subtree_blackboard(self, element: Element, tree_id: str, config: NodeConfig) -> Blackboard:

@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.kernel.node import NodeConfig, TreeNode
 from behavior_tree.nodes.actions.test_node import TestNodeConfig
 
-__all__ = ["SubstitutionRule", "matching_rule", "rules_from_json"]
+__all__ = ["NodeOrNone", "SubstitutionRule", "matching_rule", "rules_from_json"]
 
-SubstitutionRule = str | TestNodeConfig
-"""ID of the node type to use instead, or what a test node shall do."""
+NodeOrNone = Callable[[str, NodeConfig], TreeNode | None]
+"""Makes a node from its name and configuration; None: it stays what it is."""
+SubstitutionRule = str | TestNodeConfig | NodeOrNone
+"""ID of the node type to use instead, or what a test node shall do, or what makes the node."""
 
 
 def matching_rule(
@@ -69,7 +72,8 @@ def _object(value: Any, what: str) -> dict[str, Any]:
 
 
 _SCRIPTS = ("return_status_script", "success_script", "failure_script", "post_script")
-_KEYS = {"return_status", "async_delay", *_SCRIPTS}
+_TEXTS = (*_SCRIPTS, "reason", "exception")
+_KEYS = {"return_status", "async_delay", "outputs", *_TEXTS}
 
 
 def _test_config(name: str, fields: dict[str, Any]) -> TestNodeConfig:
@@ -78,14 +82,15 @@ def _test_config(name: str, fields: dict[str, Any]) -> TestNodeConfig:
         raise BehaviorTreeError(
             f"test node [{name}]: unknown key {sorted(unknown)}; known: {sorted(_KEYS)}"
         )
-    if "return_status" not in fields and "return_status_script" not in fields:
+    if not {"return_status", "return_status_script", "exception"} & set(fields):
         raise BehaviorTreeError(
-            f"test node [{name}]: give [return_status] or [return_status_script]"
+            f"test node [{name}]: give [return_status], [return_status_script] or [exception]"
         )
-    scripts = {key: fields[key] for key in _SCRIPTS if key in fields}
-    for key, script in scripts.items():
-        if not isinstance(script, str):
-            raise BehaviorTreeError(f"test node [{name}]: [{key}] is {script!r}, not a text")
+    texts = {key: fields[key] for key in _TEXTS if key in fields}
+    for key, text in texts.items():
+        if not isinstance(text, str):
+            raise BehaviorTreeError(f"test node [{name}]: [{key}] is {text!r}, not a text")
+    outputs = _object(fields.get("outputs", {}), f"[outputs] of test node [{name}]")
     status = fields.get("return_status", "SUCCESS")
     if not isinstance(status, str) or status not in NodeStatus.__members__ or status == "IDLE":
         raise BehaviorTreeError(
@@ -97,4 +102,4 @@ def _test_config(name: str, fields: dict[str, Any]) -> TestNodeConfig:
         raise BehaviorTreeError(
             f"test node [{name}]: [async_delay] is {delay!r}: give a number of milliseconds"
         )
-    return TestNodeConfig(NodeStatus[status], delay / 1000, **scripts)
+    return TestNodeConfig(NodeStatus[status], delay / 1000, outputs=outputs, **texts)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from behavior_tree import BehaviorTreeFactory, LoadError, LogicError
-from behavior_tree.cli.stand_ins import make_factory
 from behavior_tree.editing import TreeFiles
+from behavior_tree.stand_ins import make_factory
 
 TREES = Path(__file__).resolve().parents[4] / "trees"
 MAIN = b"""<?xml version="1.0"?>

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import LogicError
@@ -32,6 +33,12 @@ class TestNodeConfig:
     """Script whose value is the result: a status name, or its number."""
     complete_func: Callable[[], NodeStatus] | None = None
     """Decides the result, before all others."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    """What it writes into its output ports when it ends; texts become what the port holds."""
+    reason: str = ""
+    """Why it fails, where it does; empty: it says that it is a test node."""
+    exception: str = ""
+    """Text of an exception that it raises instead of ending."""
 
     def __post_init__(self) -> None:
         if self.return_status is NodeStatus.IDLE:
@@ -46,8 +53,13 @@ class TestNode(StatefulActionNode):
 
     def __init__(self, name: str, config: NodeConfig, test: TestNodeConfig) -> None:
         super().__init__(name, config)
-        self._test = test
         self._timer: Timer | None = None
+        self.plan: Callable[[], TestNodeConfig] | None = None
+        """Says at each start what this run of the node does; None: what it was made with."""
+        self._follow(test)
+
+    def _follow(self, test: TestNodeConfig) -> None:
+        self._test = test
         self._status_script = self._compiled(test.return_status_script)
         self._success_script = self._compiled(test.success_script)
         self._failure_script = self._compiled(test.failure_script)
@@ -62,6 +74,8 @@ class TestNode(StatefulActionNode):
         return compile_script(source, self._rt.quirks) if source else None
 
     def on_start(self) -> NodeStatus:
+        if self.plan is not None:
+            self._follow(self.plan())
         if self._test.async_delay <= 0:
             return self._complete()
         self._timer = self._rt.start_timer(self._test.async_delay)
@@ -79,16 +93,26 @@ class TestNode(StatefulActionNode):
             self._timer = None
 
     def _complete(self) -> NodeStatus:
+        if self._test.exception:
+            raise LogicError(self._test.exception)
+        self._write_outputs()
         status = self._status()
         if status is SUCCESS and self._success_script is not None:
             self._success_script.run(self._bb)
         elif status is FAILURE:
-            self.set_failure_reason("test node set to fail")
+            self.set_failure_reason(self._test.reason or "test node set to fail")
             if self._failure_script is not None:
                 self._failure_script.run(self._bb)
         if self._post_script is not None:
             self._post_script.run(self._bb)
         return status
+
+    def _write_outputs(self) -> None:
+        for name, value in self._test.outputs.items():
+            port = self.config().ports.get(name)
+            if isinstance(value, str) and port is not None and port.type not in (str, Any):
+                value = self._rt.types.from_text(value, port.type)  # noqa: PLW2901
+            self.set_output(name, value)
 
     def _status(self) -> NodeStatus:
         test = self._test

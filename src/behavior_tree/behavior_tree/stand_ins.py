@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -26,6 +27,8 @@ def make_factory(
     rules: Path | None = None,
     extend: Extend | None = None,
     compat: str | None = None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
 ) -> BehaviorTreeFactory:
     """Factory with the user's node types, and placeholders for the others that files describe.
 
@@ -36,11 +39,12 @@ def make_factory(
         rules: JSON file of substitution rules
         extend: registers further node types, before the files' descriptions count
         compat: as for `BehaviorTreeFactory`
+        clock: likewise [s]
 
     Raises:
         BehaviorTreeError: a function or the rules cannot be loaded
     """
-    factory = BehaviorTreeFactory(compat=compat)
+    factory = BehaviorTreeFactory(clock, compat)
     register_decider_nodes(factory)
     register_authoring_nodes(factory)
     for name in register:

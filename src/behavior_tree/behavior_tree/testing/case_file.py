@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Case files: ``NAME.test.yaml`` beside ``NAME.xml``; what is in them: docs/tree_tests.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from behavior_tree.errors import LoadError, XmlProblem
+from behavior_tree.testing.observing import HALTED
+from behavior_tree.testing.outcomes import OutcomeRule, checked_script, read_rules
+from behavior_tree.testing.parts import Part, read_yaml
+from behavior_tree.testing.plan import FAULT_KINDS
+from behavior_tree.testing.properties import PropertySpec, read_properties
+from behavior_tree.testing.tree_under_test import TimedEvent
+
+__all__ = [
+    "SUFFIX",
+    "Case",
+    "CaseFile",
+    "Expectation",
+    "Explore",
+    "case_files",
+    "read_case_file",
+    "trees_without_cases",
+]
+
+SUFFIX = ".test.yaml"
+"""End of the name of a case file."""
+ENDS = ("SUCCESS", "FAILURE", "SKIPPED", "RUNNING", "EXCEPTION", HALTED)
+"""How a run may end."""
+_FILE_KEYS = ("tree", "blackboard", "outcomes", "properties", "limit", "period", "cases")
+_CASE_KEYS = (
+    *("tree", "blackboard", "outcomes", "events", "limit", "period", "expect", "properties"),
+    "explore",
+)
+_EXPECT_KEYS = (
+    *("status", "reason", "order", "never", "begins", "halted", "blackboard", "within", "story"),
+)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What must come of a run."""
+
+    part: Part
+    status: str = "SUCCESS"
+    reason: str = ""
+    """Text that the reason contains."""
+    order: tuple[Part, ...] = ()
+    """Leaves that begin in this order, others between them."""
+    never: tuple[Part, ...] = ()
+    """Leaves that never begin."""
+    begins: Mapping[str, Part] = field(default_factory=dict)
+    """How often leaves begin."""
+    halted: tuple[Part, ...] = ()
+    """Leaves that are halted while they run."""
+    blackboard: Mapping[str, Part] = field(default_factory=dict)
+    within: float | None = None
+    """[s]"""
+    story: Part | None = None
+    """File with the story."""
+
+
+@dataclass(frozen=True)
+class Explore:
+    """What may go wrong besides; see `behavior_tree.testing.exploration`."""
+
+    part: Part
+    faults: int = 1
+    attempts: int = 2
+    kinds: tuple[str, ...] = ("FAILURE",)
+    most: int = 2000
+    leaves: tuple[Part, ...] = ()
+    status: tuple[str, ...] = ("SUCCESS", "FAILURE")
+    """How the runs may end."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case."""
+
+    name: str
+    part: Part
+    expect: Expectation
+    tree: Part | None = None
+    blackboard: Mapping[str, Any] = field(default_factory=dict)
+    rules: tuple[OutcomeRule, ...] = ()
+    events: tuple[TimedEvent, ...] = ()
+    properties: tuple[PropertySpec, ...] = ()
+    limit: float = 60.0
+    period: float = 0.1
+    explore: Explore | None = None
+
+
+@dataclass(frozen=True)
+class CaseFile:
+    """A file of cases."""
+
+    file: Path
+    tree_file: Path
+    cases: tuple[Case, ...]
+
+
+def case_files(paths: list[Path]) -> list[Path]:
+    """The case files among these, and in these folders; of a tree's file the one beside it.
+
+    Raises:
+        LoadError: there is no such path, or no case beside a tree
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        given = Part(None, "", str(path))
+        if path.is_dir():
+            found.update(dict.fromkeys(sorted(path.rglob(f"*{SUFFIX}"))))
+        elif path.name.endswith(SUFFIX) and path.is_file():
+            found[path] = None
+        elif path.suffix == ".xml" and path.is_file():
+            beside = path.with_suffix(SUFFIX)
+            if not beside.is_file():
+                given.fail("has no cases", f"write them into {beside.name}")
+            found[beside] = None
+        else:
+            given.fail("is no folder, case file or tree", f"give a folder or NAME{SUFFIX}")
+    return list(found)
+
+
+def trees_without_cases(folders: list[Path], files: list[CaseFile]) -> list[Path]:
+    """Tree files of folders that no case file is for."""
+    tested = {each.tree_file.resolve() for each in files}
+    inside = [sorted(folder.rglob("*.xml")) for folder in folders if folder.is_dir()]
+    trees = [file for files_there in inside for file in files_there]
+    return [
+        file
+        for file in dict.fromkeys(trees)
+        if file.resolve() not in tested and b"BTCPP_format" in file.read_bytes()
+    ]
+
+
+def read_case_file(file: Path) -> CaseFile:
+    """Read a file.
+
+    Raises:
+        LoadError: what is wrong in it, with file and line; of several cases all that is
+    """
+    whole = read_yaml(file)
+    keys = whole.mapping(_FILE_KEYS)
+    tree_file = file.with_name(
+        keys["tree"].text() if "tree" in keys else file.name.removesuffix(SUFFIX) + ".xml"
+    )
+    if not tree_file.is_file():
+        at = keys.get("tree", Part(None, "", str(file), whole.line))
+        at.fail(f"there is no file {tree_file}", "name the tree's file: 'tree: FILE.xml'")
+    if "cases" not in keys:
+        whole.fail("has no cases", "write 'cases: {NAME: {...}}'")
+    shared = _Shared(keys)
+    problems: list[XmlProblem] = []
+    cases: list[Case] = []
+    for name, part in keys["cases"].mapping().items():
+        try:
+            cases.append(shared.case(name, replace(part, what=f"case '{name}'")))
+        except LoadError as error:
+            problems += error.problems
+    if problems:
+        raise LoadError(problems)
+    return CaseFile(file, tree_file, tuple(cases))
+
+
+class _Shared:
+    """What a file says for all of its cases."""
+
+    def __init__(self, keys: Mapping[str, Part]) -> None:
+        self._keys = keys
+        self._board = _values(keys.get("blackboard"))
+        self._rules = read_rules(keys["outcomes"], shared=True) if "outcomes" in keys else []
+        self._properties = read_properties(keys["properties"]) if "properties" in keys else []
+
+    def case(self, name: str, part: Part) -> Case:
+        keys = {} if part.value is None else part.mapping(_CASE_KEYS)
+        both = {**self._keys, **keys}
+        rules = read_rules(keys["outcomes"]) if "outcomes" in keys else []
+        properties = read_properties(keys["properties"]) if "properties" in keys else []
+        return Case(
+            name,
+            part,
+            _expectation(keys.get("expect", part), given="expect" in keys),
+            tree=keys.get("tree"),
+            blackboard={**self._board, **_values(keys.get("blackboard"))},
+            rules=(*rules, *self._rules),
+            events=tuple(_events(keys.get("events"))),
+            properties=(*properties, *(() if "tree" in keys else self._properties)),
+            limit=both["limit"].number() if "limit" in both else 60.0,
+            period=both["period"].number(0.001) if "period" in both else 0.1,
+            explore=_explore(keys["explore"]) if "explore" in keys else None,
+        )
+
+
+def _values(part: Part | None) -> dict[str, Any]:
+    return {} if part is None else {key: each.value for key, each in part.mapping().items()}
+
+
+def _expectation(part: Part, *, given: bool) -> Expectation:
+    if not given:
+        return Expectation(part)
+    if isinstance(part.value, str):
+        return Expectation(part, part.choice(ENDS))
+    keys = part.mapping(_EXPECT_KEYS)
+
+    def leaves(key: str) -> tuple[Part, ...]:
+        parts = keys[key].items() if key in keys else []
+        return tuple(each for each in parts if each.text())
+
+    begins = keys["begins"].mapping() if "begins" in keys else {}
+    for each in begins.values():
+        each.count()
+    return Expectation(
+        part,
+        keys["status"].choice(ENDS) if "status" in keys else "SUCCESS",
+        keys["reason"].text() if "reason" in keys else "",
+        *(leaves("order"), leaves("never"), begins, leaves("halted")),
+        keys["blackboard"].mapping() if "blackboard" in keys else {},
+        keys["within"].number() if "within" in keys else None,
+        keys.get("story"),
+    )
+
+
+def _events(part: Part | None) -> Iterator[TimedEvent]:
+    for each in [] if part is None else part.items():
+        keys = each.mapping(("at", "set", "script", "halt"))
+        if "at" not in keys:
+            each.fail("says no time", "write 'at: SECONDS'")
+        yield TimedEvent(
+            keys["at"].number(),
+            _values(keys.get("set")),
+            checked_script(keys["script"]) if "script" in keys else "",
+            keys["halt"].flag() if "halt" in keys else False,
+        )
+
+
+def _explore(part: Part) -> Explore:
+    keys = part.mapping(("faults", "attempts", "kinds", "most", "leaves", "status"))
+    given: dict[str, Any] = {
+        key: keys[key].count(1) for key in ("faults", "attempts", "most") if key in keys
+    }
+    for key, choices in (("kinds", tuple(FAULT_KINDS)), ("status", ENDS)):
+        if key in keys:
+            given[key] = tuple(each.choice(choices) for each in keys[key].items())
+    if "leaves" in keys:
+        given["leaves"] = tuple(keys["leaves"].items())
+    return Explore(part, **given)

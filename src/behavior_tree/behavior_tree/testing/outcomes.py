@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What leaves do in a test: outcomes by node and attempt, as a case writes them.
+
+A node stands for itself by its name, its path, the end of its path, its type, or a pattern with
+``*``. An outcome is a status, or says more; a list has one for each attempt, of which the last
+stays::
+
+    pick: FAILURE
+    place: [FAILURE, {status: SUCCESS, after: 2.5, outputs: {code: 0}}]
+    goal is reached?: [{status: FAILURE, until: 4.0}, SUCCESS]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.errors import ScriptError
+from behavior_tree.nodes.actions.test_node import TestNodeConfig
+from behavior_tree.script import check_script
+from behavior_tree.testing.parts import Part
+
+__all__ = ["Outcome", "OutcomeRule", "read_rules"]
+
+STATUSES = ("SUCCESS", "FAILURE", "RUNNING", "SKIPPED")
+_KEYS = (
+    *("status", "after", "outputs", "reason", "raises", "script", "succeeds_if", "times", "until"),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a leaf does in one attempt, or in several that follow each other."""
+
+    does: TestNodeConfig
+    times: int = 1
+    """Attempts in a row; the last outcome of a list stays for all that follow."""
+    until: float | None = None
+    """[s]; it is for every attempt that begins before, however many, and one that is RUNNING goes
+    on as the next outcome says then; None: by attempts."""
+    place: str = ""
+    """``FILE:LINE`` of a case file."""
+
+    def __str__(self) -> str:
+        """What happens, for messages and stories."""
+        does = self.does
+        if does.exception:
+            return f"raises {does.exception!r}"
+        what = does.return_status_script or does.return_status.name
+        after = f" after {does.async_delay:g} s" if does.async_delay else ""
+        return f"{what}{after}"
+
+
+@dataclass(frozen=True)
+class OutcomeRule:
+    """The outcomes of the nodes that a text selects."""
+
+    selector: str
+    outcomes: tuple[Outcome, ...]
+    part: Part
+    """Where it stands."""
+    shared: bool = False
+    """It is for all cases of a file, so that one of them need not use it."""
+
+
+def read_rules(part: Part, *, shared: bool = False) -> list[OutcomeRule]:
+    """Rules of a mapping from nodes to outcomes; the first that selects a node counts."""
+    return [
+        OutcomeRule(selector, tuple(map(_outcome, _listed(each))), each, shared)
+        for selector, each in part.mapping().items()
+    ]
+
+
+def _listed(part: Part) -> Sequence[Part]:
+    items = part.items()
+    if not items:
+        part.fail("has no outcome", "write SUCCESS, FAILURE, or a list of them")
+    return items
+
+
+def _outcome(part: Part) -> Outcome:
+    if isinstance(part.value, str):
+        return Outcome(TestNodeConfig(NodeStatus[part.choice(STATUSES)]), place=part.place)
+    keys = part.mapping(_KEYS)
+    given: dict[str, Any] = {}
+    if "status" in keys:
+        given["return_status"] = NodeStatus[keys["status"].choice(STATUSES)]
+    if "after" in keys:
+        given["async_delay"] = keys["after"].number()
+    if "outputs" in keys:
+        given["outputs"] = {name: each.value for name, each in keys["outputs"].mapping().items()}
+    for key, name in (("reason", "reason"), ("raises", "exception")):
+        if key in keys:
+            given[name] = keys[key].text()
+    if "script" in keys:
+        given["post_script"] = checked_script(keys["script"])
+    if "succeeds_if" in keys:
+        test = checked_script(keys["succeeds_if"])
+        given["return_status_script"] = f"({test}) ? SUCCESS : FAILURE"
+    if "reason" in keys and "status" not in keys and "succeeds_if" not in keys:
+        given["return_status"] = NodeStatus.FAILURE
+    return Outcome(
+        TestNodeConfig(**given),
+        keys["times"].count(1) if "times" in keys else 1,
+        keys["until"].number() if "until" in keys else None,
+        part.place,
+    )
+
+
+def checked_script(part: Part) -> str:
+    """The text of a script that can be compiled."""
+    text = part.text()
+    try:
+        check_script(text)
+    except ScriptError as error:
+        part.fail(f"is no script: {error}", "write it as in the tree's XML")
+    return text

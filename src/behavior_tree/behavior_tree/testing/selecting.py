@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes of a tree a case means, and what they are called there."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from behavior_tree.kernel.leaf import LeafNode
+from behavior_tree.kernel.node import TreeNode
+from behavior_tree.kernel.tree import Tree
+from behavior_tree.testing.parts import Part, near_names
+
+__all__ = ["Address", "address", "means", "select"]
+
+Address = tuple[str, object]
+"""Path and XML element of a node: the same whenever the tree is built."""
+
+
+def address(node: TreeNode) -> Address:
+    """What tells a node from all others, and is the same in the next tree built."""
+    config = node.config()
+    return config.path, config.element
+
+
+def select(tree: Tree, selector: str, part: Part) -> list[TreeNode]:
+    """The nodes that a text means: by path, name or type, by the end of the path, or by a pattern
+    of the path with ``*``. Where it means leaves and others, the leaves.
+
+    Raises:
+        LoadError: there is none; the message names those that are near
+    """
+    found = [node for node in tree.nodes() if _means(selector, node)]
+    if not found:
+        nodes = tree.nodes()
+        names = {name for node in nodes for name in (str(node.name), node.full_path())}
+        part.fail(
+            f"no node '{selector}' in the tree '{tree.subtrees[0].tree_id}'",
+            near_names(selector, names),
+        )
+    return [node for node in found if isinstance(node, LeafNode)] or found
+
+
+def means(tree: Tree, selector: str) -> bool:
+    """True if a text means a node of a tree."""
+    return any(_means(selector, node) for node in tree.nodes())
+
+
+def _means(selector: str, node: TreeNode) -> bool:
+    path = node.full_path()
+    if selector in (node.name, path, node.registration_id()) or path.endswith(f"/{selector}"):
+        return True
+    if "*" not in selector:
+        return False
+    return fnmatchcase(path, selector.replace("[", "[[]").replace("?", "[?]"))
