@@ -26,23 +26,23 @@ from behavior_packages import packages
 
 
 class Command(Protocol):
-    """A verb that talks to a running stack; its class's docstring describes it."""
+    """A verb; its class's docstring describes it."""
 
     help: str
     """One line."""
-    node: str
-    """Name of the node of the stack that it talks to."""
+    node: str | None
+    """Name of the node of the stack that it talks to; None: it runs without a stack."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add what it takes."""
 
     def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
-        """Do it; returns whether that worked, and a sentence.
+        """Do it; returns whether that worked, and a sentence, which may be empty.
 
         Args:
             options: what was typed.
             stack: a client of the stack, with ``call(service type, name, request)``; see
-                `behavior_bringup.client.StackClient`.
+                `behavior_bringup.client.StackClient`. None for what runs without a stack.
         """
 
 
@@ -79,12 +79,19 @@ def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 
 
 def _run(command: Command, options: argparse.Namespace) -> int:
+    done, words = _done(command, options)
+    if not done:
+        raise BringupError(sentence(words))
+    if words:
+        say(sentence(words))
+    return 0
+
+
+def _done(command: Command, options: argparse.Namespace) -> tuple[bool, str]:
+    if command.node is None:
+        return command.run(options, None)
     from behavior_bringup.client import StackClient
 
     enter(options.stack, command.node)
     with StackClient(options.namespace) as client:
-        done, words = command.run(options, client)
-    if not done:
-        raise BringupError(sentence(words))
-    say(sentence(words))
-    return 0
+        return command.run(options, client)

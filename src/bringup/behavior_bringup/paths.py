@@ -34,18 +34,21 @@ def runtime_dir() -> Path:
     return folder
 
 
-def journal_file(stack: str, world: str) -> Path:
-    """Where the missions of a stack in a world are kept, also while it is down.
+def state_folder() -> Path:
+    """Where what outlives a stack is kept.
 
-    Below $BEHAVIOR_RUNTIME_DIR where that is set, so that what runs there is on its own; else below
+    $BEHAVIOR_RUNTIME_DIR where that is set, so that what runs there is on its own; else
     $XDG_STATE_HOME/behavior, else ~/.local/state/behavior.
     """
     if explicit := os.environ.get("BEHAVIOR_RUNTIME_DIR"):
-        folder = Path(explicit)
-    else:
-        state = os.environ.get("XDG_STATE_HOME")
-        folder = (Path(state) if state else Path.home() / ".local" / "state") / "behavior"
-    return folder / stack / f"{world}.journal"
+        return Path(explicit)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "behavior"
+
+
+def journal_file(stack: str, world: str) -> Path:
+    """Where the missions of a stack in a world are kept, also while it is down."""
+    return state_folder() / stack / f"{world}.journal"
 
 
 def _runtime_candidate() -> Path:

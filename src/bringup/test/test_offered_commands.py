@@ -81,6 +81,27 @@ def test_a_command_that_is_broken_or_taken_stops_no_other(
     assert "the command 'down' of p is taken" in told
 
 
+def test_a_command_without_a_node_needs_no_stack(
+    offered: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Alone(Count):
+        """Counts nothing."""
+
+        node = None
+
+        def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
+            assert stack is None
+            return True, ""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("no stack is wanted")
+
+    monkeypatch.setattr(offered_commands, "enter", refuse)
+    offered["count"] = Alone()
+    assert main(["count", "3"]) == 0
+    assert capsys.readouterr().out == ""
+
+
 def test_the_suites_own_command_comes_by_this_door(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["disturb-navigation", "block", "--help"])
