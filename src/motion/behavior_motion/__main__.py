@@ -18,16 +18,19 @@ from pathlib import Path
 
 import numpy as np
 
+from behavior_motion.collision.other_links import place_other_links
 from behavior_motion.planning.embedded import EmbeddedPlanner
 from behavior_motion.planning.options import IkOptions
 from behavior_motion.robot.model import RobotModel, load_robot, robot_file_fault
-from behavior_motion.robot.robot_file import RobotFile
+from behavior_motion.robot.robot_file import RobotFile, load_group_names
 from behavior_packages import PackageError, packages
 
 SAMPLES = 300
 """Number of random configurations looked at."""
 ALWAYS = 0.95
 """Pairs that touch in this part of them are taken to touch always."""
+FREE = 6
+"""Joints that it takes to put a tool anywhere."""
 LEAST_SOLVED = 0.9
 """Part of the reachable poses that inverse kinematics must find."""
 
@@ -36,13 +39,19 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the report; 0 where the robot can be planned for."""
     parser = argparse.ArgumentParser(prog="behavior_motion", description="Examine a robot file.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--group", help="a group of the SRDF in place of the file's joints")
+    parser.add_argument("--group", help="one of the file's groups, or of its SRDF's")
     options = parser.parse_args(arguments)
     try:
-        robot = load_robot(options.file, group=options.group)
+        groups = [options.group] if options.group else load_group_names(options.file) or [None]
+        robots = [load_robot(options.file, group=group) for group in groups]
     except (OSError, ValueError, KeyError) as error:
         print(robot_file_fault(options.file, error), file=sys.stderr)
         return 1
+    return max(_examine(robot) for robot in robots)
+
+
+def _examine(robot: RobotModel) -> int:
+    """Print the report of one arm or group; 0 where it can be planned for."""
     for line in _described(robot):
         print(line)
     faults = list(_faults(robot))
@@ -54,7 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _described(robot: RobotModel) -> Iterator[str]:
     frames = f"tool {robot.tool_frame!r} on base {robot.base_frame!r}"
-    yield f"{robot.name}: {robot.dof} joints, {frames}"
+    name = f"{robot.name}, {robot.config.group}" if robot.config.group else robot.name
+    yield f"{name}: {robot.dof} joints, {frames}"
     yield f"{'joint':28} {'lower':>8} {'upper':>8} {'speed':>8} {'accel.':>8} {'jerk':>9}"
     for i, name in enumerate(robot.joint_names):
         numbers = (robot.lower, robot.upper, robot.velocity_limits, robot.acceleration_limits)
@@ -70,6 +80,7 @@ def _described(robot: RobotModel) -> Iterator[str]:
 def _faults(robot: RobotModel) -> Iterator[str]:
     yield from _unknown_drivers(robot.config)
     planner = EmbeddedPlanner(robot)
+    place_other_links(planner.scene, {})
     rng = np.random.default_rng(0)
     states = [robot.random_configuration(rng) for _ in range(SAMPLES)]
     touching = Counter((a, b) for q in states for a, b, _ in planner.check_state(q).pairs)
@@ -80,6 +91,8 @@ def _faults(robot: RobotModel) -> Iterator[str]:
         report = planner.check_state(q)
         if not report.ok:
             yield f"named.{name}: {report.text}"
+    if robot.dof < FREE:
+        return
     targets = np.array([robot.forward_kinematics(q) for q in states])
     options = IkOptions(avoid_collisions=False, attempts=60)
     solved = sum(r.ok for r in planner.inverse_kinematics_batch(targets, options=options))

@@ -18,8 +18,15 @@ from numpy.typing import ArrayLike
 
 from behavior_motion.checks import Matrix, Vector, as_joints, as_vector
 from behavior_motion.errors import ErrorCode, known
+from behavior_motion.robot.other_links import OtherLinks
 from behavior_motion.robot.resources import resolve
-from behavior_motion.robot.robot_file import Limits, RobotFile, load_robot_file, spread
+from behavior_motion.robot.robot_file import (
+    Limits,
+    RobotFile,
+    load_group_names,
+    load_robot_file,
+    spread,
+)
 from behavior_motion.robot.srdf import Srdf, disabled_pairs, read_srdf
 from behavior_motion.robot.urdf import robot_urdf
 
@@ -32,6 +39,8 @@ class GripperConfig:
     """Joints that open and close it; empty where the robot has no such gripper."""
     joint_scale: tuple[float, ...]
     """Joint position per metre of width."""
+    joint_zero: tuple[float, ...]
+    """Joint position at no width."""
     open_width: float
     """Widest opening [m]."""
     closed_width: float
@@ -53,18 +62,19 @@ class GripperConfig:
 
     def joint_positions(self, width: float) -> Vector:
         """Positions of ``joint_names`` at an opening ``width`` [m]."""
-        positions: Vector = np.array(self.joint_scale, dtype=np.float64) * width
+        positions: Vector = np.array(self.joint_scale, dtype=np.float64) * width + self.joint_zero
         return positions
 
     def width(self, joint_positions: ArrayLike) -> float:
         """Opening width [m] from positions of ``joint_names``."""
         positions = as_vector("joint_positions", joint_positions, len(self.joint_names))
         # In Python's own numbers: it is asked of every joint state, and numpy takes longer.
-        widths = [p / s for p, s in zip(positions.tolist(), self.joint_scale, strict=True)]
+        joints = zip(positions.tolist(), self.joint_zero, self.joint_scale, strict=True)
+        widths = [(p - zero) / scale for p, zero, scale in joints]
         return sum(widths) / len(widths) if widths else 0.0
 
 
-NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, 1.0, "", (), MappingProxyType({}))
+NO_GRIPPER = GripperConfig((), (), (), 0.0, 0.0, 1.0, 1.0, 1.0, "", (), MappingProxyType({}))
 
 
 class RobotModel:
@@ -124,6 +134,12 @@ class RobotModel:
         names = list(full.names)[1:]
         for joint in sorted(wanted):
             known("joint", joint, names)
+        self.others: OtherLinks | None = None
+        """Links that other groups move; None: there are no other groups."""
+        if self.config.other_joints:
+            self.others = OtherLinks(full, geometry, self.config)
+            for name in self.others.left_out:
+                geometry.removeGeometryObject(name)
         locked = [full.getJointId(n) for n in names if n not in wanted]
         if locked:
             full, geometry = pin.buildReducedModel(full, geometry, locked, pin.neutral(full))
@@ -210,6 +226,7 @@ class RobotModel:
         return GripperConfig(
             tuple(section.joints),
             tuple(section.joints.values()),
+            tuple(section.zero.get(joint, 0.0) for joint in section.joints),
             section.open_width,
             section.closed_width,
             section.max_speed,
@@ -292,7 +309,7 @@ class RobotModel:
             pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
         )
         turn = np.kron(np.eye(2), self.base_T_root[:3, :3])
-        result: Matrix = turn @ np.array(full)[:, self.v_index]
+        result: Matrix = turn @ np.array(full).reshape(6, -1)[:, self.v_index]
         return result
 
     def random_configuration(self, rng: np.random.Generator) -> Vector:
@@ -341,14 +358,18 @@ def load_robot(path: str | Path, *, group: str | None = None) -> RobotModel:
 
     Args:
         path: The file.
-        group: A group of the SRDF to plan for in place of the file's joints; the file's limits
-            must then be single numbers or mappings that name its joints.
+        group: One of the file's groups. Of a file without any, a group of the SRDF to plan for in
+            place of the file's joints; the file's limits must then be single numbers or mappings
+            that name its joints. None: the file's arm, or all groups of a robot that is not to be
+            planned for.
 
     Raises:
         FileNotFoundError: The file, or one it names, is missing.
         ValueError: The file does not fit the form; the message lists every wrong key.
         KeyError: A joint, link or frame it names is not in the URDF.
     """
+    if group and load_group_names(path):
+        return RobotModel(load_robot_file(path, group=group))
     config = load_robot_file(path)
     if group is not None:
         arm = config.arm.model_copy(update={"joints": (), "group": group})

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from behavior_motion.errors import known
+from behavior_motion.robot.groups import group_data, group_names, whole_data
 
 
 class _Strict(BaseModel):
@@ -104,6 +105,9 @@ class GripperSection(_Strict):
     """Joints and widths of a gripper's fingers, or a suction cup."""
 
     joints: dict[str, float] = {}
+    """Joint position per metre of opening width."""
+    zero: dict[str, float] = {}
+    """Joint position that an opening of no width would have, where it is not 0."""
     open_width: float = Field(default=0.0, ge=0.0)
     closed_width: float = Field(default=0.0, ge=0.0)
     max_speed: float = Field(default=0.1, gt=0.0)
@@ -125,6 +129,8 @@ class GripperSection(_Strict):
             raise ValueError("suction has no fingers: leave joints, grips and open_width out")
         if self.suction is None and not {"joints", "open_width"} <= self.model_fields_set:
             raise ValueError("give joints and open_width of the fingers, or suction")
+        if unknown := sorted(self.zero.keys() - self.joints.keys()):
+            raise ValueError(f"zero names {', '.join(unknown)}, which joints does not")
         return self
 
 
@@ -194,6 +200,15 @@ class WorkspaceSection(_Strict):
     high: float = 0.9
 
 
+class BaseSection(_Strict):
+    """A base that drives."""
+
+    frame: str
+    """Its frame on the floor; x ahead."""
+    omnidirectional: bool = False
+    """It drives sideways too."""
+
+
 class MoveItSection(_Strict):
     """What the MoveIt backend needs to know; see ``behavior_motion.moveit``."""
 
@@ -225,6 +240,11 @@ class RobotFile(_Strict):
     simulation: dict[str, Any] | None = None
     """For the simulation, which knows what it may hold."""
     moveit: MoveItSection | None = None
+    base: BaseSection | None = None
+    group: str = ""
+    """Set by whoever reads the file: the group that this is, of a file with `groups`."""
+    other_joints: tuple[str, ...] = ()
+    """The same: joints of the robot's other groups."""
 
     @property
     def srdfs(self) -> list[str]:
@@ -281,6 +301,7 @@ def read_robot_file(path: str | Path) -> dict[str, Any]:
     return data | absolute
 
 
+_RESERVED = frozenset({"group", "other_joints"})
 _PATHS = ("urdf", "srdf", "package_dirs")
 
 
@@ -292,16 +313,31 @@ def _absolute(value: Any, folder: Path) -> Any:
     return value
 
 
-def parse_robot_file(data: Mapping[str, Any], where: str) -> RobotFile:
+def parse_robot_file(data: Mapping[str, Any], where: str, *, group: str = "") -> RobotFile:
     """A robot of what its file holds.
 
+    Args:
+        data: the file.
+        where: it is, for errors.
+        group: which of its groups; empty: all of the robot.
+
     Raises:
-        ValueError: it does not fit the form; the message lists every wrong key.
+        ValueError: it does not fit the form, the message lists every wrong key; or it has no such
+            group.
     """
     try:
-        return RobotFile.model_validate(data)
+        if reserved := sorted(_RESERVED & data.keys()):
+            raise ValueError(f"unknown {', '.join(reserved)}; groups are written below `groups`")
+        names = group_names(data)
+        if group and not names:
+            raise ValueError(f"has no groups, so none called {group!r}")
+        whole = RobotFile.model_validate(whole_data(data) if names else data)
+        parts = {name: RobotFile.model_validate(group_data(data, name)) for name in names}
+        return parts[known("group", group, names)] if group else whole
     except ValidationError as error:
         raise ValueError(f"{where}: {_faults(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
 
 
 def _faults(error: ValidationError) -> str:
@@ -326,6 +362,12 @@ def load_controllers(path: str | Path) -> ControllersSection:
         raise ValueError(f"{path}: controllers: {_faults(error)}") from error
 
 
-def load_robot_file(path: str | Path) -> RobotFile:
+def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
     """A robot's file, read and checked; raises as `read_robot_file` and `parse_robot_file` do."""
-    return parse_robot_file(read_robot_file(path), str(Path(path).expanduser().resolve()))
+    where = str(Path(path).expanduser().resolve())
+    return parse_robot_file(read_robot_file(path), where, group=group)
+
+
+def load_group_names(path: str | Path) -> tuple[str, ...]:
+    """Names of a file's groups; raises as `read_robot_file` and `group_names` do."""
+    return group_names(read_robot_file(path))

@@ -7,7 +7,7 @@ All who need the model read it from here: planning, simulation, the frames' publ
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -49,6 +49,18 @@ def joined_links(root: Element) -> Iterable[frozenset[str]]:
     return (frozenset(_ends(joint)) for joint in root.findall("joint"))
 
 
+def rigid_links(root: Element, link: str) -> set[str]:
+    """Links that hang on a link, itself included, by joints that are fixed or turn without end, as
+    wheels do.
+    """
+    children = defaultdict(list)
+    for joint in root.findall("joint"):
+        if joint.get("type") in ("fixed", "continuous"):
+            parent, child = _ends(joint)
+            children[parent].append(child)
+    return _reached(children, link)
+
+
 def _read(address: str, folders: Sequence[Path]) -> Element:
     path = resolve(address, Path())
     try:
@@ -87,11 +99,15 @@ def _subtree(root: Element, link: str) -> set[str]:
     for joint in root.findall("joint"):
         parent, child = _ends(joint)
         children[parent].append(child)
+    return _reached(children, link)
+
+
+def _reached(children: Mapping[str, Sequence[str]], link: str) -> set[str]:
     found, left = set(), [link]
     while left:
         name = left.pop()
         found.add(name)
-        left += children[name]
+        left += children.get(name, ())
     return found
 
 

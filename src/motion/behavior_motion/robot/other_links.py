@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The links of a robot that joints of other groups move: to a group they are obstacles.
+
+Another arm, the base below a torso: where they are, the joint states say, and a plan goes around
+them as they stand when it is made. Links that hang on the group itself, such as the arms on a
+torso, are no obstacles to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from behavior_motion.checks import Matrix
+from behavior_motion.errors import known
+from behavior_motion.robot.robot_file import RobotFile
+from behavior_motion.robot.srdf import disabled_pairs
+
+PREFIX = "robot/"
+"""Of the obstacles' names, so that no object of a scene is called so."""
+
+
+class OtherLinks:
+    """Shapes and places of the links that a group does not move."""
+
+    def __init__(self, full: Any, geometry: Any, config: RobotFile) -> None:
+        """Of pinocchio's models of all of a robot, bodies and collision geometries, and one group
+        of its file; raises `KeyError` for unknown joints.
+        """
+        moving = {*config.arm.joints, *config.other_joints}
+        if config.gripper is not None:
+            moving |= set(config.gripper.joints)
+        for joint in sorted(moving):
+            known("joint", joint, list(full.names)[1:])
+        # Other joints stand as the URDF draws them, as they do for the group.
+        still = [full.getJointId(n) for n in list(full.names)[1:] if n not in moving]
+        if still:
+            full, geometry = pin.buildReducedModel(full, geometry, still, pin.neutral(full))
+        # A copy that is kept: the caller's loses objects, and what a list of them gives are views.
+        self._kept = geometry = pin.GeometryModel(geometry)
+        self._model, self._data = full, full.createData()
+        frame = known("base_frame", config.base_frame, [f.name for f in full.frames])
+        self._base = full.getFrameId(frame)
+        others = {full.getJointId(joint) for joint in config.other_joints}
+        own = {full.getJointId(joint) for joint in moving} - others
+        above = set(full.supports[full.frames[self._base].parentJoint])
+        self.left_out: set[str] = set()
+        """Names of the geometries that are not of the group."""
+        self.geometries: dict[str, Any] = {}
+        """Of the obstacles, by name: pinocchio's geometry objects."""
+        self.may_touch: list[tuple[str, str]] = []
+        """Obstacles and links of the robot that need not be checked against each other."""
+        links = {frame.name for frame in full.frames}
+        disabled = disabled_pairs(config)
+        for item in geometry.geometryObjects:
+            between = above ^ set(full.supports[item.parentJoint])
+            if not between & others:
+                continue
+            self.left_out.add(item.name)
+            if not between & own:
+                self.geometries[PREFIX + item.name] = item
+                owner = full.frames[item.parentFrame].name
+                near = {link for pair in disabled if owner in pair for link in pair - {owner}}
+                self.may_touch += [(PREFIX + item.name, link) for link in sorted(near & links)]
+        self.joints = config.other_joints
+        """Joints that say where they are."""
+
+    def poses(self, joints: Mapping[str, float]) -> dict[str, Matrix]:
+        """Poses (4, 4) of the obstacles in the group's base frame, at positions by joint [rad, m];
+        joints that it does not name are where the URDF draws them.
+        """
+        q = pin.neutral(self._model)
+        for name in self.joints:
+            q[self._model.joints[self._model.getJointId(name)].idx_q] = joints.get(name, 0.0)
+        pin.forwardKinematics(self._model, self._data, q)
+        pin.updateFramePlacements(self._model, self._data)
+        base_T_root = self._data.oMf[self._base].inverse()
+        return {
+            name: np.array(
+                (base_T_root * self._data.oMi[item.parentJoint] * item.placement).homogeneous
+            )
+            for name, item in self.geometries.items()
+        }

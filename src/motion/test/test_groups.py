@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots of several arms: groups of joints that are planned each by itself, beside the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from conftest import ROBOT_FILE
+
+from behavior_motion import RobotModel, create_planner, load_robot
+from behavior_motion.__main__ import main
+from behavior_motion.collision.other_links import place_other_links
+from behavior_motion.robot.robot_file import (
+    load_group_names,
+    load_robot_file,
+    parse_robot_file,
+    read_robot_file,
+)
+
+TIAGO = ROBOT_FILE.parent / "tiago_pro.yaml"
+OTHER_HAND_THERE = [-3.8, -2.01, 0.4, -1.72, 0.94, 0.51, -1.93]
+"""Of the right arm [rad], with its hand where the left one is when it is ready."""
+
+
+@pytest.fixture(scope="module")
+def left() -> RobotModel:
+    """The left arm of a robot with two."""
+    return load_robot(TIAGO, group="left_arm")
+
+
+@pytest.fixture(scope="module")
+def whole() -> RobotModel:
+    """All of that robot."""
+    return load_robot(TIAGO)
+
+
+def posture(**joints: float) -> dict[str, float]:
+    """Positions of the other groups: torso and right arm at home, and changes."""
+    right = load_robot_file(TIAGO, group="right_arm")
+    return dict(zip(right.arm.joints, right.named["home"], strict=True)) | joints
+
+
+def test_a_group_is_a_robot_of_its_own(left: RobotModel) -> None:
+    assert load_group_names(TIAGO) == ("left_arm", "right_arm", "torso", "head")
+    assert left.joint_names == tuple(f"arm_left_{i}_joint" for i in range(1, 8))
+    assert (left.base_frame, left.tool_frame) == ("torso_lift_link", "left_tool")
+    assert left.gripper.link == "gripper_left_base_link"
+    controllers = left.config.controllers
+    assert controllers.arm.options == {"action": "arm_left_controller/follow_joint_trajectory"}
+    assert controllers.base.driver == "cmd_vel", "what the file says for all holds for a group"
+
+
+def test_both_arms_are_mirror_images(left: RobotModel, whole: RobotModel) -> None:
+    right = load_robot_file(TIAGO, group="right_arm")
+    q = dict(zip(left.joint_names, left.named["ready"], strict=True))
+    q |= dict(zip(right.arm.joints, right.named["ready"], strict=True))
+    poses = whole.link_poses([q.get(joint, 0.0) for joint in whole.joint_names])
+    over = poses["left_tool"][:3, 3] * [1.0, -1.0, 1.0]
+    assert poses["right_tool"][:3, 3] == pytest.approx(over, abs=2e-3)
+
+
+def test_the_rest_of_the_robot_is_where_the_whole_robot_has_it(
+    left: RobotModel, whole: RobotModel
+) -> None:
+    joints = posture(torso_lift_joint=0.2, head_1_joint=0.5)
+    links = whole.link_poses([joints.get(joint, 0.0) for joint in whole.joint_names])
+    found = left.others.poses(joints)
+    base_T_root = np.linalg.inv(links["torso_lift_link"])
+    geometries = {g.name: g for g in whole.pin_geometry.geometryObjects}
+    assert "robot/arm_right_7_link_0" in found
+    assert "robot/base_link_0" in found
+    for name, pose in found.items():
+        item = geometries[name.removeprefix("robot/")]
+        link = whole.pin_model.frames[item.parentFrame].name
+        frame_T_shape = whole.pin_model.frames[item.parentFrame].placement.inverse()
+        expected = base_T_root @ links[link] @ (frame_T_shape * item.placement).homogeneous
+        assert pose == pytest.approx(expected, abs=1e-9), name
+
+
+@pytest.mark.slow
+def test_an_arm_keeps_clear_of_the_other_one(left: RobotModel) -> None:
+    planner = create_planner(left, "embedded")
+    place_other_links(planner.scene, posture(torso_lift_joint=0.1))
+    home, ready = left.named["home"], left.named["ready"]
+    assert planner.plan_to_joints(home, ready).ok
+    right = load_robot_file(TIAGO, group="right_arm").arm.joints
+    there = dict(zip(right, OTHER_HAND_THERE, strict=True)) | {"torso_lift_joint": 0.1}
+    place_other_links(planner.scene, there)
+    assert planner.check_state(home).ok
+    plan = planner.plan_to_joints(home, ready)
+    assert not plan.ok
+    assert "robot/" in plan.message
+
+
+def test_turning_fingers_have_a_width(left: RobotModel, whole: RobotModel) -> None:
+    """The gap between the tips is where the model of the fingers has them, within 3 mm."""
+    off = []
+    for width in np.linspace(left.gripper.closed_width, left.gripper.open_width, 8):
+        joints = left.gripper.joint_positions(width)
+        assert left.gripper.width(joints) == pytest.approx(width)
+        fingers = dict(zip(left.gripper.joint_names, joints, strict=True))
+        poses = whole.link_poses([fingers.get(joint, 0.0) for joint in whole.joint_names])
+        tips = [poses[f"gripper_left_fingertip_{side}_link"] for side in ("left", "right")]
+        assert tips[0][:3, 1] == pytest.approx(tips[1][:3, 1], abs=1e-2), "the tips stay parallel"
+        off.append(np.linalg.norm(tips[0][:3, 3] - tips[1][:3, 3]) - width)
+    assert np.ptp(off) < 6e-3
+
+
+def changed(**changes: Any) -> dict[str, Any]:
+    data = read_robot_file(TIAGO)
+    torso = dict(data["groups"]["torso"])
+    torso |= changes.pop("torso", {})
+    return data | {"groups": data["groups"] | {"torso": torso}} | changes
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (changed(groups={}), "groups: write a mapping of names"),
+        (changed(groups={"Arm 1": {}}), "'Arm 1' is no name"),
+        (changed(groups={"arm": []}), "groups.arm: write a mapping"),
+        (changed(torso={"tool": "x"}), "groups.torso: unknown tool; known are base_frame"),
+        (changed(torso={"arm": {"group": "torso"}}), "groups.torso.arm.joints: name the joints"),
+        (changed(torso={"base_frame": 3}), "base_frame: Input should be a valid string"),
+        (changed(tool_frame="left_tool"), "tool_frame: in a file with groups these are of a group"),
+        (
+            changed(torso={"arm": {"joints": ["head_1_joint"], "acceleration": 1, "jerk": 1}}),
+            "head_1_joint are of two groups",
+        ),
+        (changed(other_joints=["a"]), "unknown other_joints; groups are written below"),
+    ],
+)
+def test_what_is_wrong_with_groups_is_said(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"robot: .*{message}"):
+        parse_robot_file(data, "robot", group="left_arm")
+
+
+def test_unknown_groups_are_named() -> None:
+    with pytest.raises(ValueError, match="did you mean 'left_arm'"):
+        load_robot_file(TIAGO, group="left_arn")
+    with pytest.raises(ValueError, match=r"has no groups, so none called 'arm'"):
+        load_robot_file(ROBOT_FILE, group="arm")
+
+
+def test_zero_positions_are_of_the_fingers(tmp_path: Path) -> None:
+    data = read_robot_file(ROBOT_FILE)
+    data["gripper"]["zero"] = {"finger": 0.1}
+    with pytest.raises(ValueError, match="zero names finger, which joints does not"):
+        parse_robot_file(data, "panda")
+
+
+def test_each_group_is_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = read_robot_file(TIAGO)
+    data["groups"] = {name: data["groups"][name] for name in ("torso", "head")}
+    path = tmp_path / "robot.yaml"
+    path.write_text(yaml.safe_dump(data))
+    assert main([str(path)]) == 0
+    report = capsys.readouterr().out
+    assert "tiago_pro, torso: 1 joints" in report
+    assert "tiago_pro, head: 2 joints" in report
+    assert report.count("can be planned for") == 2
+
+
+def test_one_joint_has_a_jacobian() -> None:
+    torso = load_robot(TIAGO, group="torso")
+    assert torso.jacobian([0.1]).ravel() == pytest.approx([0, 0, 1, 0, 0, 0])
+    assert torso.forward_kinematics([0.2])[2, 3] - torso.forward_kinematics([0.0])[2, 3] == (
+        pytest.approx(0.2)
+    )
