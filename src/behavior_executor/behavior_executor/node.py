@@ -4,8 +4,8 @@
 Interfaces: topic ``/mission/action``, actions ``/mission/execute`` and ``/mission/preflight``
 (could it start?), services ``/mission/list``, ``/mission/history``, ``/mission/cancel``,
 ``/behavior/reload`` and ``/behavior/control_run``; publishes ``/mission/feedback``,
-``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/run_control``, ``/behavior/metrics``
-and ``/diagnostics``.
+``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/run_control``, ``/behavior/metrics``,
+for recordings ``/behavior/tree_record`` and ``/behavior/commands``, and ``/diagnostics``.
 
 Every request is answered: a mission that is refused ends at once, with the reason in its result or
 its feedback, and so does a request that acts on another mission.
@@ -17,6 +17,7 @@ import math
 import sys
 import time
 from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from behavior_executor.catalogue import catalogue_of
+from behavior_executor.command_log import CommandLog, words_of
 from behavior_executor.conversion import (
     feedback_message,
     metrics_message,
@@ -58,6 +60,7 @@ from behavior_executor.missions import (
     State,
 )
 from behavior_executor.preflight_goals import PreflightGoals
+from behavior_executor.record_publisher import RecordPublisher
 from behavior_executor.report import Report
 from behavior_executor.run_control_server import RunControlServer
 from behavior_executor.tree_loader import TreeLoader
@@ -286,6 +289,8 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         for service in self._mission_services:
             self.destroy_service(service)
         self._topic.destroy()
+        self._records.destroy()
+        self._commands.destroy()
         for publisher in (self._feedback, self._status, self._xml):
             publisher.destroy()
         self.destroy_publisher(self._metrics)
@@ -311,6 +316,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         )
         self._xml = NewestPublisher(self, String, "behavior/tree_xml", QOS_LATCHED)
         self._metrics = self.create_publisher(Metrics, "behavior/metrics", QOS_EVENT_LOG)
+        life = time.time_ns()
+        self._records = RecordPublisher(self, life=life, warn=self.problem)
+        self._commands = CommandLog(self, life=life)
         self._topic = MissionTopic(self, take=self._on_action, refuse=self._refuse)
         # While a service waits for the journal, its group keeps others from running.
         alone = ReentrantCallbackGroup()
@@ -324,10 +332,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             )
         ]
         self._goals = MissionGoals(
-            self, submit=self._submit, cancel=self.core.cancel, when_kept=self._log.when_kept
+            self,
+            submit=partial(self._submit, "mission/execute"),
+            cancel=partial(self._cancel, "mission/execute"),
+            when_kept=self._log.when_kept,
         )
         self._preflights = PreflightGoals(self, ask=self._ask)
-        self._run_control = RunControlServer(self, self.core.operator)
+        self._run_control = RunControlServer(self, self.core.operator, self._commands)
 
     # -- shutdown --------------------------------------------------------------------------------
 
@@ -400,11 +411,13 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         run.wake_by(self.wake_tree)
         self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))
+        self._records.begin(run, mission.action_id)
         for monitor in self._monitors:
             monitor.show(run)
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
         """Publish what the tick did."""
+        self._records.after_tick(run, duration)
         self._last_tick = mission.action_id, run, duration, self._now()
         if self._status.listeners:  # a message of hundreds of nodes costs a ms
             self._status.publish(self._last_status())
@@ -430,7 +443,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _on_action(self, message: MissionAction) -> None:
         try:
-            self._submit(request_from(message))
+            self._submit("mission/action", request_from(message))
         except MissionError as error:
             self._refuse(message, str(error), error.code)
 
@@ -447,9 +460,26 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         else:
             self._log.when_kept(known, lambda: self._publish(progress))
 
-    def _submit(self, request: MissionRequest) -> Mission:
-        self._require_active()
-        return self.core.submit(request)
+    def _submit(self, channel: str, request: MissionRequest) -> Mission:
+        """Take a request that came by a channel, and write down what became of it."""
+        try:
+            self._require_active()
+            mission = self.core.submit(request)
+        except MissionError as error:
+            self._commands.add(channel, words_of(request), accepted=False, answer=str(error))
+            raise
+        self._commands.add(channel, words_of(request), accepted=True, answer=mission.state.name)
+        return mission
+
+    def _cancel(self, channel: str, action_id: str) -> Mission:
+        words = f"CANCEL ({action_id or 'whatever runs'})"
+        try:
+            mission = self.core.cancel(action_id)
+        except MissionError as error:
+            self._commands.add(channel, words, accepted=False, answer=str(error))
+            raise
+        self._commands.add(channel, words, accepted=True, answer=mission.state.name)
+        return mission
 
     def _ask(self, request: MissionRequest) -> FailureReason | None:
         self._require_active()
@@ -470,7 +500,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self, request: Trigger.Request, answer: Trigger.Response
     ) -> Trigger.Response:
         try:
-            mission = self.core.cancel("")
+            mission = self._cancel("mission/cancel", "")
         except MissionError as error:
             answer.success, answer.message = False, str(error)
         else:
@@ -480,18 +510,24 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         return answer
 
     def _on_reload(self, request: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
+        answer.success, answer.message = self._reload()
+        self._commands.add(
+            "behavior/reload", "reload", accepted=answer.success, answer=answer.message
+        )
+        return answer
+
+    def _reload(self) -> tuple[bool, str]:
+        """Read nodes and trees again; returns whether all are good, and what is to say."""
         running = self.core.queue.running
         if running is not None:
-            answer.message = f"mission '{running.request.title}' runs: reload when it has ended"
-            return answer
+            return False, f"mission '{running.request.title}' runs: reload when it has ended"
         try:
             problems = self._loader.reload(self.core.catalogue)
         except (ValueError, OSError, BehaviorTreeError) as error:
-            answer.message = f"nothing was reloaded: {error}"
-            return answer
-        answer.success = not problems
-        answer.message = "; ".join(problems) or f"{len(self.core.catalogue.names())} trees are good"
-        return answer
+            return False, f"nothing was reloaded: {error}"
+        return not problems, (
+            "; ".join(problems) or f"{len(self.core.catalogue.names())} trees are good"
+        )
 
     def _on_list(
         self, request: ListMissions.Request, answer: ListMissions.Response

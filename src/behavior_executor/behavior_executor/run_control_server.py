@@ -9,6 +9,7 @@ from behavior_msgs.msg import RunControlState
 from behavior_msgs.srv import ControlRun
 from rclpy.node import Node
 
+from behavior_executor.command_log import CommandLog
 from behavior_executor.operator_control import ControlState, OperatorControl
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS
 from behavior_ros.newest_publisher import NewestPublisher
@@ -22,15 +23,17 @@ LONGEST_COMMAND = 10_000
 class RunControlServer:
     """Hands commands on, and tells what waits for the next one."""
 
-    def __init__(self, node: Node, operator: OperatorControl) -> None:
+    def __init__(self, node: Node, operator: OperatorControl, commands: CommandLog) -> None:
         """Serve.
 
         Args:
             node: through which it is served.
             operator: obeys.
+            commands: is told of what was asked for.
         """
         self._node = node
         self._operator = operator
+        self._commands = commands
         self._last = ControlState()
         self._topic = NewestPublisher(node, RunControlState, "behavior/run_control", QOS_LATCHED)
         self._topic.publish(self._message(self._last))
@@ -64,6 +67,9 @@ class RunControlServer:
         if command.strip():
             done = answer.message if answer.success else f"refused: {answer.message}"
             self._node.get_logger().info(f"run control: '{visible(command)}': {done or 'done'}")
+            self._commands.add(
+                "behavior/control_run", command, accepted=answer.success, answer=answer.message
+            )
         answer.state = self._message(self._operator.state)
         self.publish_news()
         return answer

@@ -33,6 +33,7 @@ from behavior_tree import (
 )
 from behavior_tree.kernel.failure import LONGEST_REASON, bounded
 from behavior_tree.kernel.record import RecordBatch
+from behavior_tree.monitoring.tree_records import TreeRecords
 
 PROGRESS_KEY = "mission_progress"
 DETAIL_KEY = "mission_detail"
@@ -94,6 +95,10 @@ class TreeRun:
         self._lost_by = ""
         self._failures: tuple[str, str] = ("", "")
         """The first and the newest failure of a skill, in words; empty without any."""
+        self.records: TreeRecords | None = None
+        """Writes down what the tree does, while somebody wants to know."""
+        self.closed = False
+        """Whether the tree is not ticked any more."""
         self._blackboard: Blackboard = tree.root_blackboard()
         self._skills = {node for node in tree.nodes() if _is_skill(node)}
         self._running: dict[TreeNode, None] = {}
@@ -121,6 +126,8 @@ class TreeRun:
             NodeExecutionError: a node raised an error; it names the node.
         """
         self.ticks += 1
+        if self.records is not None:
+            self.records.before_tick()
         try:
             self.status = self.tree.tick_exactly_once()
         finally:
@@ -177,9 +184,15 @@ class TreeRun:
         """Halt all nodes; the next tick starts at the root."""
         self.tree.halt_tree()
         self._read_record()
+        if self.records is not None:
+            self.records.write_down()
 
     def close(self) -> None:
         """Stop watching; the tree is not ticked any more."""
+        self.closed = True
+        if self.records is not None:
+            self.records.close()
+            self.records = None
         self._unsubscribe()
         self.tree.runtime.on_wake_up = self._blackboard.on_set = None
 

@@ -38,7 +38,6 @@ def time_values(nanoseconds: int) -> dict[str, int]:
 def record_values(
     record: TreeRecord,
     *,
-    stamp: int,
     life: int,
     sequence: int,
     action_id: str,
@@ -48,7 +47,6 @@ def record_values(
 
     Args:
         record: what the tree did
-        stamp: node time [ns]
         life: of whoever tells
         sequence: number of the record in it
         action_id: mission of the tree
@@ -60,7 +58,7 @@ def record_values(
     ]
     return {
         **{name: getattr(record, name) for name in record.__dataclass_fields__},
-        "header": {"stamp": time_values(stamp), "frame_id": ""},
+        "header": {"stamp": time_values(round(record.clock * 1e9)), "frame_id": ""},
         "life": life,
         "sequence": sequence,
         "kind": int(record.kind),

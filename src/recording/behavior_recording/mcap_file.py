@@ -8,6 +8,7 @@ disk: what it counts then is *acknowledged*, and in the file whatever becomes of
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -67,6 +68,11 @@ class McapFile:
         self._writer: Any = Writer(self._stream, chunk_size=LARGEST_CHUNK)
         self._writer.start(profile=PROFILE, library="behavior_recording")
         self._writer.add_metadata(METADATA, {"format": FORMAT, **(about or {})})
+
+    @property
+    def size(self) -> int:
+        """[bytes] written so far, without the chunk in memory."""
+        return int(self._stream.tell())
 
     def add(
         self, topic: str, message_type: str, data: bytes, *, log_time: int, publish_time: int = 0
@@ -128,10 +134,8 @@ class McapFile:
 
     def abandon(self) -> None:
         """Let go of the file as it is."""
-        try:
+        with suppress(OSError):  # it cannot write what it holds back: that is told already
             self._stream.close()
-        except OSError:  # it cannot write what it holds back: that is told already
-            os.close(self._stream.fileno())
 
     def _channel(self, topic: str, message_type: str) -> int:
         schema: int | None = self._schemas.get(message_type)

@@ -59,7 +59,7 @@ class RecordedRecord:
     time: int
     """Wall time since 1970 at which the recorder received it [ns]; recordings are sorted by it."""
     stamp: int
-    """Time of the executor's node [ns], simulated time where there is one."""
+    """Reading of the tree's clock when its last tick began [ns]; it may be simulated time."""
     life: int
     sequence: int
     kind: RecordKind

@@ -141,7 +141,6 @@ class TreeRecording:
         now = self._now()
         values = record_values(
             raw.written(self.tree.runtime.types.json),
-            stamp=now,
             life=self._life,
             sequence=self._sequence,
             action_id=self._action_id,

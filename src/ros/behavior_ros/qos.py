@@ -27,6 +27,9 @@ QOS_LATCHED = _keep_last(1, ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIE
 #: Events of which none may be missed: status changes.
 QOS_EVENT_LOG = _keep_last(100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.VOLATILE)
 
+#: Events of which none may be missed by those either who come late.
+QOS_KEPT_EVENTS = _keep_last(100, ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL)
+
 #: Streams of which only the newest counts: detections, joint states, clouds.
 QOS_SENSOR = qos_profile_sensor_data
 

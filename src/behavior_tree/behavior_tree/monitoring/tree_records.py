@@ -51,13 +51,15 @@ class RecordKind(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeRecord:
-    """A record as plain values, with the fields of ``behavior_msgs/TreeRecord``."""
+    """A record as plain values; all but `clock` are fields of ``behavior_msgs/TreeRecord``."""
 
     kind: RecordKind
     tick: int
     status: int
     duration: float
     """[s] wall time of the tick."""
+    clock: float
+    """Reading of the tree's clock when the last tick began [s]."""
     begun: int
     """Wall time since 1970 [ns] from which `times` count."""
     ticked: array[int]
@@ -84,6 +86,8 @@ class RawTreeRecord:
     kind: RecordKind
     tick: int
     status: NodeStatus
+    clock: float
+    """Reading of the tree's clock [s]."""
     begun: int
     """Wall time since 1970 [ns]."""
     origin: int
@@ -113,6 +117,7 @@ class RawTreeRecord:
             tick=self.tick,
             status=int(self.status),
             duration=self.duration,
+            clock=self.clock,
             begun=self.begun,
             ticked=array("H", sorted(ticked) if self.kind is RecordKind.TICK else ()),
             uids=array("H", self.statuses or [node.uid() for node in nodes]),
@@ -139,6 +144,9 @@ class TreeRecords:
         tree: what is recorded
         emit: is given each record, in order, in the thread that made it come about
         document: makes the XML of the tree, with ``_uid`` on its nodes
+        begins: nothing of the tree has happened yet, which is the first record
+        ticks: that it was given before
+        status: of its root after them
     """
 
     completes_runs = False
@@ -150,21 +158,26 @@ class TreeRecords:
         emit: Callable[[RawTreeRecord], None],
         *,
         document: Callable[[Tree], str],
+        begins: bool = True,
+        ticks: int = 0,
+        status: NodeStatus = NodeStatus.IDLE,
     ) -> None:
         self._tree = tree
         self._emit = emit
         self._document = document
         self._xml = document(tree)
         self._new: list[RecordBatch] = []
-        self._status = NodeStatus.IDLE
-        self._ticks = 0
+        self._status = status
+        self._ticks = ticks
+        self._clock = 0.0
         self._begun = self._origin = 0
         self._changes = BlackboardChanges(tree)
         self._changes.read()
         self._unsubscribe = tree.subscribe_changes(self)
         self._unfollow = tree.subscribe_structure_change(self._edited)
         self._set_out()
-        self._emit(self._full(RecordKind.BEGIN))
+        if begins:
+            self._emit(self._full(RecordKind.BEGIN))
 
     # -- for the tree ----------------------------------------------------------------------------
 
@@ -212,14 +225,19 @@ class TreeRecords:
         Args:
             note: why the tree is not ticked any more
         """
-        self._unfollow()
         self.write_down()
-        self._unsubscribe()
+        self.stop()
         self._emit(self._record(RecordKind.END, note=note))
+
+    def stop(self) -> None:
+        """Record no more, though the tree goes on."""
+        self._unfollow()
+        self._unsubscribe()
 
     # -- records ---------------------------------------------------------------------------------
 
     def _set_out(self) -> None:
+        self._clock = self._tree.runtime.clock()
         self._begun, self._origin = time.time_ns(), time.monotonic_ns()
 
     def _emit_news(
@@ -254,6 +272,7 @@ class TreeRecords:
             kind=kind,
             tick=self._ticks,
             status=self._status,
+            clock=self._clock,
             begun=self._begun,
             origin=self._origin,
             duration=duration,

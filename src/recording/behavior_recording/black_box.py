@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`BlackBox`: the last minutes, always there, and kept when something went wrong.
+
+Messages go into short files, one after the other; the oldest are deleted when they are too old or
+all together too large. Each begins with all that is needed to understand it alone: what is told
+once and for all, such as the robot's description, and the state of the tree. To keep what there is
+means to merge the files into one, which a thread does while new ones are written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from behavior_recording.errors import RecordingError
+from behavior_recording.mcap_file import McapFile, Safe
+from behavior_recording.recording import Recording
+
+__all__ = ["BlackBox", "Limits", "merge"]
+
+SEGMENTS = 8
+"""Files in which the time that is kept is cut."""
+_BEGUN = "begun"
+_SEGMENT = "segment-*.mcap"
+
+Prologue = Callable[[McapFile, int], None]
+"""Writes what a file begins with, with times up to the given one [ns]."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a black box holds."""
+
+    seconds: float = 600.0
+    """[s] at least, as long as the size allows it."""
+    bytes: int = 256 << 20
+    """[bytes] of the ring at most."""
+    kept: int = 10
+    """Recordings that are kept; the oldest is deleted for a newer one."""
+
+
+class BlackBox:
+    """A ring of files in a folder.
+
+    Args:
+        folder: for the ring, ``kept`` below it for what is kept; what an earlier one left of its
+            ring is there still, and part of what is kept next
+        limits: sizes
+        warn: is given what went wrong while something was kept
+
+    Raises:
+        RecordingError: the folder cannot be written
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        limits: Limits,
+        *,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.folder = folder
+        self.prologue: Prologue | None = None
+        """Writes what each file begins with."""
+        self._limits = limits
+        self._warn = warn
+        self._file: McapFile | None = None
+        self._begun = self._last = 0
+        self._messages = 0
+        self._keeper: threading.Thread | None = None
+        try:
+            (folder / "kept").mkdir(parents=True, exist_ok=True)
+            for left in folder.glob("keeping-*"):  # by one that was killed
+                shutil.rmtree(left, ignore_errors=True)
+        except OSError as error:
+            raise RecordingError(f"{folder} cannot be made: {error.strerror}") from error
+
+    def add(
+        self, topic: str, message_type: str, data: bytes, *, log_time: int, publish_time: int = 0
+    ) -> None:
+        """Add a message; see `McapFile.add`."""
+        file = self._file
+        if file is None or self._is_full(file, log_time):
+            file = self._next(log_time)
+        file.add(topic, message_type, data, log_time=log_time, publish_time=publish_time)
+        self._last = log_time
+        self._messages += 1
+
+    def secure(self) -> Safe:
+        """Put everything that was added on the disk; see `McapFile.secure`."""
+        if self._file is None:
+            return Safe()
+        return Safe(self._messages, self._file.secure().bytes)
+
+    def finish(self) -> None:
+        """Complete the file that is being written, and wait for what is being kept."""
+        if self._file is not None:
+            self._file.finish()
+            self._file = None
+        if self._keeper is not None:
+            self._keeper.join()
+
+    def abandon(self) -> None:
+        """Let go of the file as it is."""
+        if self._file is not None:
+            self._file.abandon()
+            self._file = None
+
+    def keep(self, name: str) -> Path | None:
+        """Keep what there is, merged into one file, by a thread.
+
+        Args:
+            name: of the file, without its suffix; the time is put before it
+
+        Returns:
+            The file that is being made; None while another one is.
+        """
+        if self._keeper is not None and self._keeper.is_alive():
+            return None
+        if self._file is not None:
+            self._file.finish()
+            self._file = None
+        # Other names for the same files, which stay when the ring goes on.
+        held = Path(tempfile.mkdtemp(prefix="keeping-", dir=self.folder))
+        for segment in self._segments():
+            os.link(segment, held / segment.name)
+        target = self.folder / "kept" / f"{self._last:020d}-{name}.mcap"
+        self._keeper = threading.Thread(target=self._merge, args=(held, target), name="keeper")
+        self._keeper.start()
+        return target
+
+    def _merge(self, held: Path, target: Path) -> None:
+        try:
+            merge(sorted(held.glob(_SEGMENT)), target)
+            kept = sorted(target.parent.glob("*.mcap"))
+            for old in kept[: -self._limits.kept]:
+                old.unlink()
+        except (RecordingError, OSError) as error:
+            self._warn(f"the black box could not be kept: {error}")
+        finally:
+            shutil.rmtree(held, ignore_errors=True)
+
+    def _is_full(self, file: McapFile, time: int) -> bool:
+        return (
+            time - self._begun >= 1e9 * self._limits.seconds / SEGMENTS
+            or file.size >= self._limits.bytes / SEGMENTS
+        )
+
+    def _next(self, time: int) -> McapFile:
+        if self._file is not None:
+            self._file.finish()
+        self._drop_old(time)
+        self._begun = time
+        path = self.folder / f"segment-{time:020d}.mcap"
+        self._file = McapFile(path, {_BEGUN: str(time)})
+        if self.prologue is not None:
+            self.prologue(self._file, time - 1)
+        return self._file
+
+    def _drop_old(self, time: int) -> None:
+        """Delete what is older than the time that is kept, and then what is too much."""
+        segments = self._segments()
+        begun = [int(each.stem.partition("-")[2]) for each in segments]
+        sizes = [each.stat().st_size for each in segments]
+        oldest = time - 1e9 * self._limits.seconds
+        room = self._limits.bytes * (1 - 1 / SEGMENTS)
+        for index, segment in enumerate(segments):
+            ends = begun[index + 1] if index + 1 < len(segments) else time
+            if ends < oldest or sum(sizes[index:]) > room:
+                segment.unlink()
+
+    def _segments(self) -> list[Path]:
+        return sorted(self.folder.glob(_SEGMENT))
+
+
+def merge(segments: Iterable[Path], target: Path) -> int:
+    """Merge the files of a ring into one; what each repeats at its beginning is left out.
+
+    Args:
+        segments: in the order of their times
+        target: a file that is not there yet
+
+    Returns:
+        How many messages are in it.
+
+    Raises:
+        RecordingError: it cannot be written, or there is nothing to merge
+    """
+    hidden = target.with_name(f".{target.name}")
+    hidden.unlink(missing_ok=True)
+    file = McapFile(hidden)
+    try:
+        for topic, kind, data, times in _merged(segments):
+            file.add(topic, kind, data, log_time=times[0], publish_time=times[1])
+        if not file.messages:
+            raise RecordingError("the black box is empty: nothing was recorded yet")
+        file.finish()
+        os.replace(hidden, target)
+    finally:
+        file.abandon()
+        hidden.unlink(missing_ok=True)
+    return file.messages
+
+
+def _merged(segments: Iterable[Path]) -> Iterator[tuple[str, str, bytes, tuple[int, int]]]:
+    first = True
+    for segment in segments:
+        try:
+            recording = Recording(segment)
+        except RecordingError:
+            continue  # it was killed before anything in it was safe
+        with recording:
+            begun = 0 if first else int(recording.about.get(_BEGUN, "0"))
+            first = False
+            for each in recording.messages(start=begun):
+                yield each.topic, each.type, each.data, (each.time, each.publish_time)
