@@ -20,6 +20,8 @@ from behavior_tree import (
     StatefulActionNode,
     write_tree_to_xml,
 )
+from behavior_tree.monitoring.loggers.document import tree_document
+from behavior_tree.monitoring.uid_document import uid_document
 from behavior_tree.rerun import UNKNOWN, Capture, RecordedRun, RecordedTree, rerun
 
 STEP_S = 0.03
@@ -238,16 +240,20 @@ def test_what_is_no_tree_is_refused(document, words):
 
 
 def test_trees_used_twice_are_told_apart():
-    body = "<Sequence><SubTree ID='Sub'/><SubTree ID='Sub' name='again' a='{b}'/></Sequence>"
+    body = (
+        "<Sequence><SubTree ID='Sub'/><SubTree ID='Sub' name='again' a='{b}'/>"
+        "<SubTree ID='Sub' name='Sub'/></Sequence>"
+    )
     inner = "<Sequence><Script code='a := 1'/><AlwaysSuccess/></Sequence>"
     more = f"<BehaviorTree ID='Sub'>{inner}</BehaviorTree>"
     tree = BehaviorTreeFactory().create_tree_from_text(xml(body, more))
-    read = RecordedTree(write_tree_to_xml(tree), "x")
-    assert [(each.uid, each.path) for each in read.nodes.values()] == [
-        (node.uid(), node.full_path()) for node in tree.nodes()
-    ]
+    for document in (write_tree_to_xml(tree), uid_document(tree, "Main"), tree_document(tree)):
+        read = RecordedTree(document, "x")
+        assert [(each.uid, each.path) for each in read.nodes.values()] == [
+            (node.uid(), node.full_path()) for node in tree.nodes()
+        ]
     again = BehaviorTreeFactory().create_tree_from_text(read.loadable_xml())
-    assert len(list(again.nodes())) == len(read.nodes) == 9
+    assert len(list(again.nodes())) == len(read.nodes) == 13
 
 
 @pytest.mark.slow

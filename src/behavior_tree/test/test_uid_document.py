@@ -3,7 +3,13 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from behavior_tree import BehaviorTreeFactory
+from behavior_tree import (
+    BehaviorTreeFactory,
+    NodeStatus,
+    OutputPort,
+    PortDirection,
+    register_placeholders,
+)
 from behavior_tree.monitoring.uid_document import uid_document
 
 XML = """
@@ -37,3 +43,22 @@ def test_instances_of_a_subtree_are_found_by_their_paths() -> None:
     root = ElementTree.fromstring(uid_document(tree, "main"))
     paths = [element.get("_fullpath") for element in root.iter("SubTree")]
     assert [tree.get("_fullpath") for tree in root.iter("BehaviorTree")] == ["", *paths]
+
+
+def test_it_tells_what_its_own_node_types_are_and_how_subtrees_are_connected() -> None:
+    factory = BehaviorTreeFactory()
+    port = OutputPort("found", int, description="how many < 3 & more")
+    factory.register_simple_action("Count", lambda node: NodeStatus.SUCCESS, [port])
+    body = "<SubTree ID='inner' _autoremap='true'/>"
+    more = "<BehaviorTree ID='inner'><Count found='{n}'/></BehaviorTree>"
+    main = f"<BehaviorTree ID='m'>{body}</BehaviorTree>"
+    tree = factory.create_tree_from_text(
+        f"<root BTCPP_format='4' main_tree_to_execute='m'>{main}{more}</root>"
+    )
+    text = uid_document(tree, "m")
+    root = ElementTree.fromstring(text)
+    assert root.find(".//SubTree").get("_autoremap") == "true"  # type: ignore[union-attr]
+    assert [each.get("ID") for each in root.iter("Action")] == ["Count"]
+    again = BehaviorTreeFactory()
+    register_placeholders(again, text)
+    assert again.manifests()["Count"].ports["found"].direction is PortDirection.OUTPUT

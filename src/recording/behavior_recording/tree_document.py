@@ -9,6 +9,7 @@ from functools import cached_property
 from xml.etree import ElementTree
 
 from behavior_recording.errors import RecordingError
+from behavior_tree.rerun.recorded_tree import instance_name
 
 __all__ = ["RecordedNode", "TreeDocument"]
 
@@ -80,6 +81,11 @@ class _Reader:
     def __init__(self, trees: dict[str, ElementTree.Element]) -> None:
         self._trees = trees
 
+    def _tree(self, element: ElementTree.Element, instance: str) -> ElementTree.Element:
+        """What a SubTree stands for; some logs name it by its instance."""
+        own = self._trees.get(element.get("_fullpath", ""))
+        return own if own is not None else self._trees.get(instance, element)
+
     def below(
         self, above: ElementTree.Element, parent: int | None, board: str, depth: int
     ) -> Iterator[RecordedNode]:
@@ -88,8 +94,8 @@ class _Reader:
                 continue
             uid = int(element.get("_uid", "0"))
             subtree = element.tag == "SubTree"
-            inner_board = element.get("_fullpath", "") if subtree else board
-            inner = self._trees.get(inner_board, element) if subtree else element
+            inner_board = instance_name(element.attrib, self._trees) if subtree else board
+            inner = self._tree(element, inner_board) if subtree else element
             below = list(self.below(inner, uid, inner_board, depth + 1))
             type_id = element.get("ID", element.tag) if subtree else element.tag
             name = element.get("name", type_id)

@@ -40,7 +40,7 @@ class Unanswered:
     """Something that a tree asked a leaf for and the record does not tell."""
 
     time: float
-    """[s]"""
+    """On the clock of the tree, told since the origin of the record [s]."""
     path: str
     question: str
     """A sentence without its subject: `starts for the 3. time; the record has 2 runs of it`."""

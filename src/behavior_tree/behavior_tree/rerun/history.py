@@ -58,6 +58,8 @@ class RecordedRun:
     ticks: tuple[RecordedTick, ...]
     name: str = ""
     """Of the mission or the file."""
+    origin: float = 0.0
+    """Reading of the clock from which times are told in words [s]."""
 
 
 def results(tick: RecordedTick) -> tuple[tuple[int, NodeStatus], ...]:

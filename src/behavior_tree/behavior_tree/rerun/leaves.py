@@ -32,8 +32,14 @@ def write_entry(tree: Tree, write: RecordedWrite) -> None:
 
 
 def _board(tree: Tree, write: RecordedWrite) -> Blackboard | None:
-    names = {each.instance_name: each.blackboard for each in tree.subtrees}
-    return names.get(write.board)
+    """Blackboard of an instance; one without a name of its own may be called with its uid."""
+    for each in tree.subtrees:
+        if each.instance_name == write.board:
+            return each.blackboard
+    for node in tree.nodes():
+        if node.type() is NodeType.SUBTREE and node.full_path() == write.board and node.children:
+            return node.children[0].config().blackboard
+    return None
 
 
 _ANY = Entry().type

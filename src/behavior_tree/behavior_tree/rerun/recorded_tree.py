@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from behavior_tree.basic_types import NodeType
@@ -13,7 +13,7 @@ from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES, EXPLICIT_TAGS, resolve_type
 from behavior_tree.xml.escape import escape
 
-__all__ = ["RecordedNode", "RecordedTree"]
+__all__ = ["RecordedNode", "RecordedTree", "instance_name"]
 
 _QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _OURS = ("_uid", "_fullpath")
@@ -51,6 +51,19 @@ class RecordedNode:
     def conditioned(self) -> bool:
         """Whether something else than the node itself may decide its result."""
         return any(key in CONDITION_ATTRIBUTES for key, _ in self.ports)
+
+
+def instance_name(attributes: Mapping[str, str], known: Container[str]) -> str:
+    """How the paths below a SubTree begin: that of one which was given the name of its tree is
+    without the uid.
+
+    Args:
+        attributes: of the SubTree's element
+        known: ``_fullpath`` of the trees of the document
+    """
+    path = attributes.get("_fullpath", "")
+    given = attributes.get("name") == attributes.get("ID")
+    return path.removesuffix(f"::{attributes.get('_uid')}") if given or path not in known else path
 
 
 class RecordedTree:
@@ -107,22 +120,20 @@ class RecordedTree:
             yield node
             below, inside = element, chain
             if element.tag == "SubTree":
-                instance = self._instance_of(element)
+                place = self._place_of(element)
+                instance = instance_name(element.attributes, self._instances)
                 if instance in chain:
                     raise BehaviorTreeError(
                         f"{self._source}: {node.path}: the tree contains itself"
                     )
-                below = self._instances.get(instance, element)
+                below = self._instances.get(place, element)
                 inside = (*chain, instance)
             yield from self._walk(below, node.uid, depth + 1, inside)
 
-    def _instance_of(self, element: Element) -> str:
-        """Path of the tree that a SubTree stands for; one that is named like its tree has its uid
-        in its own path only.
-        """
+    def _place_of(self, element: Element) -> str:
+        """Under which path the tree of a SubTree is written down."""
         path = element.get("_fullpath") or ""
-        bare = path.removesuffix(f"::{element.get('_uid')}")
-        return path if path in self._instances else bare
+        return path if path in self._instances else instance_name(element.attributes, ())
 
     def _node(
         self, element: Element, parent: int, depth: int, chain: tuple[str, ...]
@@ -174,7 +185,7 @@ class RecordedTree:
     def _written(self, element: Element, ids: dict[str, str]) -> Iterator[str]:
         attributes = {k: v for k, v in element.attributes.items() if k not in _OURS}
         if element.tag == "SubTree":
-            attributes["ID"] = ids.get(self._instance_of(element), attributes.get("ID", ""))
+            attributes["ID"] = ids.get(self._place_of(element), attributes.get("ID", ""))
         text = "".join(f' {key}="{_escaped(value)}"' for key, value in attributes.items())
         yield f"<{element.tag}{text}>{escape(element.text)}"
         for child in element.children:

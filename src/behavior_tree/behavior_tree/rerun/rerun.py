@@ -10,7 +10,7 @@ of a changed tree it shows where it decides otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from behavior_tree.authoring import register_authoring_nodes
@@ -43,7 +43,7 @@ class Parting:
     tick: int
     """Number of the tick, from 1."""
     time: float
-    """Reading of the tree's clock [s]."""
+    """On the tree's clock, since the origin of the record [s]."""
     path: str
     """The node."""
     recorded: str
@@ -125,7 +125,7 @@ def rerun(
     leaves = {node for node in original.nodes() if isinstance(node, RecordedLeaf)}
     writers = Writers(original, same_nodes(original, recorded), leaves)
     ticks = [writers.attributed(tick) for tick in run.ticks]
-    return _Player(ticks, recorded, tree, clock, uids).play()
+    return _Player(replace(run, ticks=tuple(ticks)), recorded, tree, clock, uids).play()
 
 
 def _own_factory(compat: str | None) -> BehaviorTreeFactory:
@@ -160,13 +160,14 @@ class _Player:
 
     def __init__(
         self,
-        ticks: list[RecordedTick],
+        run: RecordedRun,
         recorded: RecordedTree,
         tree: Tree,
         clock: _Clock,
         uids: Mapping[TreeNode, int],
     ) -> None:
-        self._ticks, self._recorded, self._tree, self._clock = ticks, recorded, tree, clock
+        self._recorded, self._tree, self._clock = recorded, tree, clock
+        self._ticks, self._origin = run.ticks, run.origin
         self._uids = uids
         self._by_uid = {node.uid(): uid for node, uid in self._uids.items()}
         self._shared = set(self._by_uid.values())
@@ -184,7 +185,10 @@ class _Player:
         if uid is not None:
             conditioned = self._recorded.nodes[uid].conditioned
             runs = leaf_runs(self._ticks, uid, condition=condition, conditioned=conditioned)
-        note = self._done.unanswered.append
+
+        def note(asked: Unanswered) -> None:
+            self._done.unanswered.append(replace(asked, time=asked.time - self._origin))
+
         return Answers(node.full_path(), runs, condition=condition, note=note)
 
     def play(self) -> Rerun:
@@ -235,7 +239,7 @@ class _Player:
             uid = next(iter(self._recorded.nodes))
         return Parting(
             number,
-            tick.time,
+            tick.time - self._origin,
             self._recorded.path(uid),
             _shown(uid, there, ticked_there),
             error or _shown(uid, here, ticked_here),

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`open_history`: a run that is over, whatever kind of file it is in.
+
+`Recording` is such a history. A ``.btlog``, which holds one tree and its changes of status and
+nothing else, becomes one here.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from behavior_recording.errors import RecordingError
+from behavior_recording.moments import RecordedRecord, StatusChange, TreeMoment
+from behavior_recording.recording import RecordedCommand, RecordedMessage, RecordedRun, Recording
+from behavior_tree.basic_types import NodeStatus
+from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.monitoring.loggers.btlog import BtLog, read_btlog
+from behavior_tree.monitoring.tree_records import RecordKind
+
+__all__ = ["BtLogHistory", "History", "open_history"]
+
+_BTLOG = b"BTCPP4-FileLogger"
+
+
+class History(Protocol):
+    """What replay asks of a file. Times are wall time since 1970 in nanoseconds."""
+
+    path: Path
+
+    @property
+    def start(self) -> int:
+        """Time of the first message."""
+
+    @property
+    def end(self) -> int:
+        """Time of the last message."""
+
+    @property
+    def runs(self) -> Sequence[RecordedRun]:
+        """The trees that ran, in order."""
+
+    def records(
+        self, *, start: int | None = None, end: int | None = None, reverse: bool = False
+    ) -> Iterator[RecordedRecord]:
+        """Everything that trees did, in order."""
+
+    def moment(self, time: int) -> TreeMoment | None:
+        """State of the tree at a time; None: no tree was known yet."""
+
+    def missions(self) -> Iterator[RecordedMessage]:
+        """The messages `behavior_msgs/MissionFeedback`, in order."""
+
+    def commands(self) -> Iterator[RecordedCommand]:
+        """What was asked of the executor, in order."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+def open_history(path: Path) -> History:
+    """The history in a file.
+
+    Raises:
+        RecordingError: it cannot be read, is neither an MCAP file nor a ``.btlog``, or no tree ran
+            in it
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(len(_BTLOG))
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
+    if head == _BTLOG:
+        try:
+            return BtLogHistory(path, read_btlog(path))
+        except BehaviorTreeError as error:
+            raise RecordingError(str(error)) from error
+    history = Recording(path)
+    if not history.runs:
+        history.close()
+        raise RecordingError(
+            f"{path}: no tree ran in this recording: record while a mission runs, with "
+            f"`behavior record`"
+        )
+    return history
+
+
+class BtLogHistory:
+    """A ``.btlog``: each change is a record of its own; what was only ticked is not known.
+
+    Args:
+        path: of the file, for messages
+        log: its contents
+    """
+
+    def __init__(self, path: Path, log: BtLog) -> None:
+        self.path = path
+        self._records = list(_records(log))
+        self._times = [each.time for each in self._records]
+        self._moments = [TreeMoment.full(self._records[0])]
+
+    @property
+    def start(self) -> int:
+        """When the log was opened."""
+        return self._times[0]
+
+    @property
+    def end(self) -> int:
+        """Time of the last change."""
+        return self._times[-1]
+
+    @property
+    def runs(self) -> Sequence[RecordedRun]:
+        """The one tree."""
+        first = self._records[0]
+        return [RecordedRun("", first.tree_id, first.life, self.start, None, (), True)]
+
+    def records(
+        self, *, start: int | None = None, end: int | None = None, reverse: bool = False
+    ) -> Iterator[RecordedRecord]:
+        """The tree, then one record for each change."""
+        low = 0 if start is None else bisect_left(self._times, start)
+        high = len(self._times) if end is None else bisect_right(self._times, end)
+        found = self._records[low:high]
+        return reversed(found) if reverse else iter(found)
+
+    def moment(self, time: int) -> TreeMoment | None:
+        """State of the tree at a time; None: before the log was opened."""
+        count = bisect_right(self._times, time)
+        moment = self._moments[0]
+        for record in self._records[1:count]:
+            moment = moment.after(record)
+        return moment if count else None
+
+    def missions(self) -> Iterator[RecordedMessage]:
+        """None: such a file holds the tree alone."""
+        return iter(())
+
+    def commands(self) -> Iterator[RecordedCommand]:
+        """None, likewise."""
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _records(log: BtLog) -> Iterator[RecordedRecord]:
+    def record(number: int, time: int, kind: RecordKind, **fields: object) -> RecordedRecord:
+        values: dict[str, object] = {
+            "time": 1000 * time,
+            "stamp": 1000 * time,
+            "life": 1,
+            "sequence": number + 1,
+            "kind": kind,
+            "action_id": "",
+            "tree_id": "",
+            "tick": number,
+            "status": NodeStatus.IDLE,
+            "duration": 0.0,
+            "ticked": (),
+            "changes": (),
+            "statuses": {},
+            "reasons": (),
+            "entries": (),
+            "xml": "",
+            "note": "",
+            **fields,
+        }
+        return RecordedRecord(**values)  # type: ignore[arg-type]
+
+    begin = record(0, log.start, RecordKind.BEGIN, xml=log.xml)
+    tree = TreeMoment.full(begin).tree
+    root = next(iter(tree.nodes), 0)
+    statuses = dict.fromkeys(tree.nodes, NodeStatus.IDLE)
+    yield record(0, log.start, RecordKind.BEGIN, xml=log.xml, statuses=dict(statuses))
+    for number, each in enumerate(log.transitions, 1):
+        before = statuses.get(each.uid, NodeStatus.IDLE)
+        statuses[each.uid] = each.status
+        change = StatusChange(each.uid, 1000 * each.timestamp, before, each.status)
+        yield record(
+            number,
+            each.timestamp,
+            RecordKind.TICK,
+            status=statuses.get(root, NodeStatus.IDLE),
+            ticked=(each.uid,) if each.status is not NodeStatus.IDLE else (),
+            changes=(change,),
+        )
