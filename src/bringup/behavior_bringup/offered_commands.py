@@ -62,7 +62,8 @@ def add_offered(subparsers: Any) -> None:
             warn(str(offer.failure(error)))
             continue
         for leaf in _leaves(parser):
-            add_connection(leaf)
+            if command.node is not None:
+                add_connection(leaf)
             leaf.set_defaults(run=partial(_run, command))
 
 
