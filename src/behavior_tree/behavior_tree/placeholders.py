@@ -26,7 +26,7 @@ from behavior_tree.xml.document import Element
 from behavior_tree.xml.elements import EXPLICIT_TAGS, below, resolve_type
 from behavior_tree.xml.loader import DocumentSet, Loader
 
-__all__ = ["placeholder", "register_models", "register_placeholders"]
+__all__ = ["condition_placeholder", "placeholder", "register_models", "register_placeholders"]
 
 _DIRECTIONS = {
     "input_port": PortDirection.INPUT,
@@ -122,7 +122,7 @@ def _register(factory: BehaviorTreeFactory, manifest: TreeNodeManifest) -> None:
     elif kind is NodeType.ACTION:
         factory.register_builder(manifest, placeholder)
     elif kind is NodeType.CONDITION:
-        factory.register_builder(manifest, _condition_placeholder)
+        factory.register_builder(manifest, condition_placeholder)
 
 
 class _Models:
@@ -220,12 +220,17 @@ class _Placeholder(TestNode):
 
 
 class _ConditionPlaceholder(_Placeholder):
-    """One that takes no time."""
+    """One that takes no time, and is asked anew at every tick, as conditions are."""
 
     node_type = NodeType.CONDITION
 
+    def tick(self) -> NodeStatus:
+        self._reason = ""
+        return self.on_running() if self.status is NodeStatus.RUNNING else self.on_start()
 
-def _condition_placeholder(name: str, config: NodeConfig) -> TestNode:
+
+def condition_placeholder(name: str, config: NodeConfig) -> TestNode:
+    """The same for a condition, which is asked at every tick."""
     return _ConditionPlaceholder(name, config, TestNodeConfig(NodeStatus.SUCCESS))
 
 

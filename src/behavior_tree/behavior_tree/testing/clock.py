@@ -19,7 +19,7 @@ class SimulatedClock:
 
     def move_to(self, time: float) -> None:
         """Let the time pass up to a reading [s]; never backwards."""
-        self.now = max(self.now, round(time, 9))
+        self.now = max(self.now, time)
 
     def reset(self) -> None:
         """Begin anew at 0 s."""

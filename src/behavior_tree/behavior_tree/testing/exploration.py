@@ -93,7 +93,7 @@ def _next_faults(
     for attempt in attempts[start:]:
         wanted = plan.leaves is None or attempt.node in plan.leaves
         if wanted and attempt.number <= plan.attempts:
-            for kind in plan.kinds:
+            for kind in (each for each in plan.kinds if each != attempt.status):
                 yield Fault(attempt, kind)
 
 

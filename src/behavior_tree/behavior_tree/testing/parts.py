@@ -180,7 +180,8 @@ def read_yaml(file: Path) -> Part:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = mark.line + 1 if mark else 0
-        Part(None, "", str(file), line).fail(f"is not YAML: {error.problem}", "mend this line")
+        remedy = "within [] and {} quote names that end with ?"
+        Part(None, "", str(file), line).fail(f"is not YAML: {error.problem}", remedy)
     except yaml.YAMLError as error:
         whole.fail(f"is not YAML: {error}", "write YAML in UTF-8")
     return Part(value, "", str(file), getattr(value, "line", 0))

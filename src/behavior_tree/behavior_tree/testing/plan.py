@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from behavior_tree.basic_types import NodeStatus, PortDirection
+from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.errors import LoadError
 from behavior_tree.kernel.node import NodeConfig, TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
-from behavior_tree.placeholders import placeholder
+from behavior_tree.placeholders import condition_placeholder, placeholder
 from behavior_tree.testing.outcomes import Outcome, OutcomeRule
 from behavior_tree.testing.parts import near_names
 from behavior_tree.testing.selecting import Address, address, select
@@ -35,6 +35,8 @@ class Attempt:
     node: Address
     number: int
     """From 1, by node."""
+    status: str = field(default="", compare=False)
+    """What it does without a fault; empty: a script decides."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Plan:
         self._faults = {fault.attempt: fault.kind for fault in faults}
         self._clock = clock
         self._given: dict[Address, OutcomeRule] = {}
+        self._replaced: dict[Address, NodeType] = {}
         self._counts: dict[Address, int] = {}
         self._places: dict[Address, tuple[int, int]] = {}
         self._used: set[int] = set()
@@ -90,11 +93,15 @@ class Plan:
                 _check_outputs(rule, node)
                 if not isinstance(node, TestNode):
                     replaced.append(node)
+                    self._replaced[address(node)] = node.type()
         return replaced
 
     def stand_in(self, name: str, config: NodeConfig) -> TreeNode | None:
         """A substitution rule: a stand-in for a node that a rule means."""
-        return placeholder(name, config) if (config.path, config.element) in self._given else None
+        kind = self._replaced.get((config.path, config.element))
+        if kind is None:
+            return None
+        return (condition_placeholder if kind is NodeType.CONDITION else placeholder)(name, config)
 
     def attach(self, tree: Tree) -> None:
         """Let the stand-ins of a tree follow the plan."""
@@ -107,12 +114,12 @@ class Plan:
 
     def _next(self, node: Address) -> TestNodeConfig:
         number = self._counts[node] = self._counts.get(node, 0) + 1
-        attempt = Attempt(node, number)
-        self.attempts.append(attempt)
-        if attempt in self._faults:
-            return FAULT_KINDS[self._faults[attempt]]
         rule = self._given.get(node)
-        return _GOOD.does if rule is None else self._does(node, rule)
+        does = _GOOD.does if rule is None else self._does(node, rule)
+        status = "" if does.return_status_script else does.return_status.name
+        attempt = Attempt(node, number, "EXCEPTION" if does.exception else status)
+        self.attempts.append(attempt)
+        return FAULT_KINDS[self._faults[attempt]] if attempt in self._faults else does
 
     def _does(self, node: Address, rule: OutcomeRule) -> TestNodeConfig:
         outcome = self._outcome(node, rule)

@@ -44,6 +44,8 @@ class Violation:
     text: str
     time: float
     """[s]"""
+    unknown: bool = False
+    """The run never came to where the property could be asked: told of the run without faults."""
 
     def __str__(self) -> str:
         """One sentence."""
@@ -147,11 +149,11 @@ class Check:
         self.states.append(made)
         return made
 
-    def violated(self, text: str) -> None:
+    def violated(self, text: str, *, unknown: bool = False) -> None:
         """Note that the property does not hold; only the first time counts."""
         if self.violation is None:
             now = self.tree.runtime.clock()
-            self.violation = Violation(self.spec.part.place, text, now)
+            self.violation = Violation(self.spec.part.place, text, now, unknown)
 
     def see_result(self, node: TreeNode, status: NodeStatus) -> None:
         """A node was ticked."""
@@ -166,7 +168,7 @@ class Check:
         """The run is over."""
         for state in self.states:
             if state.error:
-                self.violated(f"the state was never known: {state.error}")
+                self.violated(f"the state was never known: {state.error}", unknown=True)
 
 
 class _Never(Check):

@@ -288,7 +288,7 @@ class _Course:
 
     def _next_moment(self, period: float, limit: float) -> float:
         deadline = self.tree.runtime.next_deadline()
-        moments = [self.clock.now + period, limit]
+        moments = [round(self.clock.now + period, 9), limit]
         moments += [deadline] if deadline is not None else []
         moments += [self.events[0].at] if self.events else []
         return min(moments)

@@ -281,3 +281,26 @@ def test_a_start_that_never_ends_is_told(bring):
 def test_wrong_properties_are_refused(bring, wrong, text):
     with pytest.raises(LoadError, match=text):
         bring.run(properties=[wrong])
+
+
+def test_a_deadline_that_is_no_round_number_is_reached(tmp_path):
+    (tmp_path / "rest.xml").write_text(
+        """<root BTCPP_format="4"><BehaviorTree ID="T"><Sequence><Sleep msec="100"/>
+        <Sleep msec="200"/></Sequence></BehaviorTree></root>"""
+    )
+    run = TreeUnderTest(tmp_path / "rest.xml").run(limit=1.0)
+    assert (run.status, run.seconds) == ("SUCCESS", 0.1 + 0.2)
+
+
+@pytest.mark.parametrize(
+    "question", ["<Ask name='ask?'/>", "<ScriptCondition name='ask?' code='a'/>"]
+)
+def test_a_condition_is_asked_at_every_tick(tmp_path, question):
+    (tmp_path / "ask.xml").write_text(
+        f"""<root BTCPP_format="4"><BehaviorTree ID="T"><WhileDoElse>{question}<Go name="go"/>
+        <Else name="else"/></WhileDoElse></BehaviorTree>
+        <TreeNodesModel><Condition ID="Ask"/></TreeNodesModel></root>"""
+    )
+    asked = {"ask?": [{"status": "SUCCESS", "until": 1.0}, "FAILURE"], "go": {"after": 5}}
+    run = TreeUnderTest(tmp_path / "ask.xml").run(asked)
+    assert (run.halted("go"), run.begun("else"), run.seconds) == (1, 1, 1.0)
