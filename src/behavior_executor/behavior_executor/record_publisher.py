@@ -12,7 +12,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable
-from queue import Full, Queue
+from queue import SimpleQueue
 from typing import Any
 
 from behavior_msgs.msg import BlackboardEntry, TreeRecord
@@ -24,7 +24,6 @@ from behavior_executor.tree_run import TreeRun
 from behavior_ros import QOS_REQUESTS, to_time
 from behavior_tree import BehaviorTreeError
 from behavior_tree.errors import ConversionError
-from behavior_tree.monitoring import tree_records
 from behavior_tree.monitoring.tree_records import RawTreeRecord, RecordKind, TreeRecords
 from behavior_tree.monitoring.uid_document import uid_document
 
@@ -34,6 +33,8 @@ MOST_WAITING = 2_000
 """Records that wait to be sent."""
 _PAUSE = 0.3
 """[s] from the news of a listener to the state that it is sent: it must have heard of us too."""
+_GATHER = 0.03
+"""[s] for which the thread that sends waits for more."""
 _MOST_ITEMS = 2_000
 """Of a field of a message; a longer one is not written out."""
 
@@ -57,8 +58,7 @@ class RecordPublisher:
         self._action_id = ""
         self._records: TreeRecords | None = None
         self._state_due = 0.0
-        self._queue: Queue[tuple[RawTreeRecord, dict[str, Any], TreeRun] | None]
-        self._queue = Queue(MOST_WAITING)
+        self._queue: SimpleQueue[tuple[RawTreeRecord, int, str, TreeRun] | None] = SimpleQueue()
         self._timer = node.create_timer(
             _PAUSE, self._welcome, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -95,10 +95,8 @@ class RecordPublisher:
         self._node.destroy_timer(self._timer)
         self._leave()
         self._run = None
-        with_room = not self._queue.full()
-        if with_room:
-            self._queue.put(None)
-            self._thread.join(2.0)
+        self._queue.put(None)
+        self._thread.join(2.0)
         self._node.destroy_publisher(self._publisher)
 
     @property
@@ -151,19 +149,12 @@ class RecordPublisher:
 
     def _emit(self, raw: RawTreeRecord) -> None:
         """Hand a record over to the thread that sends it."""
-        assert self._run is not None
+        run = self._run
+        assert run is not None
         if raw.kind is not RecordKind.STATE:
             self._sequence += 1
-        about = {
-            "life": self._life,
-            "sequence": self._sequence,
-            "action_id": self._action_id,
-            "tree_id": self._run.tree_id,
-        }
-        try:
-            self._queue.put_nowait((raw, about, self._run))
-        except Full:
-            return  # readers see that its number is missing
+        if self._queue.qsize() < MOST_WAITING:  # else readers see that its number is missing
+            self._queue.put((raw, self._sequence, self._action_id, run))
         if raw.kind is RecordKind.END:
             self._records = None
 
@@ -171,32 +162,50 @@ class RecordPublisher:
 
     def _send_all(self) -> None:
         while (item := self._queue.get()) is not None:
-            raw, about, run = item
+            # Rather many at once than one in the midst of each tick.
+            time.sleep(0.0 if self._queue.qsize() else _GATHER)
             try:
-                self._publisher.publish(record_message(raw, about, run))
+                self._publisher.publish(record_message(*item, self._life))
             except Exception as error:  # whatever is wrong with one record, others shall come
-                self._warn(f"a record of tree '{run.tree_id}' is lost: {error}")
+                self._warn(f"a record of tree '{item[3].tree_id}' is lost: {error}")
 
 
-def record_message(raw: RawTreeRecord, about: dict[str, Any], run: TreeRun) -> TreeRecord:
+def record_message(
+    raw: RawTreeRecord, sequence: int, action_id: str, run: TreeRun, life: int
+) -> TreeRecord:
     """A record as a message.
 
     Args:
         raw: what the tree did.
-        about: life, sequence, action_id and tree_id.
+        sequence: number of the record.
+        action_id: mission of the tree.
         run: whose tree it is.
+        life: of the executor.
     """
     record = raw.written(run.tree.runtime.types.json, message_values)
-    fields = {name: getattr(record, name) for name in tree_records.TreeRecord.__dataclass_fields__}
-    fields.pop("clock")
-    entries = fields.pop("blackboard")
     message = TreeRecord(
-        **{**fields, "kind": int(record.kind)},
-        **about,
+        life=life,
+        sequence=sequence,
+        kind=int(record.kind),
+        action_id=action_id,
+        tree_id=run.tree_id,
+        tick=record.tick,
+        status=record.status,
+        duration=record.duration,
+        begun=record.begun,
+        ticked=record.ticked,
+        uids=record.uids,
+        previous=record.previous,
+        statuses=record.statuses,
+        times=record.times,
+        failed=record.failed,
+        reasons=record.reasons,
         blackboard=[
             BlackboardEntry(board=board, key=key, type=kind, value=value, removed=removed)
-            for board, key, kind, value, removed in entries
+            for board, key, kind, value, removed in record.blackboard
         ],
+        xml=record.xml,
+        note=record.note,
     )
     message.header.stamp = to_time(record.clock)
     return message

@@ -73,6 +73,7 @@ class TreeRecording:
         self._records.before_tick()
         begin = time.monotonic()
         status = self.tree.tick_exactly_once()
+        self.tree.drain_changes()
         self._records.after_tick(status, time.monotonic() - begin)
         self._ticks += 1
         if self._ticks % STATE_PERIOD == 0:

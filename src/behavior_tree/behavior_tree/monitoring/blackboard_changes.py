@@ -66,30 +66,33 @@ class BlackboardChanges:
         self._stamps: list[float] = []
         self._known: dict[tuple[str, str], float] = {}
 
+    @property
+    def pending(self) -> bool:
+        """Whether there is something that `read` has not told."""
+        stamps = [
+            entry.stamp
+            for each in self._tree.subtrees
+            for entry in list(each.blackboard._entries.values())
+        ]
+        return stamps != self._stamps
+
     def read(self) -> list[EntryValue]:
         """Entries that were written or removed since the last call; at first all there are."""
-        boards = self._tree.subtrees
-        stamps = [
-            entry.stamp for each in boards for entry in list(each.blackboard._entries.values())
+        found = {(board, key): entry for board, key, entry in self._entries()}
+        stamps = {place: entry.stamp for place, entry in found.items()}
+        changes = [
+            _value(*place, found[place])
+            for place, stamp in stamps.items()
+            if self._known.get(place) != stamp
         ]
-        return [] if stamps == self._stamps else self._compare(stamps)
+        gone = self._known.keys() - stamps.keys()
+        changes += [EntryValue(*place, _UNTYPED, None, removed=True) for place in sorted(gone)]
+        self._known, self._stamps = stamps, list(stamps.values())
+        return changes
 
     def everything(self) -> list[EntryValue]:
         """All entries as they are now."""
         return [_value(board, key, entry) for board, key, entry in self._entries()]
-
-    def _compare(self, stamps: list[float]) -> list[EntryValue]:
-        found = {(board, key): entry for board, key, entry in self._entries()}
-        changes = [
-            _value(*place, entry)
-            for place, entry in found.items()
-            if self._known.get(place) != entry.stamp
-        ]
-        gone = self._known.keys() - found.keys()
-        changes += [EntryValue(*place, _UNTYPED, None, removed=True) for place in sorted(gone)]
-        self._known = {place: entry.stamp for place, entry in found.items()}
-        self._stamps = stamps
-        return changes
 
     def _entries(self) -> Iterator[tuple[str, str, Entry]]:
         for subtree in self._tree.subtrees:

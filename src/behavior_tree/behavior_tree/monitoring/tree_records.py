@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.blackboard.json_types import JsonTypes
@@ -27,6 +29,8 @@ from behavior_tree.monitoring.blackboard_changes import (
 )
 
 __all__ = ["RawTreeRecord", "RecordKind", "TreeRecord", "TreeRecords"]
+
+_FARTHEST = 2**31 - 1
 
 
 class RecordKind(IntEnum):
@@ -79,9 +83,8 @@ class TreeRecord:
     note: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class RawTreeRecord:
-    """A record as it was taken down."""
+class RawTreeRecord(NamedTuple):
+    """A record as it was taken down; a tuple, since nothing else is made as fast."""
 
     kind: RecordKind
     tick: int
@@ -93,9 +96,9 @@ class RawTreeRecord:
     origin: int
     """The same moment as `time.monotonic_ns`."""
     duration: float = 0.0
-    batches: list[RecordBatch] = field(default_factory=list)
-    entries: list[EntryValue] = field(default_factory=list)
-    statuses: dict[int, NodeStatus] = field(default_factory=dict)
+    batches: Sequence[RecordBatch] = ()
+    entries: Sequence[EntryValue] = ()
+    statuses: Mapping[int, NodeStatus] = MappingProxyType({})
     """Of a full record: all nodes by uid."""
     xml: str = ""
     note: str = ""
@@ -108,9 +111,9 @@ class RawTreeRecord:
             to_json: for values that these do not know
         """
         changes = [batch.changes for batch in self.batches]
-        nodes = [node for each in changes for node in each.nodes]
-        new = [status for each in changes for status in each.new]
-        ticked = {node.uid() for batch in self.batches for node in batch.ticked()}
+        uids = [node._config.uid for each in changes for node in each.nodes]
+        new = [status._value_ for each in changes for status in each.new]
+        ticked = {node._config.uid for batch in self.batches for node in batch.ticked()}
         reasons = [each for batch in self.batches for each in batch.reasons]
         return TreeRecord(
             kind=self.kind,
@@ -120,10 +123,10 @@ class RawTreeRecord:
             clock=self.clock,
             begun=self.begun,
             ticked=array("H", sorted(ticked) if self.kind is RecordKind.TICK else ()),
-            uids=array("H", self.statuses or [node.uid() for node in nodes]),
-            previous=array("B", [s.value for each in changes for s in each.previous]),
-            statuses=array("B", [s.value for s in self.statuses.values() or new]),
-            times=array("i", [_us(t - self.origin) for each in changes for t in each.times]),
+            uids=array("H", self.statuses or uids),
+            previous=array("B", [s._value_ for each in changes for s in each.previous]),
+            statuses=array("B", [s._value_ for s in self.statuses.values()] or new),
+            times=array("i", _us(self.origin, [time for each in changes for time in each.times])),
             failed=array("H", [node.uid() for node, _ in reasons]),
             reasons=[str(text) for _, text in reasons],
             blackboard=[
@@ -192,11 +195,12 @@ class TreeRecords:
 
     def before_tick(self) -> None:
         """A tick begins: write down what has happened since the last one."""
-        self.write_down()
+        if self._new or self._changes.pending:
+            self.write_down()
         self._set_out()
 
     def after_tick(self, status: NodeStatus, duration: float) -> None:
-        """A tick has ended.
+        """A tick has ended, and the tree's readers have been told of all of it.
 
         Args:
             status: of the root
@@ -204,15 +208,29 @@ class TreeRecords:
         """
         self._ticks += 1
         self._status = status
-        self._tree.drain_changes()
-        self._emit_news(RecordKind.TICK, duration)
+        batches, self._new = self._new, []
+        entries = self._changes.read() if self._changes.pending else ()
+        self._emit(
+            RawTreeRecord(
+                RecordKind.TICK,
+                self._ticks,
+                status,
+                self._clock,
+                self._begun,
+                self._origin,
+                duration,
+                batches,
+                entries,
+            )
+        )
 
     def write_down(self) -> None:
         """Write down what has happened outside of ticks, if anything has."""
         self._tree.drain_changes()
         entries = self._changes.read()
         if entries or self._new:
-            self._emit_news(RecordKind.BETWEEN, entries=entries)
+            batches, self._new = self._new, []
+            self._emit(self._record(RecordKind.BETWEEN, batches=batches, entries=entries))
 
     def state(self) -> RawTreeRecord:
         """Everything as it is now, between ticks, after all records so far."""
@@ -240,14 +258,6 @@ class TreeRecords:
         self._clock = self._tree.runtime.clock()
         self._begun, self._origin = time.time_ns(), time.monotonic_ns()
 
-    def _emit_news(
-        self, kind: RecordKind, duration: float = 0.0, entries: list[EntryValue] | None = None
-    ) -> None:
-        batches, self._new = self._new, []
-        if entries is None:
-            entries = self._changes.read()
-        self._emit(self._record(kind, duration=duration, batches=batches, entries=entries))
-
     def _full(self, kind: RecordKind, note: str = "") -> RawTreeRecord:
         return self._record(
             kind,
@@ -257,30 +267,9 @@ class TreeRecords:
             note=note,
         )
 
-    def _record(
-        self,
-        kind: RecordKind,
-        *,
-        duration: float = 0.0,
-        batches: list[RecordBatch] | None = None,
-        entries: list[EntryValue] | None = None,
-        statuses: dict[int, NodeStatus] | None = None,
-        xml: str = "",
-        note: str = "",
-    ) -> RawTreeRecord:
+    def _record(self, kind: RecordKind, **fields: Any) -> RawTreeRecord:
         return RawTreeRecord(
-            kind=kind,
-            tick=self._ticks,
-            status=self._status,
-            clock=self._clock,
-            begun=self._begun,
-            origin=self._origin,
-            duration=duration,
-            batches=batches or [],
-            entries=entries or [],
-            statuses=statuses or {},
-            xml=xml,
-            note=note,
+            kind, self._ticks, self._status, self._clock, self._begun, self._origin, **fields
         )
 
     def _edited(self, change: StructureChange) -> None:
@@ -301,6 +290,6 @@ def _paths(change: StructureChange) -> str:
     )
 
 
-def _us(nanoseconds: int) -> int:
-    """[us], within 32 bits."""
-    return max(-(2**31), min(nanoseconds // 1000, 2**31 - 1))
+def _us(origin: int, times: list[int]) -> list[int]:
+    """[us] since the origin, within 32 bits."""
+    return [max(-_FARTHEST, min((each - origin) // 1000, _FARTHEST)) for each in times]
