@@ -25,6 +25,18 @@ from rclpy.node import Node
 
 from behavior_ros.closing import destroy_node
 from behavior_ros.domains import DOMAINS, used_domains
+from behavior_ros.fake_servers import FakeServer, FakeServers, FakeTopic
+
+__all__ = [
+    "FakeServer",
+    "FakeServers",
+    "FakeTopic",
+    "Spinner",
+    "own_domain",
+    "ros",
+    "spinner",
+    "until",
+]
 
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 

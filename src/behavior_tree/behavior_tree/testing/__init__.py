@@ -19,7 +19,8 @@ from behavior_tree.testing.case_run import CaseResult, FileRun, run_file
 from behavior_tree.testing.clock import SimulatedClock
 from behavior_tree.testing.coverage import METRICS, Coverage, NodeCoverage, Ratio
 from behavior_tree.testing.exploration import Exploration, Explored, TooManyError, explore
-from behavior_tree.testing.outcomes import Outcome, OutcomeRule, read_rules
+from behavior_tree.testing.outcomes import Outcome, OutcomeRule, Turns, read_rules
+from behavior_tree.testing.parts import Part, read_yaml
 from behavior_tree.testing.plan import Attempt, Fault
 from behavior_tree.testing.tree_under_test import Run, TimedEvent, TreeUnderTest
 
@@ -37,15 +38,18 @@ __all__ = [
     "NodeCoverage",
     "Outcome",
     "OutcomeRule",
+    "Part",
     "Ratio",
     "Run",
     "SimulatedClock",
     "TimedEvent",
     "TooManyError",
     "TreeUnderTest",
+    "Turns",
     "case_files",
     "explore",
     "read_case_file",
     "read_rules",
+    "read_yaml",
     "run_file",
 ]

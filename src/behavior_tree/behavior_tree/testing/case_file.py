@@ -31,7 +31,10 @@ SUFFIX = ".test.yaml"
 """End of the name of a case file."""
 ENDS = ("SUCCESS", "FAILURE", "SKIPPED", "RUNNING", "EXCEPTION", HALTED)
 """How a run may end."""
-_FILE_KEYS = ("tree", "blackboard", "outcomes", "properties", "limit", "period", "cases")
+_FILE_KEYS = (
+    *("tree", "blackboard", "outcomes", "properties", "limit", "period", "cases"),
+    "servers",  # for `behavior_ros.testing.FakeServers`
+)
 _CASE_KEYS = (
     *("tree", "blackboard", "outcomes", "events", "limit", "period", "expect", "properties"),
     "explore",

@@ -12,8 +12,8 @@ stays::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
@@ -22,7 +22,7 @@ from behavior_tree.nodes.actions.test_node import TestNodeConfig
 from behavior_tree.script import check_script
 from behavior_tree.testing.parts import Part
 
-__all__ = ["Outcome", "OutcomeRule", "read_rules"]
+__all__ = ["Outcome", "OutcomeRule", "Turns", "read_rules"]
 
 STATUSES = ("SUCCESS", "FAILURE", "RUNNING", "SKIPPED")
 _KEYS = (
@@ -34,7 +34,7 @@ _KEYS = (
 class Outcome:
     """What a leaf does in one attempt, or in several that follow each other."""
 
-    does: TestNodeConfig
+    does: TestNodeConfig = field(default_factory=TestNodeConfig)
     times: int = 1
     """Attempts in a row; the last outcome of a list stays for all that follow."""
     until: float | None = None
@@ -63,6 +63,48 @@ class OutcomeRule:
     """Where it stands."""
     shared: bool = False
     """It is for all cases of a file, so that one of them need not use it."""
+
+
+class Turns:
+    """Whose turn of some outcomes it is, attempt by attempt.
+
+    Args:
+        outcomes: one at least
+        clock: [s]
+        used: gets the `id` of each that had its turn
+    """
+
+    def __init__(
+        self, outcomes: Sequence[Outcome], clock: Callable[[], float], used: set[int]
+    ) -> None:
+        self._outcomes = (*outcomes, Outcome())
+        self._clock = clock
+        self._used = used
+        self._place = 0
+        self._attempts = 0
+
+    def next(self) -> TestNodeConfig:
+        """What the attempt does that begins now."""
+        outcome = self._turn()
+        self._used.add(id(outcome))
+        if outcome.until is None or outcome.does.return_status is not NodeStatus.RUNNING:
+            return outcome.does
+        after = self._outcomes[self._place + 1]
+        self._used.add(id(after))
+        waits = outcome.until - self._clock()
+        return replace(after.does, async_delay=after.does.async_delay + waits)
+
+    def _turn(self) -> Outcome:
+        while True:
+            outcome = self._outcomes[self._place]
+            if outcome.until is not None:
+                if self._clock() < outcome.until:
+                    return outcome
+            elif self._attempts < outcome.times or self._place >= len(self._outcomes) - 2:
+                self._attempts += 1
+                return outcome
+            self._place += 1
+            self._attempts = 0
 
 
 def read_rules(part: Part, *, shared: bool = False) -> list[OutcomeRule]:

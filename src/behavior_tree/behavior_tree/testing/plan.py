@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus, NodeType, PortDirection
 from behavior_tree.errors import LoadError
@@ -12,13 +12,13 @@ from behavior_tree.kernel.node import NodeConfig, TreeNode
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
 from behavior_tree.placeholders import condition_placeholder, placeholder
-from behavior_tree.testing.outcomes import Outcome, OutcomeRule
+from behavior_tree.testing.outcomes import Outcome, OutcomeRule, Turns
 from behavior_tree.testing.parts import near_names
 from behavior_tree.testing.selecting import Address, address, select
 
 __all__ = ["FAULT_KINDS", "Attempt", "Fault", "Plan"]
 
-_GOOD = Outcome(TestNodeConfig(NodeStatus.SUCCESS))
+_GOOD = Outcome()
 FAULT_KINDS = {
     "FAILURE": TestNodeConfig(NodeStatus.FAILURE, reason="injected fault"),
     "RUNNING": TestNodeConfig(NodeStatus.RUNNING),
@@ -73,7 +73,7 @@ class Plan:
         self._given: dict[Address, OutcomeRule] = {}
         self._replaced: dict[Address, NodeType] = {}
         self._counts: dict[Address, int] = {}
-        self._places: dict[Address, tuple[int, int]] = {}
+        self._turns: dict[Address, Turns] = {}
         self._used: set[int] = set()
         self.attempts: list[Attempt] = []
         """All starts of stand-ins so far, in order."""
@@ -90,6 +90,7 @@ class Plan:
                 if address(node) in self._given:
                     continue
                 self._given[address(node)] = rule
+                self._turns[address(node)] = Turns(rule.outcomes, self._clock, self._used)
                 _check_outputs(rule, node)
                 if not isinstance(node, TestNode):
                     replaced.append(node)
@@ -114,40 +115,11 @@ class Plan:
 
     def _next(self, node: Address) -> TestNodeConfig:
         number = self._counts[node] = self._counts.get(node, 0) + 1
-        rule = self._given.get(node)
-        does = _GOOD.does if rule is None else self._does(node, rule)
+        does = self._turns[node].next() if node in self._turns else _GOOD.does
         status = "" if does.return_status_script else does.return_status.name
         attempt = Attempt(node, number, "EXCEPTION" if does.exception else status)
         self.attempts.append(attempt)
         return FAULT_KINDS[self._faults[attempt]] if attempt in self._faults else does
-
-    def _does(self, node: Address, rule: OutcomeRule) -> TestNodeConfig:
-        outcome = self._outcome(node, rule)
-        self._used.add(id(outcome))
-        if outcome.until is None or outcome.does.return_status is not NodeStatus.RUNNING:
-            return outcome.does
-        index = self._places[node][0] + 1
-        after = rule.outcomes[index] if index < len(rule.outcomes) else _GOOD
-        self._used.add(id(after))
-        waits = outcome.until - self._clock()
-        return replace(after.does, async_delay=after.does.async_delay + waits)
-
-    def _outcome(self, node: Address, rule: OutcomeRule) -> Outcome:
-        """The outcome whose turn it is."""
-        index, used = self._places.get(node, (0, 0))
-        while True:
-            outcome, last = rule.outcomes[index], index == len(rule.outcomes) - 1
-            if outcome.until is not None:
-                if self._clock() < outcome.until:
-                    break
-                if last:
-                    return _GOOD
-            elif used < outcome.times or last:
-                used += 1
-                break
-            index, used = index + 1, 0
-        self._places[node] = index, used
-        return outcome
 
     def unused(self) -> list[tuple[OutcomeRule, int, Outcome]]:
         """Outcomes that no attempt had, with their rules and numbers from 1."""

@@ -11,15 +11,15 @@ from behavior_tree.testing.coverage import METRICS, Coverage, NodeCoverage, Rati
 __all__ = ["coverage_page"]
 
 _STYLE = """
-body{font:14px/1.45 'DejaVu Sans',Verdana,sans-serif;margin:2em auto;max-width:76em;color:#222;
-background:#fff}
+body{font:14px/1.45 'DejaVu Sans',Verdana,sans-serif;margin:2em auto;max-width:84em;padding:0 1em;
+color:#222;background:#fff}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}h3{font-size:1em;margin:1em 0 .3em}
 table{border-collapse:collapse;width:100%}td,th{padding:.22em .6em;text-align:left}
 th{border-bottom:2px solid #888}td{border-bottom:1px solid #e4e4e4}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .type{color:#777}.missing{color:#a11}.all{background:#eefaf0}.part{background:#fff8e0}
 .none{background:#fdecec}
-.bar{display:inline-block;width:6em;height:.7em;background:#f2c4c4;vertical-align:middle;
+.bar{display:inline-block;width:4em;height:.7em;background:#f2c4c4;vertical-align:middle;
 margin-right:.5em}.bar i{display:block;height:100%;background:#4c9f62}
 """
 _STATUSES = ("SUCCESS", "FAILURE", "RUNNING", "SKIPPED")
