@@ -74,7 +74,7 @@ def _target(proposal: Proposal, approval: Approval) -> Path:
     if approval.missions is None:
         raise BringupError(
             "No stack that reads missions of yours is up: start it by"
-            f" 'behavior up missions:={approval.proposals.missions}'"
+            " 'behavior up missions:=$(behavior proposals folder)'"
         )
     tree = approval.checker.check(proposal.xml)
     if tree.problems:

@@ -13,11 +13,10 @@ from rich.console import Console
 from behavior_assistant.assembly import (
     audit_of,
     make_catalogue,
-    make_checker,
     proposals_folder,
 )
 from behavior_assistant.chat import Model, model_of
-from behavior_assistant.checked_trees import TreeChecker, name_mistake
+from behavior_assistant.checked_trees import name_mistake
 from behavior_assistant.composing import compose
 from behavior_assistant.episodes import MOST_EPISODES, SimulatedWorld, episode_line, summary
 from behavior_assistant.errors import LanguageModelError
@@ -32,7 +31,6 @@ class Asking:
     """What an instruction needs, so that a test can do without a simulation."""
 
     model: Model
-    checker: TreeChecker
     proposals: Proposals
     world: Callable[[], AbstractContextManager[SimulatedWorld]]
     """Brings the simulated world up, in which trees are tried."""
@@ -60,7 +58,7 @@ def ask(instruction: str, mission: str, asking: Asking) -> tuple[bool, str]:
         composed = compose(
             instruction,
             model=asking.model,
-            checker=asking.checker,
+            checker=world.checker(),
             objects=world.objects(),
             attempts=asking.attempts,
         )
@@ -102,7 +100,6 @@ def ask_and_propose(options: argparse.Namespace, world: str) -> tuple[bool, str]
             settings = replace(settings, script=str(options.script))
         asking = Asking(
             model=model_of(settings),
-            checker=make_checker(options.stack),
             proposals=Proposals(folder, audit_of(folder)),
             world=lambda: simulated_stack(world, speed=0.0),
             say=lambda text: say(text, console),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from behavior_assistant.episodes import Episode
 from behavior_assistant.proposals import Proposals
 from behavior_assistant.workbench import Workbench
 from behavior_bringup.paths import state_folder
-from behavior_bringup.stack import Stack
+from behavior_bringup.stack import TREE_NODES, Stack
 from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
 from behavior_packages import packages
 from behavior_tree import BehaviorTreeFactory
@@ -43,10 +43,12 @@ def missions_folder(stack: str) -> Path | None:
 
 
 def make_checker(stack: str) -> TreeChecker:
-    """Checks trees against the node types of all packages here."""
+    """Checks trees against the node types of all packages here, and while a stack is up also those
+    that only its executor has.
+    """
     own = missions_folder(stack)
     folders = [folder for _, folder in packages().folders("trees")]
-    return TreeChecker(_factory, [*folders, *([own] if own else [])])
+    return TreeChecker(lambda: _factory(stack), [*folders, *([own] if own else [])])
 
 
 def make_catalogue(stack: str) -> MissionCatalogue:
@@ -84,8 +86,8 @@ def make_workbench(stack: str, namespace: str, world: str, *, may_propose: bool)
         return preview_mission(Stack(stack), name, parameters, options).row()
 
     return Workbench(
-        checker=make_checker(stack),
-        catalogue=make_catalogue(stack),
+        checker=_newest_checker(stack),
+        catalogue=lambda: make_catalogue(stack),
         scene=scene,
         simulate=simulate,
         preview=preview,
@@ -94,7 +96,29 @@ def make_workbench(stack: str, namespace: str, world: str, *, may_propose: bool)
     )
 
 
-def _factory() -> BehaviorTreeFactory:
+def _newest_checker(stack: str) -> Callable[[], TreeChecker]:
+    """`make_checker`, again only when another stack is up: a factory takes its time."""
+    made: dict[tuple[Path | None, Path | None], TreeChecker] = {}
+
+    def newest() -> TreeChecker:
+        key = (_nodes_file(stack), missions_folder(stack))
+        if key not in made:
+            made.clear()
+            made[key] = make_checker(stack)
+        return made[key]
+
+    return newest
+
+
+def _nodes_file(stack: str) -> Path | None:
+    """The node types of a running stack's executor, as it has written them down."""
+    state = Stack(stack).state()
+    file = Path(state.log_dir) / TREE_NODES if state is not None else None
+    return file if file is not None and file.is_file() else None
+
+
+def _factory(stack: str) -> BehaviorTreeFactory:
     from behavior_bringup.tree_nodes import register_suite_nodes
 
-    return make_factory([], extend=register_suite_nodes)
+    file = _nodes_file(stack)
+    return make_factory([file] if file is not None else [], extend=register_suite_nodes)

@@ -155,7 +155,8 @@ class TreeChecker:
 
 
 def _unsafe(root: Element) -> Iterable[str]:
-    for element in _all(root):
+    trees = (child for child in root.children if child.tag == "BehaviorTree")
+    for element in (each for tree in trees for each in _all(tree)):
         place = f"{element.line}:{element.column}"
         for name in {element.tag, element.get("ID") or ""} & UNSAFE_NODES.keys():
             yield f"{place}: {name} {UNSAFE_NODES[name]}: only a person may put it into a tree"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from behavior_bringup import argument_types
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.options import add_connection, add_world
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +45,7 @@ class Mcp:
             help="serve on 127.0.0.1:PORT instead, to who brings the token that is printed",
         )
         _add_world(parser)
+        add_connection(parser)
 
     def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
         """Serve until the client has gone, or Ctrl-C."""
@@ -102,7 +104,11 @@ class ProposalsCommand:
             each = actions.add_parser(name, help=text)
             each.add_argument("id", help="as 'list' prints it, or how it begins")
             each.set_defaults(action=action)
-        folder = actions.add_parser("folder", help="print the folder of approved missions")
+            if action is _approve:
+                add_connection(each)
+        folder = actions.add_parser(
+            "folder", help="make the folder of approved missions, and print it"
+        )
         folder.set_defaults(action=_folder)
 
     def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
@@ -125,7 +131,7 @@ def _list(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, str]
 
 
 def _folder(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, str]:
-    print(proposals.missions)
+    print(proposals.made_missions_folder())
     return True, ""
 
 
@@ -157,7 +163,7 @@ def _approve(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, s
     def confirm(proposal: Proposal, file: Path) -> bool:
         show(proposal, console)
         what = f"Write {file}" if proposal.is_edit else f"Write {file} and run it for real"
-        return console.input(f"{what}? [y/N] ").strip().lower() in ("y", "yes")
+        return console.input(f"{what}? [y/N] ", markup=False).strip().lower() in ("y", "yes")
 
     def run(mission: str) -> tuple[bool, str]:
         return _run_for_real(mission, options, console)
@@ -247,6 +253,7 @@ class Ask:
             "--script", type=Path, metavar="FILE", help="answers that stand for a model's"
         )
         _add_world(parser)
+        add_connection(parser)
 
     def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
         """Ask, try, propose."""
@@ -256,8 +263,6 @@ class Ask:
 
 
 def _add_world(parser: argparse.ArgumentParser) -> None:
-    from behavior_bringup.options import add_world
-
     add_world(parser, "simulated world in which trees are tried (the default one)")
 
 

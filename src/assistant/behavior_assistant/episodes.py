@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from behavior_assistant.checked_trees import CheckedTree
+from behavior_assistant.checked_trees import CheckedTree, TreeChecker
 from behavior_bringup.evaluation.statistics import wilson
 
 MOST_EPISODES = 100
@@ -28,6 +28,9 @@ class Episode:
 
 class SimulatedWorld(Protocol):
     """Where trees are tried."""
+
+    def checker(self) -> TreeChecker:
+        """Checks trees against the node types that there are."""
 
     def objects(self) -> Mapping[str, Mapping[str, Any]]:
         """What the robot believes of each object there, by JSON's types."""

@@ -190,6 +190,19 @@ class Proposals:
         self._write(noted)
         return noted
 
+    def made_missions_folder(self) -> Path:
+        """The folder of approved trees, which is there when this returns.
+
+        Raises:
+            BringupError: it cannot be made.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.missions.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise BringupError(f"{self.missions} cannot be made: {error.strerror}") from error
+        return self.missions
+
     def require_open(self, proposal: Proposal) -> None:
         """Refuse what has been decided, and what was changed behind our back.
 

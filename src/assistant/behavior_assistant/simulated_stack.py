@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from behavior_assistant.assembly import make_checker
 from behavior_assistant.believed_objects import object_rows
-from behavior_assistant.checked_trees import CheckedTree
+from behavior_assistant.checked_trees import CheckedTree, TreeChecker
 from behavior_assistant.episodes import Episode
 from behavior_bringup.client import StackClient
 from behavior_bringup.description import Scalar
@@ -95,6 +96,10 @@ class SimulatedStack:
                 configure=None,
             )
         )
+
+    def checker(self) -> TreeChecker:
+        """Checks trees against the node types of this stack."""
+        return make_checker(self._stack.name)
 
     def objects(self) -> Mapping[str, Mapping[str, Any]]:
         """What the robot believes of each object there."""

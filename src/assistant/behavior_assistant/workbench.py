@@ -37,8 +37,10 @@ Preview = Callable[[str, Mapping[str, str]], dict[str, Any]]
 class Workbench:
     """The tools, on what they need."""
 
-    checker: TreeChecker
-    catalogue: MissionCatalogue
+    checker: Callable[[], TreeChecker]
+    """Of the stack as it is now."""
+    catalogue: Callable[[], MissionCatalogue]
+    """Likewise."""
     scene: Callable[[], Mapping[str, Mapping[str, Any]]]
     """Objects of the running stack's scene; raises BringupError."""
     simulate: Simulate
@@ -54,14 +56,14 @@ class Workbench:
         """The node types whose name or description holds a text."""
         found = [
             each
-            for each in self.checker.manifests().values()
+            for each in self.checker().manifests().values()
             if search.lower() in f"{each.registration_id} {each.description}".lower()
         ]
         return {"nodes": [node_row(each) for each in found[:MOST_ROWS]], "found": len(found)}
 
     def list_missions(self) -> dict[str, Any]:
         """The missions that there are, with their parameters."""
-        entries = self.catalogue.entries()
+        entries = self.catalogue().entries()
         return {"missions": [_mission_row(e) for e in entries[:MOST_ROWS]], "found": len(entries)}
 
     def show_mission(self, name: str) -> dict[str, Any]:
@@ -76,7 +78,7 @@ class Workbench:
 
     def validate_tree(self, xml: str) -> dict[str, Any]:
         """Whether a tree holds together, and what is wrong with it."""
-        tree = self.checker.check(xml)
+        tree = self.checker().check(xml)
         return {"valid": not tree.problems, "problems": list(tree.problems)}
 
     def simulate_tree(self, xml: str, episodes: int) -> dict[str, Any]:
@@ -104,7 +106,7 @@ class Workbench:
 
     def propose_mission(self, name: str, xml: str, reason: str, author: str) -> dict[str, Any]:
         """Keep a new mission for a person to decide on."""
-        if mistake := name_mistake(name, self.catalogue.names()):
+        if mistake := name_mistake(name, self.catalogue().names()):
             raise UsageError(mistake)
         return self._kept(name, xml, reason, author, before="")
 
@@ -126,7 +128,7 @@ class Workbench:
         }
 
     def _good(self, xml: str) -> CheckedTree:
-        tree = self.checker.check(xml)
+        tree = self.checker().check(xml)
         if tree.problems:
             raise UsageError(f"the tree has faults: {in_one_line(tree.problems)}")
         return tree
@@ -141,7 +143,7 @@ class Workbench:
 
     def _entry(self, name: str) -> MissionEntry:
         try:
-            return self.catalogue.find(name)
+            return self.catalogue().find(name)
         except MissionError as error:
             raise UsageError(str(error)) from error
 

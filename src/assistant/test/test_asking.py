@@ -103,6 +103,9 @@ class World:
 
     ran = 0
 
+    def checker(self):
+        return checker()
+
     def objects(self):
         return {}
 
@@ -131,7 +134,6 @@ def room(tmp_path):
 
             asking = Asking(
                 model=model,
-                checker=checker(),
                 proposals=self.proposals,
                 world=brought_up,
                 say=self.said.append,

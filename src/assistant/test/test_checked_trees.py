@@ -81,6 +81,11 @@ def test_a_protection_may_be_named_if_it_stays_on():
     assert not checker().check(tree('<MoveArm avoid_collisions="true"/>')).problems
 
 
+def test_what_only_describes_an_unsafe_node_is_harmless():
+    models = '<TreeNodesModel><Action ID="SuppressCollisions"/></TreeNodesModel>'
+    assert not checker().check(tree("<AlwaysSuccess/>", models)).problems
+
+
 def test_unsafe_nodes_are_not_offered():
     assert "Pick" in checker().manifests()
     assert not set(checker().manifests()) & set(UNSAFE_NODES)

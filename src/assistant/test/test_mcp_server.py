@@ -43,8 +43,8 @@ class Room:
         self.previewed, self.may_end = [], threading.Event()
         self.may_end.set()
         self.bench = Workbench(
-            checker=checker(),
-            catalogue=MissionCatalogue([missions]),
+            checker=checker,
+            catalogue=lambda: MissionCatalogue([missions]),
             scene=lambda: {"cup": {"position": [0.1, 0.2, 0.3]}},
             simulate=self.simulate,
             preview=lambda name, parameters: {"previewed": [name, dict(parameters)]},

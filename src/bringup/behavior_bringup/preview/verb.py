@@ -83,7 +83,8 @@ def may_run(
     if not asked:
         say("It is not run: what was previewed would not happen. Preview it again.", console)
         return False
-    return console.input(f"Run {found.mission} for real? [y/N] ").strip().lower() in ("y", "yes")
+    question = f"Run {found.mission} for real? [y/N] "
+    return console.input(question, markup=False).strip().lower() in ("y", "yes")
 
 
 def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: Console) -> int:
