@@ -8,9 +8,11 @@ from behavior_ros.fake_servers import FakeServers
 from behavior_ros.testing import until
 from behavior_tree import BehaviorTreeFactory, LoadError, NodeStatus
 
+PATIENT = {"server_timeout": 80.0}
+"""[s] A busy machine finds servers late."""
 MODELS = [
-    {"node": "Pick", "action": "/pick", "type": "behavior_msgs/action/Pick"},
-    {"node": "Lamp", "service": "/lamp", "type": "std_srvs/srv/SetBool"},
+    {"node": "Pick", "action": "/pick", "type": "behavior_msgs/action/Pick"} | PATIENT,
+    {"node": "Lamp", "service": "/lamp", "type": "std_srvs/srv/SetBool"} | PATIENT,
     {
         "node": "DoorOpen",
         "subscriber": "/door",

@@ -161,16 +161,6 @@ class Coverage:
         element = node.config().element
         return None if element is None else self.nodes.get(self._place(element))
 
-    def merge(self, other: Coverage) -> None:
-        """Add what another one has seen."""
-        for place, theirs in other.nodes.items():
-            mine = self.nodes.setdefault(place, theirs)
-            if mine is theirs:
-                continue
-            mine.results += theirs.results
-            for name, values in theirs.conditions.items():
-                mine.conditions.setdefault(name, set()).update(values)
-
     @property
     def files(self) -> list[str]:
         """Those of which something is expected, sorted."""

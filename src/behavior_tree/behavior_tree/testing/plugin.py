@@ -43,7 +43,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect a case file."""
     if not file_path.name.endswith(_SUFFIX):
         return None
-    collector: pytest.Collector = _CaseFileItem.from_parent(parent, path=file_path)
+    collector: pytest.Collector = _CasesOfFile.from_parent(parent, path=file_path)
     return collector
 
 
@@ -51,7 +51,7 @@ class CaseFailedError(Exception):
     """A case that failed, with what is told of it."""
 
 
-class _CaseFileItem(pytest.File):
+class _CasesOfFile(pytest.File):
     """The cases of a file."""
 
     def collect(self) -> Iterator[pytest.Item]:

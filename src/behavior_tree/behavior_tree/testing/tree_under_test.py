@@ -142,10 +142,6 @@ class TreeUnderTest:
             part.fail(f"no tree '{tree}' in {self.file}", near_names(tree, known))
         self.tree_id = tree
 
-    def main(self) -> str:
-        """ID of the tree that runs unless another is chosen."""
-        return self._main_tree()
-
     def run(
         self,
         outcomes: Mapping[str, Any] | None = None,
