@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import threading
@@ -33,7 +33,7 @@ import rclpy
 from behavior_msgs.msg import RecordingState, TreeRecord
 from rclpy.node import Node
 
-from behavior_recording import Recording, RecordingError, complete
+from behavior_recording import Recording, RecordingError, complete, recorder_node
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS
 from behavior_ros.testing import Spinner, own_domain, until
 
@@ -77,28 +77,25 @@ class Teller:
         return found[-1] if found else None
 
 
-def start_recorder(file: Path) -> subprocess.Popen[bytes]:
-    """A recorder in a process of its own."""
-    target = "behavior_recording.recorder_node.main"
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "behavior_packages.node_program", target),
-            *("--ros-args", "-p", f"output:={file}"),
-        ],
-        env=os.environ,
-    )
+def record(file: Path) -> None:
+    """Be a recorder."""
+    sys.argv[1:] = ["--ros-args", "-p", f"output:={file}"]
+    recorder_node.main()
 
 
 def killed_once(teller: Teller, file: Path, draw: random.Random, count: Counter[str]) -> float:
     """Let a recorder work and kill it; returns its memory [MB]."""
-    recorder = start_recorder(file)
+    # All have what they import from one that has it already: that takes most of a start.
+    recorder = multiprocessing.get_context("forkserver").Process(target=record, args=(file,))
+    recorder.start()
     try:
-        until(lambda: teller.safe(file), PATIENCE, "a safe record")
+        until(lambda: teller.safe(file) or recorder.exitcode is not None, PATIENCE, "a safe record")
+        assert recorder.exitcode is None, f"the recorder has ended with {recorder.exitcode}"
         threading.Event().wait(draw.uniform(0.0, 2.5))
         memory = psutil.Process(recorder.pid).memory_full_info()
     finally:
         recorder.kill()
-        recorder.wait()
+        recorder.join()
     safe = teller.safe(file)
     assert safe is not None
     count["kills"] += 1
@@ -139,6 +136,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.kills):
             memories.append(killed_once(teller, Path(folder, f"{number}.mcap"), draw, count))
+            print(f"\r{dict(count)}", end="", file=sys.stderr, flush=True)
     spinner.stop()
     rclpy.try_shutdown()
     found: dict[str, Any] = {

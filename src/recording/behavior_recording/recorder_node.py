@@ -126,7 +126,7 @@ class RecorderNode(Node):  # type: ignore[misc]
         output = self._values["output"]
         self._box: BlackBox | None = None
         if self._values["black_box"]:
-            self.path = folder / "black_box"
+            self.path = folder / f"black_box_{self.context.get_domain_id()}"
             limits = Limits(60.0 * self._values["black_box"], self._values["black_box_size"] << 20)
             self._box = BlackBox(self.path, limits, warn=self.get_logger().error)
             self._target: Any = self._box

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -141,3 +145,34 @@ def test_a_full_disk_is_told_and_what_was_safe_stays(tmp_path, monkeypatch):
     file.abandon()
     with Recording(path) as read:
         assert len(list(read.messages())) >= count
+
+
+def write_until_killed(path: Path, told: int) -> None:
+    """Write messages for ever, and tell how many are safe by a line in a pipe each time."""
+    file = McapFile(path)
+    for number in count():
+        file.add("/a", STRING, encode(STRING, {"data": f"{number} " + "y" * 900}), log_time=number)
+        if number % 40 == 39:
+            os.write(told, f"{file.secure().messages}\n".encode())
+
+
+def test_fifty_writers_are_killed_and_nothing_is_lost_that_was_told_to_be_safe(tmp_path):
+    draw = random.Random(15)
+    for kill in range(50):
+        path = tmp_path / f"{kill}.mcap"
+        reading, telling = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                write_until_killed(path, telling)
+            finally:
+                os._exit(1)
+        os.close(telling)
+        with os.fdopen(reading) as lines:
+            safe = [int(line) for line, _ in zip(lines, range(draw.randint(1, 12)), strict=False)]
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        numbers = read_numbers(path)
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) >= safe[-1] > 0
+        path.unlink()
