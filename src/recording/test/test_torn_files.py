@@ -156,6 +156,7 @@ def write_until_killed(path: Path, told: int) -> None:
             os.write(told, f"{file.secure().messages}\n".encode())
 
 
+@pytest.mark.slow
 def test_fifty_writers_are_killed_and_nothing_is_lost_that_was_told_to_be_safe(tmp_path):
     draw = random.Random(15)
     for kill in range(50):
