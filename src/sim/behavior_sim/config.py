@@ -108,14 +108,16 @@ class DoorConfig:
     """A hinged leaf with a lever and a spring latch, in a frame of two posts.
 
     Its frame stands where the hinge meets the ground: x along the shut leaf towards the latch, z
-    up; the leaf opens towards +y. The lever points back to the hinge. The detector reports
-    NAME_panel, NAME_lever (its bar), NAME_hinge_post and NAME_latch_post.
+    up; the leaf opens towards +y or, see `opens`, -y. The lever points back to the hinge. The
+    detector reports NAME_panel, NAME_lever (its bar), NAME_hinge_post and NAME_latch_post.
     """
 
     position: Vector
     """Of the hinge on the ground [m]."""
     yaw: float
     """[rad]"""
+    opens: float = 1.0
+    """1: the leaf opens towards +y; -1: towards -y, as the same door in a mirror."""
     lever_side: float
     """1: the lever is on the side that the leaf opens to (it is pulled); -1: on the other."""
     width: float = 0.5
@@ -130,6 +132,8 @@ class DoorConfig:
     """Of the hinge [Nm]."""
     damping: float = 0.6
     """Of the hinge [Nms/rad]."""
+    closer: float = 0.0
+    """Torque of a closer, that shuts the leaf when nobody holds it [Nm]; 0: there is none."""
     largest_angle: float = 1.6
     """[rad]"""
     lever_height: float = 0.5
@@ -233,6 +237,8 @@ class WorldConfig:
     view: ViewConfig
     ground: float = 0.0
     """Height of the floor [m]."""
+    start: Placement | None = None
+    """Where a robot that drives starts; None: in the middle of the world."""
     spawner: SpawnerConfig | None = None
     sleep: bool = False
     """Objects at rest are not computed until something touches them: they do not creep either."""
@@ -323,11 +329,24 @@ def _fixture(data: Any, where: str) -> FixtureConfig:
 
 def _door(data: Any, where: str) -> DoorConfig:
     door = build(DoorConfig, data, where)
+    if abs(door.opens) != 1:
+        raise WorldError(f"{where}.opens: {door.opens}; give 1 or -1")
     if abs(door.lever_side) != 1:
         raise WorldError(f"{where}.lever_side: {door.lever_side}; give 1 or -1")
     if not 0.0 < door.latch_angle < door.lever_range:
         raise WorldError(f"{where}.latch_angle: must lie between 0 and lever_range")
     return door
+
+
+def _start(data: Any, robot: SimulatedRobot, where: str) -> Placement | None:
+    if data is None:
+        return None
+    start = build(Placement, data, where)
+    if start.position is None or len(start.position) != 2:
+        raise WorldError(f"{where}.position: give x and y of the robot's base")
+    if robot.base is None:
+        raise WorldError(f"{where}: the robot does not drive; its file has no section base")
+    return start
 
 
 def parse_noise(data: Any, where: str) -> CameraNoise:
@@ -412,11 +431,13 @@ def parse_world(data: Any, source: str = "world") -> WorldConfig:
         name: _camera(value, f"{source}: cameras.{name}")
         for name, value in data.get("cameras", {}).items()
     }
+    robot = parse_robot(data.get("robot"), f"{source}: robot")
     return build(
         WorldConfig,
         data,
         source,
-        robot=parse_robot(data.get("robot"), f"{source}: robot"),
+        robot=robot,
+        start=_start(data.get("start"), robot, f"{source}: start"),
         objects=objects,
         fixtures=fixtures,
         doors=doors,

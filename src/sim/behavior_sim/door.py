@@ -24,6 +24,8 @@ BOLT_HALF = 0.009
 """[m] half the bolt's extent across the leaf."""
 BOLT_SPRING, BOLT_PRELOAD = 150.0, 2.0
 """[N/m] and [N]"""
+CLOSER_REACH = 10.0
+"""[rad] by which a closer's spring is wound when the leaf is shut."""
 POST = 0.06
 """[m] edge of a post of the frame."""
 _LATCH_BIT = 2
@@ -45,7 +47,7 @@ def lever_centre(config: DoorConfig) -> tuple[float, float, float]:
     """Middle of the lever's bar in the lever's body [m]."""
     reach = 0.5 * config.lever_size[0] - 0.5 * config.lever_size[2]
     off = 0.5 * config.thickness + config.standoff
-    return (-reach, config.lever_side * off, 0.0)
+    return (-reach, config.opens * config.lever_side * off, 0.0)
 
 
 def panel_centre(config: DoorConfig) -> tuple[float, float, float]:
@@ -95,7 +97,7 @@ def _add_frame(frame: Any, name: str, config: DoorConfig, contact: Any) -> None:
         (BOLT_THROW + 0.006, depth, 0.05),
         (
             config.width + EDGE_GAP + 0.5 * (BOLT_THROW + 0.006),
-            BOLT_HALF + BOLT_PLAY + 0.5 * depth,
+            config.opens * (BOLT_HALF + BOLT_PLAY + 0.5 * depth),
             config.lever_height,
         ),
         config.lever_color,
@@ -108,12 +110,15 @@ def _add_panel(frame: Any, name: str, config: DoorConfig, contact: Any) -> Any:
     panel.add_joint(
         name=panel_name(name),
         type=mujoco.mjtJoint.mjJNT_HINGE,
-        axis=[0, 0, 1],
+        axis=[0, 0, config.opens],
         limited=mujoco.mjtLimited.mjLIMITED_TRUE,
         range=[0.0, config.largest_angle],
         solref_limit=_SOLREF,
         damping=config.damping,
         frictionloss=config.friction,
+        # So long a spring that its torque grows but little as the leaf opens.
+        stiffness=config.closer / CLOSER_REACH,
+        springref=-CLOSER_REACH,
     )
     size = (config.width, config.thickness, config.height)
     leaf = _add_box(panel, panel_name(name), size, panel_centre(config), config.color)
@@ -148,7 +153,7 @@ def _add_lever(panel: Any, name: str, config: DoorConfig, contact: Any) -> None:
         name=f"{name}_spindle",
         type=mujoco.mjtGeom.mjGEOM_CYLINDER,
         size=[0.5 * config.lever_size[2], 0.5 * config.standoff, 0.0],
-        pos=[0.0, config.lever_side * off, 0.0],
+        pos=[0.0, config.opens * config.lever_side * off, 0.0],
         quat=[np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0],
         mass=0.1,
         rgba=[*config.lever_color, 1.0],
@@ -174,7 +179,7 @@ def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
     )
     tip, root, h = BOLT_THROW + EDGE_GAP, -0.03, BOLT_HALF
     section = [(root, -h), (0.0, -h), (tip - 0.002, h), (tip, h), (root, h)]
-    vertices = [(x, y, z) for x, y in section for z in (-0.012, 0.012)]
+    vertices = [(x, config.opens * y, z) for x, y in section for z in (-0.012, 0.012)]
     mesh = spec.add_mesh(name=f"{name}_bolt", uservert=np.array(vertices).ravel())
     geom = bolt.add_geom(
         name=f"{name}_bolt",

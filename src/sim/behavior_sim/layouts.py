@@ -85,3 +85,10 @@ def draw_layout(config: WorldConfig, name: str, rng: np.random.Generator) -> dic
                 xy = _draw_region(placement, [pose[:2, 3] for pose in poses.values()], rng)
             poses[key] = pose_of([xy[0], xy[1], config.ground + half], yaw)
     return poses
+
+
+def draw_start(config: WorldConfig, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Where a robot that drives starts: x, y, yaw in the world [m, m, rad]."""
+    start = config.start or Placement(position=(0.0, 0.0))
+    place = np.array(start.position) + rng.uniform(-1, 1, 2) * start.jitter
+    return np.array([*place, draw_yaw(start.yaw, rng)])

@@ -7,9 +7,10 @@ Messages that are published often are made once and filled again: building one c
 sending it.
 """
 
+import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from behavior_msgs.msg import SceneObject, SceneObjectArray
 from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Pose as PoseMsg
-from geometry_msgs.msg import Vector3
+from geometry_msgs.msg import TransformStamped, Twist, Vector3
+from nav_msgs.msg import Odometry
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 from shape_msgs.msg import SolidPrimitive
@@ -29,8 +31,10 @@ from behavior_ros import matrix_to_pose, pose_to_matrix, seconds, to_duration
 from behavior_sim.config import WorldConfig, extents
 from behavior_sim.detection import DetectionFrame, DetectorConfig
 from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
+from behavior_sim.joint_group import Fingers, JointGroup
 from behavior_sim.joint_trajectory_controller import Tolerances, TrajectoryPoints
 from behavior_sim.layouts import Pose
+from behavior_sim.part import Part
 from behavior_sim.simulation import Simulation
 from behavior_sim.visible_objects import VisibleObject
 
@@ -87,12 +91,12 @@ def parse_impulse(message: Vector3) -> NDArray[np.float64]:
 
 
 class JointStateMessage:
-    """The robot's joints: arm, then fingers."""
+    """The robot's joints: the arms', then the fingers'."""
 
     def __init__(self, config: WorldConfig) -> None:
-        names = [*config.robot.arm.joints, *config.robot.finger_joints]
+        names = config.robot.joints
         zeros = [0.0] * len(names)
-        self.message = JointState(name=names)
+        self.message = JointState(name=list(names))
         self.message.position = array("d", zeros)
         self.message.velocity = array("d", zeros)
         self.message.effort = array("d", zeros)
@@ -101,16 +105,17 @@ class JointStateMessage:
         """The message for now."""
         world, message = simulation.world, self.message
         fill_time(message.header.stamp, nanoseconds)
-        fingers_force = (
-            [world.gripper_force] * len(world.finger_positions) if simulation.gripper else []
-        )
-        for target, arm, fingers in (
-            (message.position, world.arm_positions, world.finger_positions),
-            (message.velocity, world.arm_velocities, world.finger_velocities),
-            (message.effort, world.arm_torques, fingers_force),
-        ):
-            target[:] = array("d", [*arm, *fingers])
+        arms, hands = list(world.groups.values()), list(world.fingers.values())
+        forces = [np.full(len(hand.positions), hand.force) for hand in hands]
+        parts: list[JointGroup | Fingers] = [*arms, *hands]
+        message.position[:] = _joined([part.positions for part in parts])
+        message.velocity[:] = _joined([part.velocities for part in parts])
+        message.effort[:] = _joined([*(arm.efforts for arm in arms), *forces])
         return message
+
+
+def _joined(parts: Sequence[NDArray[np.float64]]) -> "array[float]":
+    return array("d", np.concatenate(parts).tobytes())
 
 
 class StateMessage:
@@ -129,10 +134,13 @@ class StateMessage:
 class ObjectsMessage:
     """The true state of everything that can be seen."""
 
-    def __init__(self, visible_objects: Mapping[str, VisibleObject], gripper_link: str) -> None:
+    def __init__(
+        self, visible_objects: Mapping[str, VisibleObject], hand_links: Mapping[str, str]
+    ) -> None:
+        """Of all that is there, and the link that held objects move with, by group."""
         self.message = SceneObjectArray()
         self.message.header.frame_id = "world"
-        self._link = gripper_link
+        self._links = hand_links
         self.message.objects = [_scene_object(obj) for obj in visible_objects.values()]
 
     def fill(self, simulation: Simulation, nanoseconds: int) -> SceneObjectArray:
@@ -147,8 +155,9 @@ class ObjectsMessage:
             velocity = world.visible_velocity(item.name).tolist()
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = velocity
             item.last_seen = message.header.stamp
-            item.state = SceneObject.ATTACHED if item.name in held else SceneObject.TRACKED
-            item.attached_link = self._link if item.name in held else ""
+            group = world.holding_group(item.name) if item.name in held else None
+            item.state = SceneObject.TRACKED if group is None else SceneObject.ATTACHED
+            item.attached_link = "" if group is None else self._links[group]
         return message
 
 
@@ -211,6 +220,41 @@ def _detection(obj: VisibleObject) -> Detection3D:
     size.x, size.y, size.z = extents(obj.shape, obj.size)
     detection.results = [ObjectHypothesisWithPose()]
     return detection
+
+
+# -- base ---------------------------------------------------------------------------------------
+
+
+class OdometryMessage:
+    """Where a robot that drives is, as its wheels count it: here without error."""
+
+    def __init__(self, frame: str) -> None:
+        self.message = Odometry(child_frame_id=frame)
+        self.message.header.frame_id = "odom"
+        self.transform = TransformStamped(child_frame_id=frame)
+        self.transform.header = self.message.header
+        """The same for /tf."""
+
+    def fill(self, simulation: Simulation, nanoseconds: int) -> Odometry:
+        """The message for now, and the transform."""
+        base, message = simulation.world.base, self.message
+        assert base is not None
+        (x, y, yaw), (vx, vy, turn) = base.positions.tolist(), base.velocities.tolist()
+        fill_time(message.header.stamp, nanoseconds)
+        pose, place = message.pose.pose, self.transform.transform
+        pose.position.x, pose.position.y = place.translation.x, place.translation.y = x, y
+        pose.orientation.z, pose.orientation.w = math.sin(yaw / 2.0), math.cos(yaw / 2.0)
+        place.rotation.z, place.rotation.w = pose.orientation.z, pose.orientation.w
+        twist = message.twist.twist
+        twist.linear.x = math.cos(yaw) * vx + math.sin(yaw) * vy
+        twist.linear.y = math.cos(yaw) * vy - math.sin(yaw) * vx
+        twist.angular.z = turn
+        return message
+
+
+def parse_twist(message: Twist) -> NDArray[np.float64]:
+    """Speeds ahead, sideways and turning (3,) [m/s, m/s, rad/s]."""
+    return np.array([message.linear.x, message.linear.y, message.angular.z])
 
 
 # -- joint trajectories -------------------------------------------------------------------------
@@ -276,41 +320,41 @@ def trajectory_result(outcome: Outcome | InvalidGoal) -> Any:
     return result
 
 
-def trajectory_feedback(simulation: Simulation, nanoseconds: int) -> Any:
-    """Feedback message of the FollowJointTrajectory goal being worked on."""
+def trajectory_feedback(part: Part, t: float, nanoseconds: int) -> Any:
+    """Feedback message, at `t` [s], of the FollowJointTrajectory goal that a part works on."""
     feedback = FollowJointTrajectory.Feedback()
     fill_time(feedback.header.stamp, nanoseconds)
-    feedback.joint_names = list(simulation.config.robot.arm.joints)
-    desired = simulation.arm.setpoint
-    actual = (simulation.world.arm_positions, simulation.world.arm_velocities)
+    feedback.joint_names = list(part.config.arm.joints)
+    desired = part.arm.setpoint
+    actual = (part.joints.positions, part.joints.velocities)
     for point, positions, velocities in (
         (feedback.desired, *desired),
         (feedback.actual, *actual),
         (feedback.error, desired[0] - actual[0], desired[1] - actual[1]),
     ):
         point.positions, point.velocities = positions.tolist(), velocities.tolist()
-        point.time_from_start = to_duration(max(0.0, simulation.arm.elapsed(simulation.time)))
+        point.time_from_start = to_duration(max(0.0, part.arm.elapsed(t)))
     return feedback
 
 
 # -- gripper ------------------------------------------------------------------------------------
 
 
-def _fill_gripper(message: Any, simulation: Simulation) -> Any:
-    message.position = simulation.world.gap
-    message.effort = abs(simulation.world.gripper_force)
+def _fill_gripper(message: Any, fingers: Fingers) -> Any:
+    message.position = fingers.gap
+    message.effort = abs(fingers.force)
     return message
 
 
-def gripper_result(simulation: Simulation, outcome: Outcome | InvalidGoal) -> Any:
+def gripper_result(fingers: Fingers, outcome: Outcome | InvalidGoal) -> Any:
     """Result message of a GripperCommand goal."""
-    result = _fill_gripper(GripperCommand.Result(), simulation)
+    result = _fill_gripper(GripperCommand.Result(), fingers)
     if isinstance(outcome, Outcome):
         result.stalled = outcome.stalled
         result.reached_goal = outcome.ending is Ending.SUCCEEDED and not outcome.stalled
     return result
 
 
-def gripper_feedback(simulation: Simulation) -> Any:
+def gripper_feedback(fingers: Fingers) -> Any:
     """Feedback message of the GripperCommand goal being worked on."""
-    return _fill_gripper(GripperCommand.Feedback(), simulation)
+    return _fill_gripper(GripperCommand.Feedback(), fingers)

@@ -19,18 +19,23 @@ import mujoco
 import numpy as np
 
 from behavior_motion.robot.srdf import disabled_pairs
-from behavior_motion.robot.urdf import joined_links, robot_urdf
+from behavior_motion.robot.urdf import joined_links, rigid_links, robot_urdf
 from behavior_sim.camera_config import CameraConfig
 from behavior_sim.collada import load_collada
 from behavior_sim.config import FixtureConfig, ObjectConfig, PartConfig, WorldConfig, volume
 from behavior_sim.door import add_door
 from behavior_sim.reading import WorldError
-from behavior_sim.robot import SimulatedArm, SimulatedGripper, SimulatedRobot, SimulatedSuction
+from behavior_sim.robot import (
+    PLANE,
+    SimulatedArm,
+    SimulatedBase,
+    SimulatedGripper,
+    SimulatedRobot,
+    SimulatedSuction,
+)
 
 GROUP_VISUAL = 2
 GROUP_COLLISION = 3
-GRIPPER = "gripper"
-"""Name of the gripper's tendon and actuator."""
 SUCTION = "suction"
 """Name of the weld between a suction cup and what it holds."""
 
@@ -42,6 +47,9 @@ _SOLIMP = [0.95, 0.99, 0.001, 0.5, 2.0]
 def _robot_spec(robot: SimulatedRobot, root: Element) -> Any:
     """The robot's bodies, joints and collision hulls as MuJoCo reads them from its URDF."""
     bare = copy.deepcopy(root)
+    for joint in bare.findall("joint"):
+        for mimic in joint.findall("mimic"):
+            joint.remove(mimic)  # the gripper's drive ties its fingers together
     for link in bare.findall("link"):
         for visual in link.findall("visual"):
             link.remove(visual)
@@ -55,10 +63,26 @@ def _robot_spec(robot: SimulatedRobot, root: Element) -> Any:
     extension = SubElement(bare, "mujoco")
     SubElement(extension, "compiler", discardvisual="true", fusestatic="false")
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(bare, encoding="unicode"), assets=assets)
-    # What is not of the arm stands as the URDF draws it, as it does for the planner.
-    for joint in [j for j in spec.joints if j.name not in robot.arm.joints + robot.finger_joints]:
+    # What is of no group stands as the URDF draws it, as it does for the planner.
+    for joint in [j for j in spec.joints if j.name not in robot.joints]:
         spec.delete(joint)
     return spec
+
+
+def _add_base(spec: Any, base: SimulatedBase, root: Element) -> None:
+    """A base that drives: it slides and turns on the floor, which its wheels do not touch."""
+    body = spec.body(base.frame)
+    if body is None:
+        raise WorldError(f"base.frame: the robot has no link {base.frame!r}")
+    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    axes = ([1, 0, 0], [0, 1, 0], [0, 0, 1])
+    for name, kind, axis in zip(PLANE, (slide, slide, hinge), axes, strict=True):
+        body.add_joint(name=name, type=kind, axis=axis)
+    for joint, kp, kv, force in zip(PLANE, base.stiffness, base.damping, base.force, strict=True):
+        _add_joint_servo(spec, joint, kp, kv, force)
+    for link in sorted(rigid_links(root, base.frame)):
+        if spec.body(link) is not None:
+            spec.add_exclude(bodyname1="world", bodyname2=link)
 
 
 def _file(mesh: Element) -> Path:
@@ -98,28 +122,36 @@ def _add_arm_servos(spec: Any, arm: SimulatedArm) -> None:
         spec.joint(joint).armature = arm.armature
         # The bound belongs to the servo, passive forces are not to be cut.
         spec.joint(joint).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
-        actuator = spec.add_actuator(name=joint, target=joint)
-        actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
-        _servo(actuator, kp, kv, torque)
+        _add_joint_servo(spec, joint, kp, kv, torque)
+
+
+def _add_joint_servo(spec: Any, joint: str, kp: float, kv: float, force: float) -> None:
+    actuator = spec.add_actuator(name=joint, target=joint)
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    _servo(actuator, kp, kv, force)
 
 
 def _add_gripper_servo(spec: Any, gripper: SimulatedGripper) -> None:
     """A servo on the gap (a tendon: the sum of the joints' shares), and fingers tied together."""
-    tendon = spec.add_tendon(name=GRIPPER)
-    for joint, share, scale in zip(gripper.joints, gripper.share, gripper.scale, strict=True):
+    tendon = spec.add_tendon(name=gripper.name)
+    first_scale, first_zero = gripper.scale[0], gripper.zero[0]
+    for joint, share, scale, zero in zip(
+        gripper.joints, gripper.share, gripper.scale, gripper.zero, strict=True
+    ):
         tendon.wrap_joint(joint, share)
         spec.joint(joint).armature = gripper.armature
         spec.joint(joint).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
         if joint != gripper.joints[0]:
+            ratio = scale / first_scale
             spec.add_equality(
                 type=mujoco.mjtEq.mjEQ_JOINT,
                 objtype=mujoco.mjtObj.mjOBJ_JOINT,
                 name1=joint,
                 name2=gripper.joints[0],
-                data=[0.0, scale / gripper.scale[0]] + [0.0] * 10,
+                data=[zero - ratio * first_zero, ratio] + [0.0] * 10,
                 solref=_SOLREF,
             )
-    actuator = spec.add_actuator(name=GRIPPER, target=GRIPPER)
+    actuator = spec.add_actuator(name=gripper.name, target=gripper.name)
     actuator.trntype = mujoco.mjtTrn.mjTRN_TENDON
     _servo(actuator, gripper.stiffness, gripper.damping, gripper.force)
     for finger in gripper.fingers:
@@ -397,9 +429,12 @@ def build_model(config: WorldConfig, *, visuals: bool = False) -> Any:
             geom.group = GROUP_COLLISION
             geom.rgba = [0.92, 0.92, 0.93, 1.0]
     _exclude_pairs(spec, robot, root)
-    _add_arm_servos(spec, robot.arm)
-    if robot.gripper is not None:
-        _add_gripper_servo(spec, robot.gripper)
+    if robot.base is not None:
+        _add_base(spec, robot.base, root)
+    for group in robot.groups:
+        _add_arm_servos(spec, group.arm)
+    for gripper in robot.grippers:
+        _add_gripper_servo(spec, gripper)
     _add_surroundings(spec, config.ground)
     for name, placed in config.objects.items():
         _add_object(spec, name, placed)

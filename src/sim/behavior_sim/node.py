@@ -15,7 +15,8 @@ from typing import Any
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
 from control_msgs.action import FollowJointTrajectory, GripperCommand
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, Twist
+from nav_msgs.msg import Odometry
 from rclpy.clock import Clock as RosClock
 from rclpy.clock import ClockType
 from rclpy.node import Node
@@ -31,26 +32,31 @@ from vision_msgs.msg import Detection3DArray
 from behavior_ros import (
     ERROR,
     OK,
+    QOS_COMMAND,
     QOS_LATCHED,
     WARN,
     DiagnosticsPublisher,
     ParameterSpec,
     create_static_transform_broadcaster,
+    create_transform_broadcaster,
     declare_all,
     run,
     seconds,
 )
 from behavior_sim import messages
+from behavior_sim.base_controller import BaseController
 from behavior_sim.controller_action_server import ControllerActionServer
 from behavior_sim.detection import DetectorConfig
 from behavior_sim.goals import Goal, InvalidGoal
 from behavior_sim.gripper_controller import GripperController
+from behavior_sim.joint_group import Fingers
 from behavior_sim.joint_trajectory_controller import Tolerances
 from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
 from behavior_sim.model import coordinate_names
+from behavior_sim.part import Part
 from behavior_sim.recording import MotionRecorder, RecordingError
-from behavior_sim.robot import SimulatedSuction
+from behavior_sim.robot import SimulatedBase, SimulatedSuction
 from behavior_sim.simulation import Simulation
 from behavior_sim.stepper import Stepper
 from behavior_sim.suction_cup import SuctionCup
@@ -71,6 +77,8 @@ FEEDBACK_RATE = 5.0
 """[Hz] of the actions' feedback."""
 _STAYS = 0.01
 """[m] by which an object may come to rest elsewhere than where a state had it."""
+ODOMETRY = "odom"
+"""Fixed frame of a robot that drives; here it is the world's, and its odometry is the truth."""
 ALIVE = 0.5
 """[s] of wall time after which a simulation that waits for others tells its joint states again: a
 robot that stands still is not one whose driver is gone."""
@@ -270,7 +278,8 @@ class SimulationNode(Node):  # type: ignore[misc]
             self._simulation.world.visible_objects
         )
         self._objects_message = messages.ObjectsMessage(
-            self._simulation.world.visible_objects, config.robot.hand_link
+            self._simulation.world.visible_objects,
+            {group.name: group.hand_link for group in config.robot.groups},
         )
         self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
         self._truthful = not values["detections_by_cameras"]
@@ -285,7 +294,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._due = {name: _Due(rate, config.timestep) for name, rate in rates.items()}
         self._chunk = min(due.period for due in self._due.values())
         base = TransformStamped()
-        base.header.frame_id, base.child_frame_id = "world", config.robot.description.base_frame
+        drives = config.robot.base is not None
+        base.header.frame_id = "world"
+        base.child_frame_id = ODOMETRY if drives else config.robot.description.base_frame
         base.transform.rotation.w = 1.0
         self._static = create_static_transform_broadcaster(self)
         self._static.send([base])
@@ -300,40 +311,62 @@ class SimulationNode(Node):  # type: ignore[misc]
         self.create_service(SetBool, "simulation/pause", self._on_pause)
         self.create_service(Trigger, "simulation/save_recording", self._on_save)
         simulation = self._simulation
-        self._arm_server = ControllerActionServer(
-            self,
-            FollowJointTrajectory,
-            simulation.config.robot.arm_action,
-            post=self._stepper.post,
-            start=self._start_trajectory,
-            cancel=lambda goal: simulation.arm.cancel(simulation.time, goal),
-            result=messages.trajectory_result,
-        )
-        if simulation.config.robot.arm_topic is not None:
-            self.create_subscription(
-                JointTrajectory,
-                simulation.config.robot.arm_topic,
-                lambda message: self._stepper.post(lambda: self._stream_trajectory(message)),
-                QoSProfile(depth=1),
-            )
-        if simulation.gripper is not None:
-            self._serve_fingers(simulation.gripper)
+        self._arm_servers: dict[str, ControllerActionServer] = {}
+        self._gripper_servers: dict[str, ControllerActionServer] = {}
+        for name, part in simulation.parts.items():
+            self._arm_servers[name] = self._serve_arm(part)
+            if part.gripper is not None and part.fingers is not None:
+                self._gripper_servers[name] = self._serve_fingers(
+                    part.config.gripper_action, part.gripper, part.fingers
+                )
+        if simulation.config.robot.base is not None and simulation.base is not None:
+            self._serve_base(simulation.config.robot.base, simulation.base)
         if simulation.config.robot.suction is not None and simulation.world.cup is not None:
             self._serve_suction(simulation.config.robot.suction, simulation.world.cup)
         for name in simulation.faults.names:
             self.create_service(SetBool, f"simulation/fault/{name}", partial(self._on_fault, name))
 
-    def _serve_fingers(self, fingers: GripperController) -> None:
-        simulation = self._simulation
-        self._gripper_server = ControllerActionServer(
+    def _serve_arm(self, part: Part) -> ControllerActionServer:
+        if part.config.arm_topic is not None:
+            self.create_subscription(
+                JointTrajectory,
+                part.config.arm_topic,
+                lambda message: self._stepper.post(partial(self._stream_trajectory, part, message)),
+                QoSProfile(depth=1),
+            )
+        return ControllerActionServer(
+            self,
+            FollowJointTrajectory,
+            part.config.arm_action,
+            post=self._stepper.post,
+            start=partial(self._start_trajectory, part),
+            cancel=lambda goal: part.arm.cancel(self._simulation.time, goal),
+            result=messages.trajectory_result,
+        )
+
+    def _serve_fingers(
+        self, action: str, controller: GripperController, fingers: Fingers
+    ) -> ControllerActionServer:
+        return ControllerActionServer(
             self,
             GripperCommand,
-            simulation.config.robot.gripper_action,
+            action,
             post=self._stepper.post,
-            start=partial(self._start_gripper, fingers),
-            cancel=fingers.cancel,
-            result=lambda outcome: messages.gripper_result(simulation, outcome),
+            start=partial(self._start_gripper, controller),
+            cancel=controller.cancel,
+            result=partial(messages.gripper_result, fingers),
         )
+
+    def _serve_base(self, config: SimulatedBase, controller: BaseController) -> None:
+        self._odometry = messages.OdometryMessage(config.frame)
+        self._odometry_publisher = self.create_publisher(Odometry, "odom", 10)
+        self._transforms = create_transform_broadcaster(self)
+
+        def drive(message: Twist) -> None:
+            twist = messages.parse_twist(message)
+            self._stepper.post(lambda: controller.command(self._simulation.time, twist))
+
+        self.create_subscription(Twist, config.topic, drive, QOS_COMMAND)
 
     def _serve_suction(self, config: SimulatedSuction, cup: SuctionCup) -> None:
         self._vacuum_publisher = self.create_publisher(Bool, config.vacuum, 10)
@@ -397,6 +430,9 @@ class SimulationNode(Node):  # type: ignore[misc]
     def _publish_joints(self, nanoseconds: int) -> None:
         self._published_at = time.monotonic()
         self._joints_publisher.publish(self._joints_message.fill(self._simulation, nanoseconds))
+        if self._simulation.base is not None:
+            self._odometry_publisher.publish(self._odometry.fill(self._simulation, nanoseconds))
+            self._transforms.send([self._odometry.transform])
         cup = self._simulation.world.cup
         if cup is not None and not cup.silent:
             self._vacuum_publisher.publish(Bool(data=bool(cup.held)))
@@ -406,22 +442,27 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _publish_feedback(self, nanoseconds: int) -> None:
         simulation = self._simulation
-        if simulation.arm.goal is not None:
-            self._arm_server.publish_feedback(messages.trajectory_feedback(simulation, nanoseconds))
-        if simulation.gripper is not None and simulation.gripper.goal is not None:
-            self._gripper_server.publish_feedback(messages.gripper_feedback(simulation))
+        for name, part in simulation.parts.items():
+            if part.arm.goal is not None:
+                self._arm_servers[name].publish_feedback(
+                    messages.trajectory_feedback(part, simulation.time, nanoseconds)
+                )
+            if part.gripper is not None and part.fingers is not None and part.gripper.goal:
+                self._gripper_servers[name].publish_feedback(
+                    messages.gripper_feedback(part.fingers)
+                )
 
-    def _start_trajectory(self, request: Any, on_done: Any) -> Goal:
+    def _start_trajectory(self, part: Part, request: Any, on_done: Any) -> Goal:
         return self._begin_trajectory(
-            request.trajectory, messages.parse_tolerances(request), on_done
+            part, request.trajectory, messages.parse_tolerances(request), on_done
         )
 
-    def _stream_trajectory(self, message: JointTrajectory) -> None:
+    def _stream_trajectory(self, part: Part, message: JointTrajectory) -> None:
         try:
-            self._begin_trajectory(message)
+            self._begin_trajectory(part, message)
         except InvalidGoal as error:
             self.get_logger().warning(
-                reason_text(f"{self._simulation.config.robot.arm_topic}: {error}"),
+                reason_text(f"{part.config.arm_topic}: {error}"),
                 throttle_duration_sec=1.0,
             )
             return
@@ -431,17 +472,20 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._stream_lead.follow(now)
 
     def _begin_trajectory(
-        self, message: JointTrajectory, tolerances: Tolerances | None = None, on_done: Any = None
+        self,
+        part: Part,
+        message: JointTrajectory,
+        tolerances: Tolerances | None = None,
+        on_done: Any = None,
     ) -> Goal:
         """Start a trajectory where it begins or, as ros2_control does, join it under way."""
-        simulation, stamp = self._simulation, seconds(message.header.stamp)
-        now = simulation.time
+        now, stamp = self._simulation.time, seconds(message.header.stamp)
         points = messages.parse_trajectory(message)
         # A stamp of 0 means now, and so does one of a trajectory that is over: catching up would
         # make the arm jump.
         over = not len(points.times) or stamp + points.times[-1] <= now
         start = now if stamp <= 0.0 or over else stamp
-        return simulation.arm.start(
+        return part.arm.start(
             start, points, tolerances, on_done=on_done, joined_at=max(0.0, now - start)
         )
 

@@ -4,21 +4,17 @@
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
+from behavior_sim.base_controller import BaseController
 from behavior_sim.config import WorldConfig
 from behavior_sim.detection import Detector, DetectorConfig
 from behavior_sim.faults import Faults
-from behavior_sim.gripper_controller import GripperController
-from behavior_sim.joint_trajectory_controller import JointTrajectoryController
+from behavior_sim.part import CONTROL_STEPS, Part
 from behavior_sim.recording import MotionRecorder
 from behavior_sim.spawner import Spawner
 from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
 from behavior_sim.world_state import WorldState, WorldStateError
 
-CONTROL_STEPS = 2
-"""Physics steps between setpoints while something moves (250 Hz)."""
 DETECTOR, PUMP, VACUUM = "detector", "pump", "vacuum"
 """Names of faults: nothing is detected; the pump does nothing; the vacuum's sensor is silent. Belts
 jam under the names of their fixtures."""
@@ -38,17 +34,15 @@ class Simulation:
     ) -> None:
         self.config = config
         self.world = World(config, seed)
-        model = self.world.model
-        limits = np.array([model.joint(j).range for j in config.robot.arm.joints])
-        self.arm = JointTrajectoryController(
-            config.robot.arm,
-            limits[:, 0],
-            limits[:, 1],
-            period=CONTROL_STEPS * config.timestep,
-        )
-        fingers = config.robot.gripper
-        self.gripper = GripperController(fingers) if fingers else None
-        """Of fingers; a suction cup is switched by its pump, see `World.cup`."""
+        self.parts = {group.name: Part(self.world, group) for group in config.robot.groups}
+        """Controllers of the robot's groups, by their names."""
+        first = next(iter(self.parts.values()))
+        self.arm, self.gripper = first.arm, first.gripper
+        """Of the only group, or the first; a suction cup is switched by its pump, see
+        `World.cup`."""
+        base = config.robot.base
+        self.base = BaseController(base) if base is not None else None
+        """Of a robot that drives."""
         self.spawner = Spawner(self.world, config.spawner, seed) if config.spawner else None
         """Brings objects, where the world has them come."""
         classes = {name: obj.class_id for name, obj in self.world.visible_objects.items()}
@@ -81,8 +75,9 @@ class Simulation:
 
     @property
     def working(self) -> bool:
-        """Whether arm or fingers follow a goal; else all that goes on may be that others think."""
-        return self.arm.moving or (self.gripper is not None and self.gripper.moving)
+        """Whether something moves as it is told; else all that goes on may be that others think."""
+        drives = self.base is not None and self.base.moving
+        return drives or any(part.moving for part in self.parts.values())
 
     def reset(self, seed: int, layout: str = "") -> None:
         """Start state of `seed`; running goals end, time goes on, the recording starts anew.
@@ -93,7 +88,7 @@ class Simulation:
         self.world.reset(seed, layout)
         if self.spawner is not None:
             self.spawner.reset(seed)
-        self._begin_anew(seed, self.world.gap)
+        self._begin_anew(seed)
 
     def restore(self, state: WorldState, seed: int) -> dict[str, float]:
         """Everything where a state has it; as with `reset` otherwise.
@@ -118,15 +113,18 @@ class Simulation:
                 f"a suction cup holds {state.held}; a world cannot be put into that state yet"
             )
         shifts = self.world.restore(state)
-        self._begin_anew(seed, 0.0 if state.held else self.world.gap)
+        self._begin_anew(seed, held=bool(state.held))
         return shifts
 
-    def _begin_anew(self, seed: int, gap: float) -> None:
-        """Controllers stand where the world is, the fingers' at a gap [m]; no fault is left."""
+    def _begin_anew(self, seed: int, *, held: bool = False) -> None:
+        """Controllers stand where the world is, fingers that hold something squeeze it; no fault
+        is left.
+        """
         self.faults.clear()
-        self.arm.reset(self.world.arm_positions)
-        if self.gripper is not None:
-            self.gripper.reset(gap)
+        for part in self.parts.values():
+            part.reset(held=held)
+        if self.base is not None and self.world.base is not None:
+            self.base.reset(self.world.base.positions)
         self.detector.reset(seed)
         if self.recorder is not None:
             self.recorder.clear()
@@ -141,16 +139,15 @@ class Simulation:
 
     def advance(self, steps: int) -> None:
         """Advance by `steps` physics steps, with new setpoints every `CONTROL_STEPS`."""
-        world, arm, gripper = self.world, self.arm, self.gripper
+        world = self.world
         while steps > 0:
             t = world.time
             busy = world.cup is not None and world.cup.pump
-            if arm.moving:
+            for part in self.parts.values():
+                busy = part.step(t) or busy
+            if self.base is not None and world.base is not None and self.base.moving:
                 busy = True
-                world.command_arm(*arm.step(t, world.arm_positions, world.arm_velocities))
-            if gripper is not None and gripper.moving:
-                busy = True
-                world.command_gripper(*gripper.step(t, world.gap, world.gap_velocity))
+                world.base.command(*self.base.step(t, world.base.positions))
             if world.cup is not None:
                 world.cup.step(t)
             if self.spawner is not None:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from behavior_sim.config import WorldConfig, brought
-from behavior_sim.layouts import Pose, draw_layout, pose_of
-from behavior_sim.model import GRIPPER, build_model
+from behavior_sim.joint_group import Fingers, JointGroup
+from behavior_sim.layouts import Pose, draw_layout, draw_start, pose_of
+from behavior_sim.model import build_model
 from behavior_sim.reading import Vector
+from behavior_sim.robot import PLANE
 from behavior_sim.suction_cup import SuctionCup
 from behavior_sim.visible_objects import visible_objects
 from behavior_sim.world_state import WorldState, WorldStateError
@@ -53,18 +55,32 @@ class World:
         self.steps = 0
         """Physics steps since the world was made."""
         model = self.model
-        arm, gripper = config.robot.arm, config.robot.gripper
-        self._arm_q = np.array([model.joint(j).qposadr[0] for j in arm.joints])
-        self._arm_v = np.array([model.joint(j).dofadr[0] for j in arm.joints])
-        self._arm_u = np.array([model.actuator(j).id for j in arm.joints])
-        fingers = config.robot.finger_joints
-        self._finger_q = np.array([model.joint(j).qposadr[0] for j in fingers], dtype=int)
-        self._finger_v = np.array([model.joint(j).dofadr[0] for j in fingers], dtype=int)
-        self._share = np.array(gripper.share if gripper else ())
-        self._gripper_u = int(model.actuator(GRIPPER).id) if gripper else -1
-        # The servo's torque is stiffness * (ctrl - q) - damping * qd; this share of the wanted
-        # velocity, added to ctrl, makes it damp the error of the velocity instead.
-        self._lead = np.array(arm.damping) / np.array(arm.stiffness)
+        self.groups = {
+            group.name: JointGroup(
+                model,
+                self.data,
+                group.arm.joints,
+                stiffness=group.arm.stiffness,
+                damping=group.arm.damping,
+            )
+            for group in config.robot.groups
+        }
+        """Joints of the robot's groups, by their names."""
+        self.fingers = {
+            group.name: Fingers(model, self.data, group.gripper)
+            for group in config.robot.groups
+            if group.gripper is not None
+        }
+        """Of the groups that have some."""
+        base = config.robot.base
+        self.base: JointGroup | None = None
+        """Of a robot that drives: x, y, yaw in the world [m, m, rad]."""
+        if base is not None:
+            self.base = JointGroup(
+                model, self.data, PLANE, stiffness=base.stiffness, damping=base.damping
+            )
+        self._arm = next(iter(self.groups.values()))
+        self._hand = self.fingers.get(config.robot.groups[0].name)
         self._object_q = {n: int(model.joint(n).qposadr[0]) for n in config.objects}
         self._object_v = {n: int(model.joint(n).dofadr[0]) for n in config.objects}
         self._object_body = {n: int(model.body(n).id) for n in config.objects}
@@ -74,7 +90,6 @@ class World:
             name: int(model.body(obj.body).id) if obj.body else 0
             for name, obj in self.visible_objects.items()
         }
-        self._finger_bodies = [int(model.body(f).id) for f in gripper.fingers] if gripper else []
         suction = config.robot.suction
         self.cup = SuctionCup(model, self.data, suction, self._object_body) if suction else None
         """The suction cup of a robot that has one."""
@@ -114,18 +129,18 @@ class World:
             UnknownLayout: there is no such layout; nothing is changed.
         """
         poses = draw_layout(self.config, layout, np.random.default_rng([seed, 0]))
+        start = draw_start(self.config, np.random.default_rng([seed, 1]))
         mujoco.mj_resetData(self.model, self.data)
-        home = np.array(self.config.robot.arm.home)
-        self.data.qpos[self._arm_q] = home
         for name in self._brought:
             self._put(name, self._outside(name))
         for name, pose in poses.items():
             self._put(name, pose)
-        self.command_arm(home, np.zeros_like(home))
-        gripper = self.config.robot.gripper
-        if gripper is not None:
-            self.data.qpos[self._finger_q] = gripper.open * np.array(gripper.scale)
-            self.command_gripper(gripper.open, gripper.force)
+        for group in self.config.robot.groups:
+            self.groups[group.name].put(np.array(group.arm.home))
+        for fingers in self.fingers.values():
+            fingers.put(fingers.config.open)
+        if self.base is not None:
+            self.base.put(start)
         if self.cup is not None:
             self.cup.reset()
         mujoco.mj_forward(self.model, self.data)
@@ -176,12 +191,12 @@ class World:
         return int(found.qposadr[0])
 
     def _hold_still(self, held: bool) -> None:
-        """Command the arm to stay where it is, and the fingers too, or to hold what they touch."""
-        at = self.arm_positions.copy()
-        self.command_arm(at, np.zeros_like(at))
-        gripper = self.config.robot.gripper
-        if gripper is not None:
-            self.command_gripper(0.0 if held else self.gap, gripper.force)
+        """Command the robot to stay where it is, and fingers too, or to hold what they touch."""
+        driven = list(self.groups.values()) + ([self.base] if self.base is not None else [])
+        for group in driven:
+            group.put(group.positions.copy())
+        for fingers in self.fingers.values():
+            fingers.command(0.0 if held else fingers.gap, fingers.config.force)
         mujoco.mj_forward(self.model, self.data)
 
     def _settle(self) -> None:
@@ -194,54 +209,46 @@ class World:
 
     # -- robot --------------------------------------------------------------------------------
 
+    # Of the only group, or the first one; the others' are in `groups` and `fingers`.
+
     @property
     def arm_positions(self) -> NDArray[np.float64]:
         """Joint angles [rad]."""
-        return self.data.qpos[self._arm_q]  # type: ignore[no-any-return]
+        return self._arm.positions
 
     @property
     def arm_velocities(self) -> NDArray[np.float64]:
         """Joint velocities [rad/s]."""
-        return self.data.qvel[self._arm_v]  # type: ignore[no-any-return]
-
-    @property
-    def arm_torques(self) -> NDArray[np.float64]:
-        """Torques of the servos [Nm]; the robot's own weight is compensated besides."""
-        return self.data.actuator_force[self._arm_u]  # type: ignore[no-any-return]
+        return self._arm.velocities
 
     @property
     def finger_positions(self) -> NDArray[np.float64]:
         """Of the finger joints [m or rad]."""
-        return self.data.qpos[self._finger_q]  # type: ignore[no-any-return]
-
-    @property
-    def finger_velocities(self) -> NDArray[np.float64]:
-        """Of the finger joints [m/s or rad/s]."""
-        return self.data.qvel[self._finger_v]  # type: ignore[no-any-return]
+        return np.zeros(0) if self._hand is None else self._hand.positions
 
     @property
     def gap(self) -> float:
-        """Between the fingers [m]."""
-        return float(self._share @ self.finger_positions)
+        """Between the fingers [m]; of a robot without any: 0."""
+        return 0.0 if self._hand is None else self._hand.gap
 
     @property
     def gap_velocity(self) -> float:
         """Positive when opening [m/s]."""
-        return float(self._share @ self.finger_velocities)
+        return 0.0 if self._hand is None else self._hand.gap_velocity
 
     @property
     def gripper_force(self) -> float:
         """Of the fingers' drive, positive when opening [N]."""
-        return float(self.data.actuator_force[self._gripper_u])
+        return 0.0 if self._hand is None else self._hand.force
 
     def command_arm(self, positions: NDArray[np.float64], velocities: NDArray[np.float64]) -> None:
         """Setpoints of the joint servos [rad, rad/s]."""
-        self.data.ctrl[self._arm_u] = positions + self._lead * velocities
+        self._arm.command(positions, velocities)
 
     def command_gripper(self, gap: float, force: float) -> None:
         """Setpoint of the fingers' servo [m] and the most it may exert [N]."""
-        self.data.ctrl[self._gripper_u] = gap
-        self.model.actuator_forcerange[self._gripper_u] = (-force, force)
+        if self._hand is not None:
+            self._hand.command(gap, force)
 
     def body_pose(self, name: str) -> Pose:
         """world_T_body (4, 4) of a body of the robot or an object."""
@@ -323,9 +330,24 @@ class World:
         held = []
         for name in self.config.objects:
             bodies = self.touching(name)
-            if self._ground not in bodies and all(f in bodies for f in self._finger_bodies):
+            if self._ground not in bodies and self._holding(bodies) is not None:
                 held.append(name)
         return held
+
+    def holding_group(self, name: str) -> str | None:
+        """Name of the group whose fingers, or cup, hold an object; None: none does."""
+        if name not in self.held_objects():
+            return None
+        if self.cup is not None:
+            return self.config.robot.groups[0].name
+        return self._holding(self.touching(name))
+
+    def _holding(self, bodies: set[int]) -> str | None:
+        """Group of which all fingers are among bodies."""
+        for group, fingers in self.fingers.items():
+            if all(finger in bodies for finger in fingers.bodies):
+                return group
+        return None
 
     # -- disturbances -------------------------------------------------------------------------
 

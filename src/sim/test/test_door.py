@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The door's mechanism, moved by torques on its joints: what the lever does, and what it stops."""
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,8 +15,10 @@ from behavior_sim.world import InvalidDisturbance, UnknownObject, World
 class Door:
     """The world of the door, with torques on lever and hinge."""
 
-    def __init__(self) -> None:
-        self.world = World(load_world(find_world("door")))
+    def __init__(self, **changes: Any) -> None:
+        config = load_world(find_world("door"))
+        changed = dataclasses.replace(config.doors["door"], **changes)
+        self.world = World(dataclasses.replace(config, doors={"door": changed}))
         self.model, self.data = self.world.model, self.world.data
 
     def angle(self, part: str) -> float:
@@ -35,6 +40,35 @@ class Door:
 @pytest.fixture
 def door() -> Door:
     return Door()
+
+
+def test_a_door_in_a_mirror_does_the_same_on_the_other_side() -> None:
+    aside = (3.0, 0.0, 0.0)  # where the robot is in nobody's way
+    plain, mirrored = Door(position=aside), Door(position=aside, opens=-1.0)
+    for door in (plain, mirrored):
+        door.push(1.0, panel=25.0)
+        assert door.angle("panel") < 0.005, "latched"
+        door.push(0.5, lever=2.0)
+        door.push(0.8, lever=2.0, panel=3.0)
+    assert mirrored.angle("panel") == pytest.approx(plain.angle("panel"), abs=1e-3)
+    frame = plain.world.body_pose("door")
+    ways = []
+    for door in (plain, mirrored):
+        leaf, lever = (
+            np.linalg.inv(frame) @ door.world.visible_pose(f"door_{part}")
+            for part in ("panel", "lever")
+        )
+        ways.append(np.array([leaf[:3, 3], lever[:3, 3]]))
+    assert ways[1] == pytest.approx(ways[0] * [1.0, -1.0, 1.0], abs=2e-3)
+
+
+def test_a_closer_shuts_the_door_and_it_latches() -> None:
+    door = Door(closer=3.0)
+    door.open_to(1.0)
+    door.push(4.0)
+    assert door.angle("panel") < 0.005
+    door.push(1.0, panel=25.0)
+    assert door.angle("panel") < 0.005
 
 
 def test_without_the_lever_the_door_stays_shut(door: Door) -> None:

@@ -50,11 +50,7 @@ def copied_world(live: LiveState, config: WorldConfig) -> CopiedWorld:
         alike.remove(names[item.name])
     held = [name for name in names if live.objects[name].sight == "held"]
     robot = config.robot
-    joints = {
-        name: live.joints[name]
-        for name in (*robot.arm.joints, *robot.finger_joints)
-        if name in live.joints
-    }
+    joints = {name: live.joints[name] for name in robot.joints if name in live.joints}
     return CopiedWorld(
         state=WorldState(
             joints={**joints, **_hinges(live, config)},
@@ -92,5 +88,5 @@ def _angle(door: DoorConfig, leaf: BelievedObject) -> float:
     from_hinge = leaf.pose[:2, 3] - np.array(door.position)[:2]
     shut = np.array(panel_centre(door))[:2]
     angle = np.arctan2(from_hinge[1], from_hinge[0]) - np.arctan2(shut[1], shut[0]) - door.yaw
-    turned = float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+    turned = door.opens * float((angle + np.pi) % (2.0 * np.pi) - np.pi)
     return min(max(turned, 0.0), door.largest_angle)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot that drives, with a torso, a head and two arms, before a door; moved step by step."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import yaml
+
+from behavior_sim.base_controller import COMMAND_LIFETIME, BaseController
+from behavior_sim.config import WorldConfig, load_world, parse_world
+from behavior_sim.goals import Ending, Goal
+from behavior_sim.joint_trajectory_controller import TrajectoryPoints
+from behavior_sim.messages import JointStateMessage, OdometryMessage
+from behavior_sim.reading import WorldError
+from behavior_sim.resources import find_world
+from behavior_sim.simulation import Simulation
+from behavior_sim.world_state import WorldState
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def config() -> WorldConfig:
+    """The world of the door, with the robot in the middle of the room."""
+    config = load_world(find_world("mobile_door"))
+    return dataclasses.replace(config, start=None)
+
+
+@pytest.fixture(scope="module")
+def made(config: WorldConfig) -> Simulation:
+    """One simulation for all: building it takes longest."""
+    return Simulation(config)
+
+
+@pytest.fixture
+def simulation(made: Simulation) -> Simulation:
+    made.reset(0)
+    made.advance(250)
+    return made
+
+
+def drive(simulation: Simulation, twist: tuple[float, ...], seconds: float) -> None:
+    for _ in range(round(seconds / 0.1)):
+        simulation.base.command(simulation.time, np.array(twist))
+        simulation.advance(50)
+
+
+def start(simulation: Simulation, group: str, target: str, duration: float) -> Goal:
+    part = simulation.parts[group]
+    points = TrajectoryPoints(
+        joints=part.config.arm.joints,
+        times=np.array([duration]),
+        positions=np.array([NAMED[group][target]]),
+    )
+    return part.arm.start(simulation.time, points)
+
+
+NAMED = {
+    "torso": {"high": [0.16]},
+    "head": {"down": [0.3, -0.4]},
+    "left_arm": {"up": [0.85, -1.7, -2.3, -2.0, 0.29, -1.0, 0.22]},
+    "right_arm": {"up": [-0.85, -1.7, 2.3, -2.0, -0.29, -1.0, -0.22]},
+}
+
+
+def test_everything_stands_where_it_was_put(simulation: Simulation) -> None:
+    simulation.advance(500)
+    for part in simulation.parts.values():
+        assert part.joints.positions == pytest.approx(np.array(part.config.arm.home), abs=1e-3)
+    assert simulation.world.base.positions == pytest.approx(np.zeros(3), abs=1e-4)
+    assert not simulation.working
+
+
+def test_base_follows_velocities_in_its_own_frame(simulation: Simulation) -> None:
+    """The pose is the integral of the bounded twist, in closed form: an arc."""
+    drive(simulation, (0.2, 0.1, 0.4), 3.0)
+    simulation.advance(round((COMMAND_LIFETIME + 1.0) / 0.002))
+    x, y, yaw = simulation.world.base.positions
+    assert not simulation.base.moving, "the commands have ceased"
+    # All three speeds grow and shrink with the same share of time only roughly: 3 cm and 0.05 rad.
+    turned = 0.4 * (3.0 + COMMAND_LIFETIME - 0.1)
+    radius = np.array([[np.sin(turned), np.cos(turned) - 1], [1 - np.cos(turned), np.sin(turned)]])
+    expected = radius @ np.array([0.2, 0.1]) / 0.4
+    assert yaw == pytest.approx(turned, abs=0.05)
+    assert [x, y] == pytest.approx(expected, abs=0.05)
+
+
+def test_a_base_that_is_held_up_does_not_wind_up(simulation: Simulation) -> None:
+    """It drives into the shut door, stops there, and comes back as soon as it is told to."""
+    drive(simulation, (0.6, 0.0, 0.0), 4.0)
+    before = simulation.world.base.positions.copy()
+    drive(simulation, (0.6, 0.0, 0.0), 1.0)
+    assert simulation.world.base.positions[0] - before[0] < 0.05, "the door is shut"
+    assert np.abs(simulation.world.base.efforts).max() <= 300.0 + 1e-9
+    door = simulation.world.model.joint("door_panel").qposadr[0]
+    assert simulation.world.data.qpos[door] < 0.02
+    held = simulation.world.base.positions[0]
+    drive(simulation, (-0.4, 0.0, 0.0), 2.0)
+    assert simulation.world.base.positions[0] < held - 0.3
+
+
+def test_all_parts_move_at_once(simulation: Simulation) -> None:
+    before = simulation.time
+    goals = [
+        start(simulation, "torso", "high", 3.0),
+        start(simulation, "head", "down", 1.0),
+        start(simulation, "left_arm", "up", 2.0),
+        start(simulation, "right_arm", "up", 2.5),
+        simulation.parts["left_arm"].gripper.start(simulation.time, 0.02),
+    ]
+    ended = {}
+    while simulation.time < before + 4.0:
+        simulation.base.command(simulation.time, np.array([0.1, 0.0, 0.0]))
+        simulation.advance(10)
+        for i, goal in enumerate(goals):
+            if goal.outcome is not None:
+                ended.setdefault(i, simulation.time - before)
+    assert all(goal.outcome.ending is Ending.SUCCEEDED for goal in goals), goals
+    assert ended[0] == pytest.approx(3.0, abs=0.4), "the longest takes no longer for the others"
+    assert ended[1] == pytest.approx(1.0, abs=0.4)
+    assert simulation.world.base.positions[0] > 0.3
+    assert simulation.parts["right_arm"].fingers.gap == pytest.approx(0.079, abs=1e-3)
+
+
+def test_turning_fingers_stop_at_the_gap(simulation: Simulation) -> None:
+    fingers = simulation.parts["right_arm"].fingers
+    goal = simulation.parts["right_arm"].gripper.start(simulation.time, 0.03)
+    simulation.advance(1000)
+    assert goal.outcome.ending is Ending.SUCCEEDED
+    assert fingers.gap == pytest.approx(0.03, abs=1e-3)
+    left, right = (
+        simulation.world.body_pose(f"gripper_right_fingertip_{side}_link")
+        for side in ("left", "right")
+    )
+    assert np.linalg.norm(left[:3, 3] - right[:3, 3]) == pytest.approx(0.055, abs=0.005)
+    assert left[:3, 1] == pytest.approx(right[:3, 1], abs=0.02), "the tips stay parallel"
+    assert simulation.parts["left_arm"].fingers.gap == pytest.approx(0.079, abs=1e-3)
+
+
+def test_messages_tell_of_all_parts(simulation: Simulation) -> None:
+    message = JointStateMessage(simulation.config).fill(simulation, 0)
+    told = dict(zip(message.name, message.position, strict=True))
+    assert len(told) == 7 + 7 + 1 + 2 + 6 + 6
+    assert told["torso_lift_joint"] == pytest.approx(0.1, abs=1e-3)
+    assert told["gripper_left_fingertip_left_joint"] == pytest.approx(0.0, abs=0.02)
+    drive(simulation, (0.2, 0.1, 0.0), 1.0)
+    odometry = OdometryMessage("base_footprint")
+    twist = odometry.fill(simulation, 0).twist.twist
+    assert [twist.linear.x, twist.linear.y] == pytest.approx([0.2, 0.1], abs=0.01)
+    place = odometry.transform.transform.translation
+    assert [place.x, place.y] == pytest.approx(simulation.world.base.positions[:2])
+
+
+def test_a_state_has_the_base_too(simulation: Simulation) -> None:
+    state = WorldState(joints={"base_x": 0.4, "base_y": -0.2, "base_yaw": 0.3, "head_1_joint": 0.2})
+    simulation.restore(state, 0)
+    simulation.advance(100)
+    assert simulation.world.base.positions == pytest.approx([0.4, -0.2, 0.3], abs=1e-3)
+    drive(simulation, (0.1, 0.0, 0.0), 0.5)
+    assert simulation.world.base.positions[0] == pytest.approx(0.4, abs=0.1)
+
+
+def test_starts_are_drawn(config: WorldConfig, made: Simulation) -> None:
+    written = load_world(find_world("mobile_door"))
+    made.world.config = written
+    try:
+        poses = []
+        for seed in (1, 2, 1):
+            made.reset(seed)
+            poses.append(made.world.base.positions.copy())
+    finally:
+        made.world.config = config
+    assert poses[0] == pytest.approx(poses[2])
+    assert not np.allclose(poses[0], poses[1])
+    assert all((np.abs(pose) <= [0.08, 0.08, 0.1]).all() for pose in poses)
+
+
+def test_commands_that_are_no_numbers_stop_the_base(config: WorldConfig) -> None:
+    base = BaseController(config.robot.base)
+    base.command(0.0, np.array([9.0, 0.0, 0.0]))
+    for step in range(1, 100):
+        base.step(0.004 * step, np.zeros(3))
+    assert base.twist[0] == pytest.approx(0.4, abs=0.01), "as far as its acceleration has it"
+    base.command(0.4, np.array([np.nan, 0.0, 0.0]))
+    for step in range(100, 300):
+        base.step(0.004 * step, np.zeros(3))
+    assert not base.moving
+
+
+def test_a_base_with_two_wheels_does_not_drive_sideways(config: WorldConfig) -> None:
+    base = BaseController(dataclasses.replace(config.robot.base, omnidirectional=False))
+    base.command(0.0, np.array([0.1, 0.5, 0.0]))
+    for step in range(1, 100):
+        base.step(0.004 * step, np.zeros(3))
+    assert base.twist == pytest.approx([0.1, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("robot", "base", "frame"), "wheels", "base.frame: the robot has no link 'wheels'"),
+        (
+            ("robot", "simulation", "base", "force"),
+            [1.0, 1.0],
+            r"robot.simulation.base.force: \(1.0, 1.0\); give three numbers above 0",
+        ),
+        (
+            ("robot", "groups", "torso", "simulation", "arm", "torque"),
+            [1.0, 1.0],
+            "robot.groups.torso.simulation.arm.torque: 2 values for 1 joints",
+        ),
+        (("robot", "groups", "head", "named"), {}, "groups.head: named.home missing"),
+        (("start",), {"position": [1.0]}, "start.position: give x and y"),
+        (("doors", "door", "opens"), 0, "doors.door.opens: 0; give 1 or -1"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    config: WorldConfig, place: tuple[str, ...], value: object, message: str
+) -> None:
+    data = yaml.safe_load(config.text)
+    inner = data
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(WorldError, match=message):
+        Simulation(parse_world(data))
+
+
+def test_a_start_is_of_a_robot_that_drives() -> None:
+    data = yaml.safe_load(load_world(find_world("door")).text)
+    with pytest.raises(WorldError, match="start: the robot does not drive"):
+        parse_world(data | {"start": {"position": [0.0, 0.0]}})
