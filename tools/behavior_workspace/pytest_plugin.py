@@ -8,6 +8,7 @@ list, and what is left needs nothing but this process.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import multiprocessing.process
 import os
@@ -53,8 +54,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _distributes(config):
         os.environ.pop("PYTEST_ADDOPTS", None)
     config.addinivalue_line("markers", "slow: computes for half a second; left out by --fast")
+    fast = config.getoption("--fast")
     if not config.getoption("--hypothesis-profile", None):
-        settings.load_profile("fast" if config.getoption("--fast") else "suite")
+        settings.load_profile("fast" if fast else "suite")
+    if fast:
+        _read_no_sources()
+
+
+def _read_no_sources() -> None:
+    """Let hypothesis draw without the constants of our code: to find them it parses the source of
+    every module that is imported, which takes a package's tests seconds.
+    """
+    with contextlib.suppress(ImportError):  # hypothesis of Ubuntu 24.04 reads none
+        from hypothesis.internal.conjecture import providers
+
+        vars(providers)["_get_local_constants"] = lambda: providers._local_constants
 
 
 def _distributes(config: pytest.Config) -> bool:

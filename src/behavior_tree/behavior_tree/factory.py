@@ -110,8 +110,8 @@ class BehaviorTreeFactory:
         self._package_share = package_share
         self._quirks = quirks_for(compat)
         self._types = TypeRegistry(exact=self._quirks.exact_values)
-        self._manifests: dict[str, TreeNodeManifest] = {}
-        self._builders: dict[str, NodeBuilder] = {}
+        self._manifests = dict(_builtin_manifests())
+        self._builders: dict[str, NodeBuilder] = dict(BUILTIN_NODES)
         self._trees: dict[str, TreeDefinition] = {}
         self._models: dict[str, dict[str, SubTreePort]] = {}
         self._node_models: dict[str, Element] = {}
@@ -119,12 +119,8 @@ class BehaviorTreeFactory:
         self._load_warnings: dict[XmlProblem, None] = {}
         self._auto_ids = 0
         self._rules: dict[str, SubstitutionRule] = {}
-        for type_id, node_class in BUILTIN_NODES.items():
-            manifest = TreeNodeManifest.of_class(node_class, type_id, builtin=True)
-            if self._quirks.loop_queues_typed and issubclass(node_class, Loop):
-                queue = replace(manifest.ports["queue"], type=QUEUE_TYPES[node_class.item_type])
-                manifest.ports["queue"] = queue
-            self.register_builder(manifest, node_class)
+        if self._quirks.loop_queues_typed:
+            self._manifests |= _typed_loops(self._manifests)
 
     # -- node types -----------------------------------------------------------------------------
 
@@ -136,8 +132,9 @@ class BehaviorTreeFactory:
         """
         type_id = manifest.registration_id
         checked = not self._quirks.names_unchecked
-        works = not checked or (not self._strict and model_name_works(type_id))
-        mistake = None if works else model_name_mistake(type_id)
+        mistake = model_name_mistake(type_id) if checked else None
+        if mistake and not self._strict and model_name_works(type_id):
+            mistake = None
         if checked and type_id in (
             *EXPLICIT_TAGS,
             "SubTree",
@@ -709,6 +706,26 @@ class BehaviorTreeFactory:
                 f"registered"
             )
         return builder
+
+
+@functools.cache
+def _builtin_manifests() -> Mapping[str, TreeNodeManifest]:
+    """Of the node types that every factory knows, by ID."""
+    return {
+        type_id: TreeNodeManifest.of_class(node_class, type_id, builtin=True)
+        for type_id, node_class in BUILTIN_NODES.items()
+    }
+
+
+def _typed_loops(manifests: Mapping[str, TreeNodeManifest]) -> dict[str, TreeNodeManifest]:
+    """Quirk `loop_queues_typed`: the Loops among some node types, each with its type of queue."""
+    typed = {}
+    for type_id, node_class in BUILTIN_NODES.items():
+        if issubclass(node_class, Loop):
+            ports = manifests[type_id].ports
+            queue = replace(ports["queue"], type=QUEUE_TYPES[node_class.item_type])
+            typed[type_id] = replace(manifests[type_id], ports={**ports, "queue": queue})
+    return typed
 
 
 def _raise_sorted(problems: list[XmlProblem]) -> None:

@@ -315,6 +315,7 @@ threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     Groot2Publisher(tree_of("<Run/>"), ports[0]).close()  # the port is free
 
 
+@pytest.mark.slow
 def test_edits_and_requests_at_the_same_time(ports) -> None:
     """Each reply belongs to one structure of the tree."""
     made = factory()

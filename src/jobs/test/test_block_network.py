@@ -47,6 +47,7 @@ def test_builds_the_tower_and_goes_home() -> None:  # T1.1
     assert not mission.locked()
 
 
+@pytest.mark.slow
 def test_every_exit_has_its_enter_and_one_goal_at_a_time_is_reached_for() -> None:
     mission = started()
     mission.finish()
@@ -72,6 +73,7 @@ def test_a_target_that_moves_is_followed_in_the_next_tick_without_a_new_goal() -
     assert mission.world.grasped == BLUE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [(0.15, -0.15), (0.75, -0.4)])
 def test_out_of_reach_means_home_and_back_again(place: tuple[float, float]) -> None:  # T1.3
     mission = started()
@@ -90,6 +92,7 @@ def test_out_of_reach_means_home_and_back_again(place: tuple[float, float]) -> N
     assert mission.finish() is NodeStatus.SUCCESS
 
 
+@pytest.mark.slow
 def test_what_stays_out_of_reach_fails_the_mission_with_the_reason() -> None:
     world = BlockWorld()
     world.put(BLUE, 0.9, 0.0)
@@ -99,6 +102,7 @@ def test_what_stays_out_of_reach_fails_the_mission_with_the_reason() -> None:
     assert world.now > 29.0
 
 
+@pytest.mark.slow
 def test_a_stolen_block_is_noticed_in_one_tick() -> None:  # T1.4
     mission = started()
     mission.until(lambda: carrying(mission, BLUE))
@@ -135,6 +139,7 @@ def test_fingers_that_shut_hold_nothing() -> None:
     assert mission.finish() is NodeStatus.SUCCESS
 
 
+@pytest.mark.slow
 def test_a_block_stolen_during_the_lift_changes_nothing_until_the_lock_is_released() -> None:
     mission = started()  # T1.5
     mission.until(lambda: mission.on("lift it"))
@@ -155,6 +160,7 @@ def test_a_block_stolen_during_the_lift_changes_nothing_until_the_lock_is_releas
     assert mission.picked() == [BLUE, BLUE, YELLOW, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_the_top_that_was_knocked_off_is_put_back() -> None:  # T1.6
     mission = started()
     mission.until(lambda: reaching_for(mission, RED))
@@ -178,6 +184,7 @@ def test_a_block_that_somebody_puts_onto_the_tower_is_not_aligned() -> None:
     assert mission.board.get("aligned") == BLUE
 
 
+@pytest.mark.slow
 def test_a_tower_that_shrinks_sends_the_held_block_to_the_table_at_once() -> None:  # T1.6
     mission = started()
     mission.until(lambda: carrying(mission, GREEN))
@@ -190,6 +197,7 @@ def test_a_tower_that_shrinks_sends_the_held_block_to_the_table_at_once() -> Non
     assert mission.picked() == [BLUE, YELLOW, GREEN, YELLOW, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_a_wrong_tower_is_taken_down_from_the_top() -> None:  # T1.7
     world = BlockWorld()
     world.stack(GREEN, BLUE)
@@ -269,6 +277,7 @@ def test_a_shut_hand_opens_once_near_the_block() -> None:  # quirk q1
     ]
 
 
+@pytest.mark.slow
 def test_a_missed_block_is_never_believed_held() -> None:  # quirk q2
     mission = started()
     mission.until(lambda: mission.on("close"))
@@ -279,6 +288,7 @@ def test_a_missed_block_is_never_believed_held() -> None:  # quirk q2
     assert mission.picked() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_a_block_that_leans_is_waited_for_and_nothing_stalls() -> None:  # quirk q3
     world = BlockWorld()
     world.blocks[BLUE] = pose(0.5, -0.1, 0.04, turned("x", 0.75) @ turned("y", 0.6))
@@ -307,6 +317,7 @@ def test_no_placement_while_nothing_is_held_and_none_where_no_room_is() -> None:
     assert "no room on the table for green_block" in mission.run.failure_text()
 
 
+@pytest.mark.slow
 def test_a_block_beside_the_axis_is_cleared_before_anything_is_built() -> None:  # quirk q5
     world = BlockWorld()
     world.stack(BLUE)
@@ -326,6 +337,7 @@ def test_a_block_that_lies_across_the_hands_way_beside_a_tall_tower_goes_first()
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_collisions_are_suppressed_where_the_hand_works_and_nowhere_else() -> None:
     mission = started()
     assert mission.finish() is NodeStatus.SUCCESS

@@ -50,6 +50,7 @@ def test_an_episode_has_one_disturbance_of_each_kind_and_the_same_again(seed: in
     ]
 
 
+@pytest.mark.slow
 def test_the_whole_tower_is_left_alone_when_the_job_is_about_to_end() -> None:
     """Else an episode may end between a knock and the first look at what it did."""
     stands = 4 * 6.5 - 2.5

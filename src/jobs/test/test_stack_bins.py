@@ -261,6 +261,7 @@ def test_bin_after_bin_lost_in_mid_air_ends_the_mission() -> None:
     assert "pump" in mission.run.failure_text()
 
 
+@pytest.mark.slow
 def test_jammed_conveyor_is_waited_for_and_then_told() -> None:
     world = World(coming=[DOWN], jammed=True)
     mission = Mission(world, bins="1", patience="20")
@@ -350,6 +351,7 @@ def test_bad_parameters_are_told_in_a_sentence(given: dict, why: str) -> None:
         mission.finish()
 
 
+@pytest.mark.slow
 def test_a_tick_is_cheap() -> None:
     """By the time that the thread itself worked: other processes' share is not the tree's."""
     world = world_of(*[UP, DOWN] * 2)

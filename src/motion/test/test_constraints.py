@@ -70,6 +70,7 @@ def rotated(angle: float) -> np.ndarray:
     return pose
 
 
+@pytest.mark.slow
 def test_direction_frame_and_axis_may_be_named(planner: MotionPlanner) -> None:
     start = joints(planner, LEFT)
     options = level(0.3, direction=(0.0, 0.0, -2.0), link_name="panda_hand")

@@ -92,6 +92,7 @@ def test_faults_are_named(folder: Path, arm: dict[str, object], text: str) -> No
         load_robot(changed(folder, **arm))
 
 
+@pytest.mark.slow
 def test_the_examination_finds_faults(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "xarm7.yaml"
     config = yaml.safe_load(file.read_text())

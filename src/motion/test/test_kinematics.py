@@ -150,6 +150,7 @@ def test_the_posture_is_approached_in_the_null_space(planner: MotionPlanner) -> 
     assert abs(direction @ (posture - result.q)) < 0.01
 
 
+@pytest.mark.slow
 def test_a_seed_for_every_target(planner: MotionPlanner) -> None:
     robot = planner.robot
     rng = np.random.default_rng(3)

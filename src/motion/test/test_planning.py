@@ -183,6 +183,7 @@ def test_a_plan_is_checked_against_the_scene_as_it_is_now(planner: MotionPlanner
     assert planner.is_plan_valid(plan)
 
 
+@pytest.mark.slow
 def test_the_tool_stays_upright(planner: MotionPlanner) -> None:
     start, goal = joints(planner, LEFT), joints(planner, RIGHT)
     planner.scene.add_object("post", Box((0.3, 0.05, 0.35)), at(0.6, 0.0, 0.17))
@@ -263,6 +264,7 @@ def test_random_clutter(planner: MotionPlanner, seed: int) -> None:
         verify(planner, planner.plan_to_joints(start, goal), start)
 
 
+@pytest.mark.slow
 def test_threads_may_share_a_planner(wall: MotionPlanner) -> None:
     """Plans stay right while another thread moves things about and a third asks questions."""
     wall.scene.add_object("far", Box((0.1, 0.1, 0.1)), at(-0.8, 0.0, 0.1))

@@ -118,6 +118,7 @@ def test_a_blocked_line_says_so(planner: MotionPlanner) -> None:
     verify_continuation(planner, plan, 0.5, planner.replan(plan, 0.5))
 
 
+@pytest.mark.slow
 def test_the_constraint_stays_that_of_the_first_start(planner: MotionPlanner) -> None:
     start = joints(planner, LEFT)
     options = PlanOptions(path_constraints=OrientationConstraint(0.2), allowed_planning_time=5.0)

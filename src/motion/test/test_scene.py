@@ -158,6 +158,7 @@ def test_the_base_may_stand_on_the_floor(planner: MotionPlanner) -> None:
     assert planner.check_state(planner.robot.named["home"]).ok
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_moves_and_rebuilds_agree(robot: RobotModel, data: st.DataObject) -> None:

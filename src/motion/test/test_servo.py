@@ -93,6 +93,7 @@ def test_a_folding_arm_comes_to_rest_in_a_funnel(std_dev: float, stand_off: floa
     assert max(heights[lowest:]) < target[2, 3] + 0.06, "it goes down once"
 
 
+@pytest.mark.slow
 def test_it_arrives_and_keeps_its_limits(arm: EmbeddedPlanner) -> None:
     start = start_of(arm, down(0.5, 0.3, 0.3))
     servo = Servo(arm.robot, arm.scene, start)
@@ -162,6 +163,7 @@ def test_a_pair_that_may_touch_is_not_kept_apart(table: EmbeddedPlanner) -> None
         assert run(Servo(table.robot, table.scene, start, options=options), goal, 4.0)[-1].arrived
 
 
+@pytest.mark.slow
 def test_contact_at_the_start_is_left_alone(table: EmbeddedPlanner) -> None:
     """A held cube that stands on the table must not make the arm withdraw."""
     q = start_of(table, down(0.45, -0.05, 0.05))
@@ -275,6 +277,7 @@ def test_the_funnel_does_not_see_the_way_along_its_axis(seed: int) -> None:
     assert 0 <= share[0] <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_an_approach_comes_in_along_its_direction(planner: EmbeddedPlanner) -> None:
     start = start_of(planner, down(0.5, 0.3, 0.3))
     servo = Servo(planner.robot, planner.scene, start)
@@ -308,6 +311,7 @@ def test_impossible_commands_are_refused(planner: EmbeddedPlanner) -> None:
         assert caught.value.code is code
 
 
+@pytest.mark.slow
 def test_it_keeps_up_with_100_hz(table: EmbeddedPlanner) -> None:
     start = start_of(table, down(0.45, 0.2, 0.2))
     servo = Servo(table.robot, table.scene, start)
@@ -331,6 +335,7 @@ def test_it_goes_on_from_a_motion(planner: EmbeddedPlanner) -> None:
     np.testing.assert_allclose(second.step(goal).qd, first.step(goal).qd, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_what_contact_pushes_off_the_axis_comes_in_again(planner: EmbeddedPlanner) -> None:
     goal = down(0.5, 0.0, 0.2)
     command = MotionCommand(goal, approach=ApproachParams(np.array([0.0, 0.0, -0.15]), 0.005))

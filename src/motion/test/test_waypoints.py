@@ -24,6 +24,7 @@ def speed_at(plan, time: float) -> float:
     return float(np.linalg.norm(plan.trajectory.sample(time)[1]))
 
 
+@pytest.mark.slow
 def test_joints_and_poses_are_passed_exactly_and_without_a_stop(wall: MotionPlanner) -> None:
     robot = wall.robot
     start = robot.named["home"]

@@ -590,6 +590,7 @@ def test_a_change_of_the_map_on_the_way(bench: NavigationBench) -> None:
     assert causes(bench) == 2 * [RouteCause.NEW_ACTION]
 
 
+@pytest.mark.slow
 def test_the_map_changes_where_the_way_leaves_the_tile() -> None:
     tiles = (Tile("west", -5, -5, 6, 5), Tile("east", 3, -5, 15, 5))
     bench = NavigationBench(rules=ActionRules(tiles=TileRule(tiles, lookahead=1.0)))

@@ -51,6 +51,7 @@ def come(cell, count):
     return np.array(poses)
 
 
+@pytest.mark.slow
 def test_the_belt_carries_a_bin_to_the_stop_at_its_speed(cell):
     run(cell, 1.0)
     before = cell.world.object_pose("bin_0")

@@ -97,6 +97,7 @@ def test_worlds_that_ship_stand_still_at_their_start(name: str) -> None:
     assert parse_world(yaml.safe_load(world.config.text)) == world.config
 
 
+@pytest.mark.slow
 def test_a_robot_of_other_makers_moves_and_grips_as_it_is_planned() -> None:
     world = World(load_world(find_world("xarm7_blocks")))
     robot = load_robot(find("xarm7", "robots"))

@@ -32,6 +32,7 @@ def test_the_default_detector_makes_every_mistake() -> None:
         assert getattr(config, name) > getattr(perfect, name) == 0.0, name
 
 
+@pytest.mark.slow
 def test_noise_has_the_spread_asked_for() -> None:
     config = replace(PERFECT, position_noise=0.002, orientation_noise=0.02)
     poses = [d.pose for frame in frames(config, 2000) for d in frame.detections]
@@ -48,6 +49,7 @@ def test_no_noise_is_the_truth() -> None:
     assert 0.0 < frame.detections[0].score <= 1.0
 
 
+@pytest.mark.slow
 def test_dropout() -> None:
     seen = [len(frame.detections) for frame in frames(replace(PERFECT, dropout=0.3), 3000)]
     assert np.mean(seen) / 2 == pytest.approx(0.7, abs=0.025)
@@ -83,6 +85,7 @@ def test_same_seed_same_noise() -> None:
     assert not (poses(1)[0] == poses(2)[0]).all()
 
 
+@pytest.mark.slow
 def test_what_something_stands_before_is_not_reported_or_less_surely() -> None:
     config = replace(PERFECT, position_noise=0.002, minimum_visible=0.3)
     names = {d.name for frame in frames(config, 10, visible=0.2) for d in frame.detections}
@@ -93,6 +96,7 @@ def test_what_something_stands_before_is_not_reported_or_less_surely() -> None:
     assert {d.name: d.deviation for d in half} == {"a": 0.004, "b": 0.002}
 
 
+@pytest.mark.slow
 def test_classes_are_confused_as_often_as_asked_for() -> None:
     config = replace(PERFECT, confusion=0.2)
     found = [d for frame in frames(config, 3000) for d in frame.detections]
@@ -102,6 +106,7 @@ def test_classes_are_confused_as_often_as_asked_for() -> None:
     assert all(d.class_id == CLASSES[d.name] for f in frames(PERFECT, 50) for d in f.detections)
 
 
+@pytest.mark.slow
 def test_objects_are_doubled_as_often_as_asked_for() -> None:
     config = replace(PERFECT, doubles=0.3)
     pairs = [[d for d in frame.detections if d.name == "a"] for frame in frames(config, 3000)]

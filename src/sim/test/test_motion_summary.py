@@ -49,6 +49,7 @@ def test_the_distance_from_the_ground_is_that_of_the_fingers(simulation: Simulat
     assert clearance.time == pytest.approx(recording.times[-1], abs=0.1)
 
 
+@pytest.mark.slow
 def test_what_was_before_does_not_count(simulation: Simulation, hand) -> None:
     def work(hand) -> None:
         hand.pick("yellow_block")

@@ -43,6 +43,7 @@ def test_two_goals_with_a_blocked_way_and_people_about():
     assert world.distance > 45.0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_and_another_one_another():
     runs = []
     for seed in (3, 3, 4):
@@ -55,6 +56,7 @@ def test_the_same_seed_gives_the_same_run_and_another_one_another():
     assert runs[0] != runs[2]
 
 
+@pytest.mark.slow
 def test_a_lost_robot_drifts_until_a_reset_finds_it():
     drives = driver(seed=1)
     system, results = drives.system, []
@@ -213,6 +215,7 @@ def test_idle_stops_the_robot_at_once():
     assert drives.system.world.base.linear == 0.0
 
 
+@pytest.mark.slow
 def test_a_reset_brings_the_start_back_but_not_the_time():
     drives = driver()
     system = drives.system
@@ -232,6 +235,7 @@ def test_a_reset_brings_the_start_back_but_not_the_time():
     assert drives.go(Pose2D(2.0, 4.0))
 
 
+@pytest.mark.slow
 def test_a_walking_person_is_waited_for_and_not_run_into():
     drives = driver()
     world = drives.system.world

@@ -114,6 +114,7 @@ def test_odometry_slips_and_the_same_seed_slips_the_same():
     assert ends[0] == ends[1] != ends[2]
 
 
+@pytest.mark.slow
 def test_people_walk_to_and_fro_and_turn_at_what_is_in_the_way():
     world = NavigationWorld(CONFIG)
     picker = world.people["picker"]

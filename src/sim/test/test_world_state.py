@@ -26,6 +26,7 @@ def state_of(world: World, held: str = "") -> WorldState:
     return WorldState(joints=joints, objects=world.object_poses(), held=held)
 
 
+@pytest.mark.slow
 def test_a_held_block_stays_in_the_hand_and_the_others_where_they_are(
     simulation: Simulation, hand, config: WorldConfig, tmp_path: Path
 ) -> None:

@@ -62,6 +62,7 @@ def test_joints_and_named(rig):
     np.testing.assert_allclose(world.q, world.robot.named["home"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_motion_that_the_driver_slows_down_and_holds_up_has_its_time(rig, monkeypatch):
     world, tick = rig[0], rig[0].tick
 

@@ -243,6 +243,7 @@ def test_a_search_can_be_ended() -> None:
         sample_orientations(20, [], np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_a_narrow_alignment_never_yields_an_unfiltered_orientation() -> None:
     rng = np.random.default_rng(5)
     axis, wanted = np.array([0.2, -0.7, 0.4]), np.array([1.0, 2.0, -0.5])

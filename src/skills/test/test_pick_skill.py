@@ -183,6 +183,7 @@ def test_failed_plans_are_counted_in_a_row():
         counted.checked(failed)
 
 
+@pytest.mark.slow
 def test_cancelled_while_it_chooses(block):
     """Also where thousands of grasps are offered: within one of them."""
     world = block[0]

@@ -117,6 +117,7 @@ def skill_of(rig, **wanted):
     return ReachSkill(context_of(rig), request, world)
 
 
+@pytest.mark.slow
 def test_it_arrives_within_all_limits(rig):
     world = rig[0]
     skill = skill_of(rig)
@@ -128,6 +129,7 @@ def test_it_arrives_within_all_limits(rig):
     world.keeps_limits()
 
 
+@pytest.mark.slow
 def test_a_target_that_moves_is_followed_within_50_ms_and_without_a_plan(planner):
     ways = []
     for moves in (False, True):
@@ -148,6 +150,7 @@ def test_a_target_that_moves_is_followed_within_50_ms_and_without_a_plan(planner
     assert 0.4 < times[int(np.argmax(apart))] <= 0.4 + 0.05
 
 
+@pytest.mark.slow
 def test_a_goal_that_holds_follows_until_it_is_cancelled_and_rests_soon(rig):
     world = rig[0]
     world.at.append((2.0, lambda: setattr(world, "target", down(0.45, 0.2, 0.3))))
@@ -163,6 +166,7 @@ def test_a_goal_that_holds_follows_until_it_is_cancelled_and_rests_soon(rig):
     world.keeps_limits(acceleration=1.0)
 
 
+@pytest.mark.slow
 def test_a_newer_goal_goes_on_from_the_motion(rig):
     world = rig[0]
     world.cancel_at, world.reason = 0.4, REPLACED
@@ -176,6 +180,7 @@ def test_a_newer_goal_goes_on_from_the_motion(rig):
     world.keeps_limits(acceleration=1.0)
 
 
+@pytest.mark.slow
 def test_a_newer_goal_turns_the_arm_at_once(planner):
     ways = []
     for replaced in (False, True):
@@ -196,6 +201,7 @@ def test_a_newer_goal_turns_the_arm_at_once(planner):
     assert began < times[int(np.argmax(apart))] <= began + 0.025
 
 
+@pytest.mark.slow
 def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     world = rig[0]
     world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
@@ -213,6 +219,7 @@ def test_what_is_in_the_way_is_gone_about_by_a_planned_path(rig):
     world.keeps_limits()
 
 
+@pytest.mark.slow
 def test_obstacles_are_switched_while_it_moves(rig):
     world = rig[0]
     world.q = rig[1].planner.inverse_kinematics(down(0.5, 0.25, 0.2), seed=world.q).q
@@ -230,6 +237,7 @@ def test_obstacles_are_switched_while_it_moves(rig):
     assert rig[1].planner.distance(world.q).distance > 0.005
 
 
+@pytest.mark.slow
 def test_what_is_lost_may_be_touched_and_switched_off_and_come_back(rig):
     """Held blocks are lost from sight now and then: that is no reason to refuse a goal."""
     world = rig[0]
@@ -276,6 +284,7 @@ def test_a_goal_that_holds_says_why_it_cannot_get_there_and_goes_on(rig):
     assert np.linalg.norm(difference(world.tool(), world.target)[0]) < 0.005
 
 
+@pytest.mark.slow
 def test_lost_scene_and_silent_controller_end_with_codes(rig):
     world = rig[0]
     world.at.append((0.4, lambda: setattr(world, "scene_lost", True)))
@@ -290,6 +299,7 @@ def test_lost_scene_and_silent_controller_end_with_codes(rig):
     assert world.name in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_arm_that_lost_the_motion_is_gone_on_from_where_it_stands(rig):
     world = rig[0]
     world.at.append((0.3, lambda: setattr(world, "follows", False)))
@@ -300,6 +310,7 @@ def test_an_arm_that_lost_the_motion_is_gone_on_from_where_it_stands(rig):
     assert world.time > 1.0
 
 
+@pytest.mark.slow
 def test_the_approach_comes_in_along_its_direction(rig):
     world = rig[0]
     world.target = down(0.5, 0.1, 0.1)

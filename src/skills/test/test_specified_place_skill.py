@@ -76,6 +76,7 @@ def test_a_block_is_dropped_into_the_bin(holding):
     assert hand.held is None
 
 
+@pytest.mark.slow
 def test_the_same_seed_puts_it_at_the_same_place(planner):
     from fakes import FakeWorld
 
@@ -259,6 +260,7 @@ def test_what_was_looked_away_from_counts_again_afterwards(holding, ending):
     assert rules(holding) == before
 
 
+@pytest.mark.slow
 def test_ignored_things_are_no_obstacles(holding):
     # A shelf right where the hand has to be.
     holding[0].add("shelf_3", 0.45, 0.25, 0.22, size=(0.3, 0.3, 0.02))
@@ -293,6 +295,7 @@ def test_where_the_hand_could_not_leave_nothing_is_let_go(holding):
     assert world.objects()["blue"].state is ObjectState.ATTACHED
 
 
+@pytest.mark.slow
 def test_of_the_placements_one_is_taken_that_the_hand_can_leave(holding):
     """A wall beside the bin leaves a way back to the right from some of the places only."""
     world, planning, _ = holding
@@ -336,6 +339,7 @@ def time_of(rig, **keys):
     return rig[0].time - begun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["hesitate_steps", "gripper_change_steps"])
 def test_waiting_steps_take_time(holding, key, planner):
     long = time_of(holding, **{key: 200})
@@ -365,6 +369,7 @@ def test_hold_weights_keep_the_tool_level_on_the_way(holding):
     assert np.degrees(np.arccos(-np.max(tilts))) < 2.0 + np.degrees(0.02) + 1.0
 
 
+@pytest.mark.slow
 def test_hold_weights_demand_a_straight_approach(holding, monkeypatch):
     planner = holding[1].planner
     real = planner.plan_cartesian

@@ -138,6 +138,7 @@ def test_saving_is_whole_or_not_at_all(tmp_path, monkeypatch):
     assert files.save() == [files.path]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not TREES.exists(), reason="the package is tested alone")
 def test_shipped_trees_keep_all_but_the_edit(tmp_path):
     shutil.copytree(TREES, tmp_path / "trees")

@@ -53,6 +53,7 @@ def tool(rig):
     return rig[1].planner.robot.forward_kinematics(rig[0].q)
 
 
+@pytest.mark.slow
 def test_the_tool_obeys_the_filters(table):
     world = table[0]
     at = {}
