@@ -46,6 +46,7 @@ def approve(name: str, approval: Approval) -> tuple[bool, str]:
     proposals = approval.proposals
     proposal = proposals.find(name)
     proposals.require_open(proposal)
+    proposals.require_unchanged(proposal)
     file = _target(proposal, approval)
     if not approval.confirm(proposal, file):
         return True, f"proposal {proposal.id} stays open, nothing has changed"

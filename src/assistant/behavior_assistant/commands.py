@@ -40,7 +40,7 @@ class Mcp:
         )
         parser.add_argument(
             "--http",
-            type=argument_types.count,
+            type=_port,
             metavar="PORT",
             help="serve on 127.0.0.1:PORT instead, to who brings the token that is printed",
         )
@@ -68,6 +68,13 @@ class Mcp:
         else:
             server.run("stdio")
         return True, ""
+
+
+def _port(text: str) -> int:
+    port = argument_types.count(text)
+    if port > 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number of 1 to 65535, not {port}")
+    return port
 
 
 def _serve_http(server: Any, port: int) -> None:
@@ -144,8 +151,6 @@ def _show(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, str]
 
 def _reject(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, str]:
     proposal = proposals.find(options.id)
-    if proposal.status != "open":
-        proposals.require_open(proposal)
     proposals.decide(proposal, "rejected")
     return True, f"proposal {proposal.id} is rejected"
 

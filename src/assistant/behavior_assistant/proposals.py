@@ -166,7 +166,10 @@ class Proposals:
             BringupError: somebody else has decided meanwhile, or it cannot be written.
         """
         with self._alone():
-            self.require_open(self.find(proposal.id))
+            kept = self.find(proposal.id)
+            self.require_open(kept)
+            if status == "approved":
+                self.require_unchanged(kept)
             user = self._user or getpass.getuser()
             decided = proposal.model_copy(
                 update={
@@ -204,16 +207,23 @@ class Proposals:
         return self.missions
 
     def require_open(self, proposal: Proposal) -> None:
-        """Refuse what has been decided, and what was changed behind our back.
+        """Refuse what has been decided.
 
         Raises:
-            BringupError: it is not open any more, or its text is another.
+            BringupError: it is not open any more.
         """
         if proposal.status != "open":
             raise BringupError(
                 f"Proposal {proposal.id} was {proposal.status} before, {proposal.decided}:"
                 " it must be proposed anew"
             )
+
+    def require_unchanged(self, proposal: Proposal) -> None:
+        """Refuse what was changed behind our back.
+
+        Raises:
+            BringupError: its text is another.
+        """
         if digest(proposal.xml) != proposal.digest:
             raise BringupError(f"The file of proposal {proposal.id} was changed: reject it")
 

@@ -176,6 +176,11 @@ def test_mcp_says_what_is_missing_without_the_package(folder, monkeypatch, capsy
     assert "pip install mcp==2.3.0" in capsys.readouterr().err
 
 
+def test_a_port_that_cannot_be_is_refused(folder, capsys):
+    assert main(["mcp", "--http", "65536"]) == 2
+    assert "1 to 65535" in capsys.readouterr().err
+
+
 def test_the_verbs_describe_themselves():
     for verb in (commands.ASK, commands.MCP, commands.PROPOSALS):
         verb.add_arguments(argparse.ArgumentParser())

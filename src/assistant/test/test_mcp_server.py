@@ -165,6 +165,7 @@ def test_one_simulation_at_a_time(room):
     async def two(client):
         first = asyncio.create_task(client.call_tool("simulate_tree", {"xml": PICK}))
         while not room.bench.busy.locked():
+            assert not first.done()
             await asyncio.sleep(0.005)
         second = await client.call_tool("simulate_tree", {"xml": PICK})
         room.may_end.set()

@@ -153,6 +153,7 @@ def test_a_proposal_that_was_changed_on_disk_is_refused(room):
     file.write_text(file.read_text().replace("cup", "mug"))
     with pytest.raises(BringupError, match="was changed"):
         room.approve(proposal)
+    room.proposals.decide(room.proposals.find(proposal.id), "rejected")
     file.write_text("{")
     with pytest.raises(BringupError, match="holds no proposal"):
         room.proposals.all()
