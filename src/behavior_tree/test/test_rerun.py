@@ -14,6 +14,8 @@ from tree_kit import LETTER, Clock, xml
 from behavior_tree import (
     BehaviorTreeError,
     BehaviorTreeFactory,
+    ControlNode,
+    DecoratorNode,
     LoadError,
     NodeStatus,
     OutputPort,
@@ -102,6 +104,26 @@ class Work(StatefulActionNode):
         return result
 
 
+class Moody(DecoratorNode):
+    """Ticks its child every other time."""
+
+    turn = 0
+
+    def tick(self):
+        self.turn += 1
+        return self._tick_child() if self.turn % 2 else NodeStatus.FAILURE
+
+
+class Alternating(ControlNode):
+    """Ticks its children by turns."""
+
+    turn = 0
+
+    def tick(self):
+        self.turn += 1
+        return self.tick_child(self.turn % 2)
+
+
 def recorded(body, ticks=8, step=STEP_S, writers=True, **letters):
     """Record of a tree whose leaves follow letters."""
     clock = Clock()
@@ -157,6 +179,32 @@ def test_timeouts_fall_where_they_fell():
     done = rerun(run)
     assert done.identical
     assert done.ended is NodeStatus.FAILURE
+
+
+def test_decorators_and_controls_whose_program_is_elsewhere_do_what_they_did():
+    clock = Clock()
+    script = Script({"a": ["RUNNING", "SUCCESS", "FAILURE"], "b": ["SUCCESS", "RUNNING"]})
+    factory = BehaviorTreeFactory(clock)
+    factory.register_node_type(Work, "Work", script)
+    factory.register_node_type(Moody, "Moody")
+    factory.register_node_type(Alternating, "Alternating")
+    tree = factory.create_tree_from_text(
+        xml(
+            "<Fallback><Moody><Work name='a'/></Moody><Alternating><Work name='b'/>"
+            "<Work name='c'/></Alternating></Fallback>"
+        )
+    )
+    ticks = []
+    with Capture(tree) as capture:
+        for _ in range(12):
+            clock.now += STEP_S
+            tree.tick_exactly_once()
+            ticks.append(capture.take(clock.now))
+    run = RecordedRun(write_tree_to_xml(tree, tree.manifests.values()), tuple(ticks))
+    assert len({ticked for tick in ticks for ticked in tick.ticked}) == 6
+    done = rerun(run)
+    assert done.identical, (done.parting, done.unanswered)
+    assert done.compared == 12
 
 
 def test_a_changed_tree_parts_where_it_decides_otherwise():

@@ -8,13 +8,13 @@ not tell is noted, and the leaf stays RUNNING: nobody knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeStatus
 from behavior_tree.rerun.history import RecordedTick, RecordedWrite, results
 
-__all__ = ["Answers", "LeafRun", "Unanswered", "leaf_runs"]
+__all__ = ["Answers", "EventsByNode", "LeafRun", "Unanswered", "events_by_node", "node_runs"]
 
 IDLE, RUNNING, SKIPPED = NodeStatus.IDLE, NodeStatus.RUNNING, NodeStatus.SKIPPED
 
@@ -49,27 +49,47 @@ class Unanswered:
         return f"{self.time:.3f} s: {self.path} {self.question}"
 
 
-def leaf_runs(
-    ticks: Iterable[RecordedTick], uid: int, *, condition: bool, conditioned: bool
+EventsByNode = Mapping[int, list[tuple[RecordedTick, list[NodeStatus]]]]
+"""By uid: the ticks in which a node was ticked or changed, with the changes."""
+
+
+def events_by_node(ticks: Iterable[RecordedTick]) -> EventsByNode:
+    """What concerns each node."""
+    found: dict[int, list[tuple[RecordedTick, list[NodeStatus]]]] = {}
+    for tick in ticks:
+        events: dict[int, list[NodeStatus]] = {uid: [] for uid in tick.ticked}
+        for uid, status in results(tick):
+            events.setdefault(uid, []).append(status)
+        for uid, statuses in events.items():
+            found.setdefault(uid, []).append((tick, statuses))
+    return found
+
+
+def node_runs(
+    events: Iterable[tuple[RecordedTick, list[NodeStatus]]],
+    uid: int,
+    *,
+    condition: bool,
+    conditioned: bool,
 ) -> list[LeafRun]:
-    """What one leaf did.
+    """What one node did.
 
     Args:
-        ticks: of the run
-        uid: of the leaf
+        events: of `events_by_node`
+        uid: of the node
         condition: each of its ticks stands for itself, also those that are RUNNING
         conditioned: it has pre-conditions: that it was skipped was their doing
     """
     runs: list[LeafRun] = []
     current: LeafRun | None = None
     status = IDLE
-    for tick in ticks:
-        events = [new for each, new in results(tick) if each == uid]
+    for tick, changes in events:
         reasons = [text for each, text in tick.reasons if each == uid]
         writes = [write for write in tick.writes if write.uid == uid]
-        if not events and uid in tick.ticked and (status is not IDLE or not conditioned):
-            events = [SKIPPED if status is IDLE else status]
-        for new in events:
+        statuses = list(changes)
+        if not statuses and (status is not IDLE or not conditioned):
+            statuses = [SKIPPED if status is IDLE else status]
+        for new in statuses:
             if new is not SKIPPED:
                 status = new
             if new is IDLE and current is None:
@@ -93,7 +113,7 @@ class Answers:
     Args:
         path: of the leaf, for messages
         runs: what it did in the record; None: it is not in the record
-        condition: see `leaf_runs`
+        condition: see `node_runs`
         note: given what the record does not tell
     """
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rerun`: runs a tree once more on the record of an earlier run, without robot.
 
-Leaves that need the world do what they did then, see `behavior_tree.rerun.answers`; everything else
-of the tree is at work: control nodes, decorators, conditions, scripts, the engine's own leaves, the
-blackboard. The clock shows the times of the recorded ticks. So the same tree decides the same, and
-of a changed tree it shows where it decides otherwise.
+Leaves that need the world do what they did then, see `behavior_tree.rerun.answers`, and so do
+control nodes and decorators whose program is not here. Everything else of the tree is at work:
+control nodes, decorators, conditions, scripts, the engine's own leaves, the blackboard. The clock
+shows the times of the recorded ticks. So the same tree decides the same, and of a changed tree it
+shows where it decides otherwise.
 """
 
 from __future__ import annotations
@@ -13,23 +14,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
-from behavior_tree.authoring import register_authoring_nodes
-from behavior_tree.basic_types import NodeStatus, NodeType
-from behavior_tree.blackboard.blackboard import Blackboard
-from behavior_tree.decider import register_decider_nodes
+from behavior_tree.basic_types import NodeStatus
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.factory import BehaviorTreeFactory
 from behavior_tree.kernel.node import TreeNode
-from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.tree import Tree
-from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
-from behavior_tree.placeholders import register_placeholders
-from behavior_tree.quirks import quirks_for
-from behavior_tree.rerun.answers import Answers, Unanswered, leaf_runs
+from behavior_tree.rerun.answers import (
+    Answers,
+    EventsByNode,
+    Unanswered,
+    events_by_node,
+    node_runs,
+)
+from behavior_tree.rerun.building import Clock, Rebuilder
 from behavior_tree.rerun.capture import Capture
 from behavior_tree.rerun.history import RecordedRun, RecordedTick, results
-from behavior_tree.rerun.leaves import RecordedAction, RecordedCondition, RecordedLeaf, write_entry
+from behavior_tree.rerun.leaves import RecordedCondition, RecordedLeaf, write_entry
 from behavior_tree.rerun.matching import match_nodes, same_nodes
+from behavior_tree.rerun.parents import RecordedParent
 from behavior_tree.rerun.recorded_tree import RecordedTree
 from behavior_tree.rerun.writers import Writers
 
@@ -83,13 +85,6 @@ class Rerun:
         return self.parting is None and not self.unanswered
 
 
-class _Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def rerun(
     run: RecordedRun,
     factory: BehaviorTreeFactory | None = None,
@@ -112,47 +107,17 @@ def rerun(
         BehaviorTreeError: the recording contains no tree
     """
     recorded = RecordedTree(run.xml, run.name or "recording")
-    clock = _Clock()
-    if run.ticks:
-        clock.now = run.ticks[0].time
-    own = _own_factory(compat) if factory is None else factory.fork()
-    tree = original = _build(own, recorded.loadable_xml(), clock, compat)
-    uids = same_nodes(tree, recorded)
-    if changed is not None:
-        own.clear_registered_behavior_trees()
-        tree = _build(own, changed, clock, compat)
-        uids = match_nodes(tree, recorded)
+    clock = Clock(run.ticks[0].time if run.ticks else 0.0)
+    rebuilder = Rebuilder(factory, clock, compat)
+    tree = original = rebuilder.build(recorded.loadable_xml())
+    uids = same_nodes(original, recorded)
     leaves = {node for node in original.nodes() if isinstance(node, RecordedLeaf)}
-    writers = Writers(original, same_nodes(original, recorded), leaves)
-    ticks = [writers.attributed(tick) for tick in run.ticks]
-    return _Player(replace(run, ticks=tuple(ticks)), recorded, tree, clock, uids).play()
-
-
-def _own_factory(compat: str | None) -> BehaviorTreeFactory:
-    factory = BehaviorTreeFactory(compat=compat)
-    register_decider_nodes(factory)
-    register_authoring_nodes(factory)
-    return factory
-
-
-def _build(factory: BehaviorTreeFactory, xml: str, clock: _Clock, compat: str | None) -> Tree:
-    register_placeholders(factory, xml)
-    factory.register_behavior_tree_from_text(xml)
-    manifests = factory.manifests()
-
-    def stand_in(type_id: str, name: str, path: str) -> type[RecordedLeaf] | None:
-        manifest = manifests.get(type_id)
-        if manifest is None or type_id in BUILTIN_NODES:
-            return None
-        if manifest.type is NodeType.CONDITION:
-            return RecordedCondition
-        return RecordedAction if manifest.type is NodeType.ACTION else None
-
-    runtime = TreeRuntime(clock, quirks=quirks_for(compat), types=factory.types)
-    builder = factory.builder(runtime)
-    builder.substitute = stand_in
-    root = builder.build(factory._default_tree(), Blackboard(types=factory.types))
-    return Tree(root, builder.subtrees, runtime)
+    writers = Writers(original, uids, leaves)
+    known = replace(run, ticks=tuple(writers.attributed(tick) for tick in run.ticks))
+    if changed is not None:
+        tree = rebuilder.build(changed)
+        uids = match_nodes(tree, recorded)
+    return _Player(known, recorded, tree, clock, uids).play()
 
 
 class _Player:
@@ -163,28 +128,38 @@ class _Player:
         run: RecordedRun,
         recorded: RecordedTree,
         tree: Tree,
-        clock: _Clock,
+        clock: Clock,
         uids: Mapping[TreeNode, int],
     ) -> None:
         self._recorded, self._tree, self._clock = recorded, tree, clock
         self._ticks, self._origin = run.ticks, run.origin
         self._uids = uids
         self._by_uid = {node.uid(): uid for node, uid in self._uids.items()}
+        replayed = {node for node in tree.nodes() if isinstance(node, RecordedParent)}
+        for node in replayed:  # what they do is no decision of this run
+            self._by_uid.pop(node.uid(), None)
         self._shared = set(self._by_uid.values())
         self._there, self._here = _Decisions(), _Decisions()
+        self._doings: tuple[set[TreeNode], set[TreeNode]] = set(), set()
+        """Nodes that were ticked in the tick that is under way, and those that became IDLE."""
         self._done = Rerun(
             new_nodes=[node.full_path() for node in tree.nodes() if node not in self._uids]
         )
+        by_node = events_by_node(self._ticks)
         for node in tree.nodes():
             if isinstance(node, RecordedLeaf):
-                node.follow(tree, self._answers(node))
+                condition = isinstance(node, RecordedCondition)
+                node.follow(tree, self._answers(node, by_node, condition=condition))
+            elif isinstance(node, RecordedParent):
+                node.follow(self._answers(node, by_node, condition=True), lambda: self._doings)
 
-    def _answers(self, node: RecordedLeaf) -> Answers:
-        uid, condition = self._uids.get(node), isinstance(node, RecordedCondition)
+    def _answers(self, node: TreeNode, by_node: EventsByNode, *, condition: bool) -> Answers:
+        uid = self._uids.get(node)
         runs = None
         if uid is not None:
             conditioned = self._recorded.nodes[uid].conditioned
-            runs = leaf_runs(self._ticks, uid, condition=condition, conditioned=conditioned)
+            events = by_node.get(uid, [])
+            runs = node_runs(events, uid, condition=condition, conditioned=conditioned)
 
         def note(asked: Unanswered) -> None:
             self._done.unanswered.append(replace(asked, time=asked.time - self._origin))
@@ -209,6 +184,11 @@ class _Player:
 
     def _step(self, tick: RecordedTick) -> str:
         """Do what happened in a tick; returns the error that a node raised."""
+        idle = {uid for uid, status in tick.changes if status is NodeStatus.IDLE}
+        self._doings = (
+            {node for node, uid in self._uids.items() if uid in tick.ticked},
+            {node for node, uid in self._uids.items() if uid in idle},
+        )
         for write in tick.writes:
             if write.uid is None:
                 write_entry(self._tree, write)

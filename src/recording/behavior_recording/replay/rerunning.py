@@ -109,7 +109,9 @@ def _ticks(
             break
         if record.kind is RecordKind.BETWEEN:
             waiting += [_write(entry, None) for entry in record.entries if not entry.removed]
-            if not any(change.after is NodeStatus.IDLE for change in record.changes):
+            if any(change.after is not NodeStatus.IDLE for change in record.changes):
+                break  # a node raised an error in a tick, which ended the run
+            if not record.changes:
                 continue
         yield _tick(record, waiting)
         waiting = []
