@@ -6,6 +6,8 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from recorded_jobs import EPOCH, JOB, Clock, factory_of, record
 from rich.console import Console
 
 from behavior_recording import RecordingError
+from behavior_recording.explain.command import COMMAND as EXPLAIN
 from behavior_recording.replay.command import COMMAND
 from behavior_recording.replay.history import open_history
 from behavior_recording.replay.player import Player
@@ -249,6 +252,34 @@ def test_a_run_that_is_not_there(files: dict[str, Path], replay: Replay) -> None
     told = replay(files["failed"], "--run", "2", "--changes")
     assert told.endswith("holds 1 run, there is no run 2")
     assert "begins" in replay(files["failed"], "--run", "1")
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "recording.md"
+
+
+def test_the_commands_of_the_page_work(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = tmp_path / "changed.xml"
+    changed.write_text(JOB)
+    places = {
+        "run.mcap": files["good"],
+        "other.mcap": files["failed"],
+        "changed.xml": changed,
+        "page.html": tmp_path / "page.html",
+    }
+    lines = re.findall(r"^behavior (replay|explain) (.*)$", PAGE.read_text(), re.MULTILINE)
+    assert len(lines) >= 10
+    for verb, rest in lines:
+        command = {"replay": COMMAND, "explain": EXPLAIN}[verb]
+        parser = argparse.ArgumentParser()
+        command.add_arguments(parser)
+        # The times of the page are those of a longer run.
+        words = [str(places.get(word, word)) for word in shlex.split(rest, comments=True)]
+        options = parser.parse_args(["0.5" if word == "12.5" else word for word in words])
+        done, told = command.run(options, None)
+        assert done, f"{rest}: {told}"
+    assert capsys.readouterr().out
 
 
 def test_a_recording_of_no_tree(tmp_path: Path) -> None:
