@@ -77,6 +77,8 @@ class BlackBox:
             (folder / "kept").mkdir(parents=True, exist_ok=True)
             for left in folder.glob("keeping-*"):  # by one that was killed
                 shutil.rmtree(left, ignore_errors=True)
+            for left in folder.glob("kept/*.part"):
+                left.unlink()
         except OSError as error:
             raise RecordingError(f"{folder} cannot be made: {error.strerror}") from error
 
@@ -191,19 +193,19 @@ def merge(segments: Iterable[Path], target: Path) -> int:
     Raises:
         RecordingError: it cannot be written, or there is nothing to merge
     """
-    hidden = target.with_name(f".{target.name}")
-    hidden.unlink(missing_ok=True)
-    file = McapFile(hidden)
+    part = target.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    file = McapFile(part)
     try:
         for topic, kind, data, times in _merged(segments):
             file.add(topic, kind, data, log_time=times[0], publish_time=times[1])
         if not file.messages:
             raise RecordingError("the black box is empty: nothing was recorded yet")
         file.finish()
-        os.replace(hidden, target)
+        os.replace(part, target)
     finally:
         file.abandon()
-        hidden.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
     return file.messages
 
 

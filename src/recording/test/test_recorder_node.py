@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder hears a running graph: what there is, what comes later, and what it leaves out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from behavior_msgs.msg import MissionFeedback, RecordingState, TreeRecord
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import Image
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from behavior_recording import Recording, RecordingError
+from behavior_recording import recorder_node as module
+from behavior_recording.recorder_node import RecorderNode
+from behavior_ros import QOS_LATCHED, QOS_REQUESTS
+from behavior_ros.testing import Spinner, until
+
+
+def recorder(**values: Any) -> RecorderNode:
+    given = [Parameter(name, value=value) for name, value in values.items()]
+    return RecorderNode(parameter_overrides=given)
+
+
+class Talker:
+    """Publishes on some topics."""
+
+    def __init__(self, spinner: Spinner) -> None:
+        self.node = spinner.node("talker")
+        self._publishers: dict[str, Any] = {}
+
+    def say(self, topic: str, message: Any, qos: Any = QOS_REQUESTS) -> None:
+        if topic not in self._publishers:
+            self._publishers[topic] = self.node.create_publisher(type(message), topic, qos)
+        self._publishers[topic].publish(message)
+
+
+def safe_messages(node: RecorderNode) -> int:
+    return node._recorder._standing.safe.messages
+
+
+@pytest.mark.timeout(200)
+def test_what_is_said_is_in_the_file(spinner: Spinner, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    talker = Talker(spinner)
+    talker.say("/robot_description", String(data="a robot"), QOS_LATCHED)
+    talker.say("/picture", Image())
+    talker.say("/note", String(data="too early"))
+    node = recorder(output=str(path))
+    heard: list[RecordingState] = []
+    node.create_subscription(RecordingState, "behavior/recording", heard.append, QOS_LATCHED)
+    spinner.start(node)
+    until(lambda: node.count_subscribers("/note") and node.count_subscribers("/robot_description"))
+    until(lambda: talker._publishers["/note"].get_subscription_count())
+    for number in range(5):
+        talker.say("/note", String(data=str(number)))
+    talker.say("/behavior/tree_record", TreeRecord(life=3, sequence=1, kind=TreeRecord.TICK))
+    until(lambda: heard and heard[-1].sequence == 1 and heard[-1].safe_messages >= 7)
+    assert heard[-1].file == str(path)
+    assert heard[-1].lost == 0
+    # What was told to be safe is there, though the recorder still writes.
+    with Recording(path) as read:
+        assert not read.complete
+        assert [m.value.data for m in read.messages("/note")][-5:] == list("01234")
+        assert "/picture" not in read.topics
+    spinner.do(node._target.finish)
+    with Recording(path) as read:
+        assert read.complete
+        assert read.last("/robot_description", read.end).value.data == "a robot"
+        assert all(m.publish_time <= m.time for m in read.messages("/note"))
+
+
+@pytest.mark.timeout(200)
+def test_a_black_box_is_kept_when_a_mission_fails_and_on_request(
+    spinner: Spinner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "AFTERMATH", 0.0)
+    node = recorder(folder=str(tmp_path), black_box=1.0)
+    talker = Talker(spinner)
+    spinner.start(node)
+    failed = MissionFeedback(name="stack it!", state=MissionFeedback.FAILED)
+    talker.say("/mission/feedback", MissionFeedback(state=MissionFeedback.RUNNING))
+    until(lambda: talker._publishers["/mission/feedback"].get_subscription_count())
+    talker.say("/mission/feedback", failed)
+    kept = node.path / "kept"
+    until(lambda: list(kept.glob("*-stack_it_.mcap")))
+    (file,) = kept.glob("*.mcap")
+    with Recording(file) as read:
+        assert list(read.missions())[-1].value.name == "stack it!"
+    talker.say("/mission/feedback", MissionFeedback(state=MissionFeedback.RUNNING))
+    until(lambda: safe_messages(node) >= 2)
+    answer = spinner.do(node._on_keep, Trigger.Request(), Trigger.Response())
+    assert answer.success, answer.message
+    until(lambda: Path(answer.message).exists())
+
+
+@pytest.mark.timeout(200)
+def test_a_disk_that_is_full_ends_the_recording_and_nothing_else(
+    spinner: Spinner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = recorder(output=str(tmp_path / "run.mcap"))
+
+    def full() -> None:
+        raise RecordingError("run.mcap cannot be written: No space left on device")
+
+    monkeypatch.setattr(node._recorder, "secure", full)
+    heard: list[RecordingState] = []
+    node.create_subscription(RecordingState, "behavior/recording", heard.append, QOS_LATCHED)
+    spinner.start(node)
+    until(lambda: heard and heard[-1].problem)
+    assert "No space left" in heard[-1].problem
+    assert "No space left" in node.problem
+    answer = spinner.do(node._on_keep, Trigger.Request(), Trigger.Response())
+    assert not answer.success
+
+
+def test_a_file_that_is_there_is_refused_in_a_sentence(ros: None, tmp_path: Path) -> None:
+    path = tmp_path / "run.mcap"
+    path.write_text("precious")
+    with pytest.raises(OSError, match="is there already"):
+        recorder(output=str(path))
+    assert path.read_text() == "precious"
