@@ -44,7 +44,7 @@ from behavior_tree.kernel.node import NodeConfig, TreeNode
 from behavior_tree.kernel.runtime import TreeRuntime
 from behavior_tree.kernel.tree import Tree
 from behavior_tree.nodes.actions.test_node import TestNode, TestNodeConfig
-from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
+from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES, builtin_manifests
 from behavior_tree.nodes.decorators.base import SimpleDecoratorNode
 from behavior_tree.nodes.decorators.loop import Loop
 from behavior_tree.nodes.py_trees_node import BehaviourFactory, py_trees_registration
@@ -110,7 +110,7 @@ class BehaviorTreeFactory:
         self._package_share = package_share
         self._quirks = quirks_for(compat)
         self._types = TypeRegistry(exact=self._quirks.exact_values)
-        self._manifests = dict(_builtin_manifests())
+        self._manifests = dict(builtin_manifests())
         self._builders: dict[str, NodeBuilder] = dict(BUILTIN_NODES)
         self._trees: dict[str, TreeDefinition] = {}
         self._models: dict[str, dict[str, SubTreePort]] = {}
@@ -706,15 +706,6 @@ class BehaviorTreeFactory:
                 f"registered"
             )
         return builder
-
-
-@functools.cache
-def _builtin_manifests() -> Mapping[str, TreeNodeManifest]:
-    """Of the node types that every factory knows, by ID."""
-    return {
-        type_id: TreeNodeManifest.of_class(node_class, type_id, builtin=True)
-        for type_id, node_class in BUILTIN_NODES.items()
-    }
 
 
 def _typed_loops(manifests: Mapping[str, TreeNodeManifest]) -> dict[str, TreeNodeManifest]:

@@ -13,7 +13,7 @@ from behavior_tree.cli.drawing import Drawn, drawn_trees
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.monitoring.loggers.btlog import BtLog
-from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES
+from behavior_tree.nodes.builtin_nodes import builtin_manifests
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.elements import resolve_type
 
@@ -137,10 +137,7 @@ def _paths(root: Element) -> Iterator[tuple[int, str]]:
 
 def _models(root: Element) -> dict[str, TreeNodeManifest]:
     """Categories of the node types, from the log's own ``<TreeNodesModel>``."""
-    found = {
-        type_id: TreeNodeManifest.of_class(node_class, type_id, builtin=True)
-        for type_id, node_class in BUILTIN_NODES.items()
-    }
+    found = dict(builtin_manifests())
     kinds = {each.tag: each for each in NodeType}
     for child in root.children:
         for model in child.children if child.tag == "TreeNodesModel" else ():

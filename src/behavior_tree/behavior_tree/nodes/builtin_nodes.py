@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+
+from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.kernel.node import TreeNode
 from behavior_tree.nodes import actions, control, decorators
 
-__all__ = ["BUILTIN_NODES"]
+__all__ = ["BUILTIN_NODES", "builtin_manifests"]
 
 BUILTIN_NODES: dict[str, type[TreeNode]] = {
     "Sequence": control.Sequence,
@@ -47,3 +51,12 @@ BUILTIN_NODES: dict[str, type[TreeNode]] = {
     "WasEntryUpdated": actions.WasEntryUpdated,
     "ScriptCondition": actions.ScriptCondition,
 }
+
+
+@functools.cache
+def builtin_manifests() -> Mapping[str, TreeNodeManifest]:
+    """What is known of them, by ID; found out once."""
+    return {
+        type_id: TreeNodeManifest.of_class(node_class, type_id, builtin=True)
+        for type_id, node_class in BUILTIN_NODES.items()
+    }
