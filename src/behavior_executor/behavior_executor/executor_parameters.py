@@ -126,6 +126,12 @@ EXECUTOR_PARAMETERS = [
         read_only=True,
     ),
     ParameterSpec(
+        "edit_trees",
+        True,
+        "let clients edit the trees of missions, also while they tick; else they only look",
+        read_only=True,
+    ),
+    ParameterSpec(
         "save_tree_nodes",
         False,
         "write the models of all tree nodes to tree_nodes_file, for Groot2",

@@ -3,9 +3,10 @@
 
 Interfaces: topic ``/mission/action``, actions ``/mission/execute`` and ``/mission/preflight``
 (could it start?), services ``/mission/list``, ``/mission/history``, ``/mission/cancel``,
-``/behavior/reload`` and ``/behavior/control_run``; publishes ``/mission/feedback``,
-``/behavior/tree_status``, ``/behavior/tree_xml``, ``/behavior/run_control``, ``/behavior/metrics``,
-for recordings ``/behavior/tree_record`` and ``/behavior/commands``, and ``/diagnostics``.
+``/behavior/reload``, ``/behavior/control_run`` and ``/behavior/edit_tree``; publishes
+``/mission/feedback``, ``/behavior/tree_status``, ``/behavior/tree_xml``,
+``/behavior/tree_updates``, ``/behavior/run_control``, ``/behavior/metrics``, for recordings
+``/behavior/tree_record`` and ``/behavior/commands``, and ``/diagnostics``.
 
 Every request is answered: a mission that is refused ends at once, with the reason in its result or
 its feedback, and so does a request that acts on another mission.
@@ -31,7 +32,7 @@ from rclpy.timer import Timer
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from behavior_executor.catalogue import catalogue_of
+from behavior_executor.catalogue import MissionCatalogue, catalogue_of
 from behavior_executor.command_log import CommandLog, words_of
 from behavior_executor.conversion import (
     feedback_message,
@@ -63,6 +64,8 @@ from behavior_executor.preflight_goals import PreflightGoals
 from behavior_executor.record_publisher import RecordPublisher
 from behavior_executor.report import Report
 from behavior_executor.run_control_server import RunControlServer
+from behavior_executor.tree_edit_server import TreeEditServer
+from behavior_executor.tree_exchange import TreeNews
 from behavior_executor.tree_loader import TreeLoader
 from behavior_executor.tree_monitors import tree_monitors
 from behavior_executor.tree_run import Activity, TreeRun
@@ -86,6 +89,8 @@ from behavior_ros.limits import LONGEST_NAME
 from behavior_ros.newest_publisher import NewestPublisher
 from behavior_ros.tick_timer import TickTimer
 from behavior_tree import BehaviorTreeError, FailureReason
+from behavior_tree.monitoring.uid_document import uid_document
+from behavior_tree.sharing import Code as EditCode
 from behavior_tree.shown_text import reason_text, visible
 
 IDLE_PERIOD = 0.5
@@ -229,13 +234,15 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         tree_file = values["behavior_tree_file"]
         for problem in packages().problems:
             self.problem(problem)
+        catalogue = catalogue_of(values["tree_directories"], tree_file)
+        self._tree_edits = self._edit_server(catalogue)
         self.core = ExecutorCore(
-            catalogue=catalogue_of(values["tree_directories"], tree_file),
+            catalogue=catalogue,
             queue=MissionQueue(
                 default_policy=Policy[values["second_mission_policy"].upper()],
                 capacity=values["queue_capacity"],
             ),
-            load=self._loader.load,
+            load=self._tree_edits.trees.load,
             managers=self.managers,
             listener=self,
             now=self._now,
@@ -262,6 +269,19 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         )
         self._take_up(RestartPolicy(values["restart_policy"]))
 
+    def _edit_server(self, catalogue: MissionCatalogue) -> TreeEditServer:
+        journal = self._values["journal_file"]
+        return TreeEditServer(
+            self,
+            find=catalogue.find,
+            loader=self._loader,
+            folder=Path(journal).expanduser().parent / "edited_trees" if journal else None,
+            edited=self._tree_edited,
+            warn=self.problem,
+            looked_at=self._edit_looked_at,
+            may_edit=self._values["edit_trees"],
+        )
+
     def _stop(self) -> None:
         """End all missions, and tick no more."""
         if not self._active:
@@ -286,6 +306,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._goals = None
         self._preflights.destroy()
         self._run_control.destroy()
+        self._tree_edits.destroy()
         for service in self._mission_services:
             self.destroy_service(service)
         self._topic.destroy()
@@ -409,15 +430,31 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
     def tree_loaded(self, mission: Mission, run: TreeRun) -> None:
         """Publish the tree's XML."""
         run.wake_by(self.wake_tree)
+        self._tree_edits.trees.begin(run)
         self.get_logger().info(f"mission '{mission.request.title}' starts ({mission.action_id})")
         self._xml.publish(String(data=run.xml))
         self._records.begin(run, mission.action_id)
         for monitor in self._monitors:
             monitor.show(run)
 
+    def _edit_looked_at(self, news: TreeNews) -> None:
+        """Have an edit that was looked at among the commands."""
+        self._commands.add(
+            "behavior/edit_tree",
+            f"edit {news.number} of '{news.editor}', of the tree of '{news.tree}'",
+            accepted=news.answer.code in (EditCode.MADE, EditCode.WAITING),
+            answer=news.answer.message,
+        )
+
+    def _tree_edited(self, run: TreeRun) -> None:
+        """Publish the XML of the tree as it is now."""
+        run.xml = uid_document(run.tree, run.tree_id)
+        self._xml.publish(String(data=run.xml))
+
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:
         """Publish what the tick did."""
         self._records.after_tick(run, duration)
+        self._tree_edits.trees.after_tick()
         self._last_tick = mission.action_id, run, duration, self._now()
         if self._status.listeners:  # a message of hundreds of nodes costs a ms
             self._status.publish(self._last_status())
@@ -522,6 +559,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         if running is not None:
             return False, f"mission '{running.request.title}' runs: reload when it has ended"
         try:
+            self._tree_edits.trees.forget()
             problems = self._loader.reload(self.core.catalogue)
         except (ValueError, OSError, BehaviorTreeError) as error:
             return False, f"nothing was reloaded: {error}"

@@ -32,6 +32,7 @@ from behavior_tree import (
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.decider import register_decider_nodes
 from behavior_tree.monitoring.uid_document import uid_document
+from behavior_tree.sharing import SharedTree
 
 
 class TreeLoader:
@@ -69,8 +70,15 @@ class TreeLoader:
         self._warn = warn
         self._factory = self._new_factory()
 
-    def load(self, entry: MissionEntry, values: Mapping[str, Value]) -> TreeRun:
-        """The tree of a mission, from its file as it is now.
+    @property
+    def factory(self) -> BehaviorTreeFactory:
+        """Knows the node types; another one after `reload`."""
+        return self._factory
+
+    def load(
+        self, entry: MissionEntry, values: Mapping[str, Value], shared: SharedTree | None = None
+    ) -> TreeRun:
+        """The tree of a mission, from its file as it is now, or as it is being edited.
 
         Raises:
             BehaviorTreeError: it cannot be made.
@@ -80,7 +88,10 @@ class TreeLoader:
         blackboard = Blackboard.create()
         for key, value in {**self._common, **values}.items():
             blackboard.set(key, value)
-        tree = self._factory.create_tree_from_file(entry.path, blackboard)
+        if shared is None:
+            tree = self._factory.create_tree_from_file(entry.path, blackboard)
+        else:
+            tree = shared.create(self._factory, blackboard)
         for problem in self._factory.load_warnings():
             self._warn(str(problem))
         tree_id = entry.main_tree or entry.name

@@ -33,6 +33,7 @@ from behavior_tree import (
 )
 from behavior_tree.kernel.failure import LONGEST_REASON, bounded
 from behavior_tree.kernel.record import RecordBatch
+from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.monitoring.tree_records import TreeRecords
 
 PROGRESS_KEY = "mission_progress"
@@ -101,6 +102,7 @@ class TreeRun:
         """Whether the tree is not ticked any more."""
         self._blackboard: Blackboard = tree.root_blackboard()
         self._skills = {node for node in tree.nodes() if _is_skill(node)}
+        self._on_close: list[Callable[[], None]] = []
         self._running: dict[TreeNode, None] = {}
         """Skills that run, in the order in which they began."""
         self._new: list[RecordBatch] = []
@@ -108,6 +110,7 @@ class TreeRun:
         """Record of the last tick."""
         self._changes: dict[int, tuple[NodeStatus, bool]] | None = None
         self._unsubscribe = tree.subscribe_changes(self)
+        self._forget_structure = tree.subscribe_structure_change(self._restructured)
 
     completes_runs = False
     """For the tree: it need not tell of the end of a run at once."""
@@ -194,7 +197,24 @@ class TreeRun:
             self.records.close()
             self.records = None
         self._unsubscribe()
+        self._forget_structure()
         self.tree.runtime.on_wake_up = self._blackboard.on_set = None
+        for callback in self._on_close:
+            callback()
+
+    def when_closed(self, callback: Callable[[], None]) -> None:
+        """Have a function called when the tree is not ticked any more."""
+        self._on_close.append(callback)
+
+    def contents(self) -> dict[Path, bytes]:
+        """The files that the tree was made from, as they were then."""
+        sources = (instance.definition.source for instance in self.tree.subtrees)
+        return {Path(source.file): source.data for source in sources}
+
+    def _restructured(self, change: StructureChange) -> None:
+        """The tree was edited."""
+        self._skills = {node for node in self.tree.nodes() if _is_skill(node)}
+        self._running = {node: None for node in self._running if node in self._skills}
 
     def activity(self) -> Activity:
         """What the tree does now."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from behavior_bringup.terminal import sentence
 
 if TYPE_CHECKING:
     from behavior_executor.client import MissionClient
+    from behavior_executor.live_editor import LiveEditor
+    from behavior_executor.tree_exchange import TreeNews
 
 EXECUTOR = "behavior_executor"
 SCENE = "scene"
@@ -71,6 +73,41 @@ def mission_client(name: str, namespace: str = "") -> Iterator[MissionClient]:
         with MissionClient(node_name=f"behavior_command_{os.getpid()}", context=context) as client:
             yield client
     except MissionClientError as error:
+        raise BringupError(sentence(str(error))) from error
+    finally:
+        rclpy.shutdown(context=context)
+
+
+@contextmanager
+def live_editor(
+    editor: str,
+    name: str,
+    namespace: str = "",
+    on_news: Callable[[TreeNews], None] | None = None,
+) -> Iterator[LiveEditor]:
+    """An editor of trees of the executor of a stack; see `mission_client`.
+
+    Args:
+        editor: his name.
+        name: of the stack.
+        namespace: of the robot; empty: none.
+        on_news: is called with what becomes of edits.
+
+    Raises:
+        BringupError: there is no executor, it does not answer, or it has no such tree.
+    """
+    enter(name, EXECUTOR)
+    import rclpy
+
+    from behavior_bringup.client import new_context
+    from behavior_executor.live_editor import LiveEditor, LiveEditorError
+
+    context = new_context(namespace)
+    node_name = f"behavior_command_{os.getpid()}"
+    try:
+        with LiveEditor(editor, node_name=node_name, context=context, on_news=on_news) as made:
+            yield made
+    except LiveEditorError as error:
         raise BringupError(sentence(str(error))) from error
     finally:
         rclpy.shutdown(context=context)

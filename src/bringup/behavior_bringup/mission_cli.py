@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from behavior_bringup import argument_types, completion, mission_verbs
+from behavior_bringup import argument_types, completion, mission_edit, mission_verbs
 from behavior_bringup.options import add_connection, add_json
 
 # MissionAction's types and policies; importing the message would cost every command its time.
@@ -34,6 +34,14 @@ def add_mission(subparsers: Any) -> None:
         "command", nargs="*", help="such as 'stop', 'step', 'retry NODE', 'release'"
     )
     add_json(control_run)
+    _add_edit(actions)
+
+
+def _add_edit(actions: Any) -> None:
+    text = "edit the tree of a mission together with others, also while it runs"
+    edit = _command(actions, "edit", text, mission_edit.mission_edit)
+    mission_edit.add_arguments(edit)
+    add_json(edit)
 
 
 def _command(actions: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:

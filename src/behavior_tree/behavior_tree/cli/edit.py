@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from behavior_tree.sharing.identified import State, first_state
 from behavior_tree.sharing.operations import changed
 from behavior_tree.xml.edit import XmlEditor
 
-__all__ = ["OPERATIONS", "add_edit", "edit_file"]
+__all__ = ["OPERATIONS", "add_edit", "add_operation", "edit_file", "operation_from"]
 
 OPERATIONS = {
     "set": "NODE NAME=TEXT ...",
@@ -38,13 +38,23 @@ OPERATIONS = {
 
 def add_edit(add: Callable[..., argparse.Action]) -> None:
     """Add the arguments of the command, but for those of the factory."""
-    shapes = "; ".join(f"{name} {shape}" for name, shape in OPERATIONS.items())
-    add("operation", choices=list(OPERATIONS), metavar="OPERATION", help=shapes)
+    add_operation(add, OPERATIONS)
+    add("--diff", action="store_true", help="show what would change, and write nothing")
+
+
+def add_operation(add: Callable[..., argparse.Action], operations: Mapping[str, str]) -> None:
+    """Add the arguments that say what to change.
+
+    Args:
+        add: adds one
+        operations: what may be done, and the arguments of each
+    """
+    shapes = "; ".join(f"{name} {shape}".strip() for name, shape in operations.items())
+    add("operation", choices=list(operations), metavar="OPERATION", help=shapes)
     add("arguments", nargs="*", metavar="ARGUMENT", help="NODE: as much of its path as is unique")
     add("--before", metavar="NODE", help="insert, move: stand before this child, else behind all")
     add("--normal", nargs=3, type=float, metavar=("X", "Y", "Z"), help="mirror: of the plane")
     add("--distance", type=float, metavar="M", help="mirror: of the plane from the origin [m]")
-    add("--diff", action="store_true", help="show what would change, and write nothing")
 
 
 def edit_file(file: Path, factory: BehaviorTreeFactory, options: argparse.Namespace) -> list[str]:
@@ -55,7 +65,8 @@ def edit_file(file: Path, factory: BehaviorTreeFactory, options: argparse.Namesp
         OSError: a file cannot be written
     """
     state = first_state(TreeFiles(file, factory))
-    after, _, notes = changed(state, _operation(state, options))
+    operation = operation_from(options, lambda name: _identifier(state, name))
+    after, _, notes = changed(state, operation)
     files = after.files
     lines = [f"note: {note}" for note in notes.split("; ") if note]
     if options.diff:
@@ -74,11 +85,20 @@ def edit_file(file: Path, factory: BehaviorTreeFactory, options: argparse.Namesp
     return lines + ([f"{each} written" for each in files.save()] or ["nothing has changed"])
 
 
-def _operation(state: State, options: argparse.Namespace) -> dict[str, Any]:
+def operation_from(options: argparse.Namespace, find: Callable[[str], str]) -> dict[str, Any]:
+    """The operation on a shared tree that somebody has described.
+
+    Args:
+        options: of `add_operation`; one of `OPERATIONS`
+        find: the identifier of the node that is called so
+
+    Raises:
+        BehaviorTreeError: an argument is missing, or no node or several are called so
+    """
     op, arguments = options.operation, options.arguments
     _check_count(op, arguments)
-    node = _identifier(state, arguments[0])
-    before = "" if options.before is None else _identifier(state, options.before)
+    node = find(arguments[0])
+    before = "" if options.before is None else find(options.before)
     if op in ("set", "unset"):
         pairs = [_pair(each) if op == "set" else (each, None) for each in arguments[1:]]
         return {"op": "set", "node": node, "attributes": dict(pairs)}
@@ -87,7 +107,7 @@ def _operation(state: State, options: argparse.Namespace) -> dict[str, Any]:
     if op == "replace":
         return {"op": op, "node": node, "xml": arguments[1]}
     if op == "move":
-        parent = _identifier(state, arguments[1])
+        parent = find(arguments[1])
         return {"op": op, "node": node, "parent": parent, "before": before}
     if op == "rename-entry":
         return {"op": "rename_entry", "tree": node, "entry": arguments[1], "name": arguments[2]}

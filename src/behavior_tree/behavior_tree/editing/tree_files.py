@@ -38,22 +38,32 @@ class TreeFiles:
     Args:
         path: the first file
         factory: knows the node types; trees that these files define are not registered with it
+        contents: of files that are not read, but taken as they were once read
 
     Raises:
         LoadError: a file cannot be read, or has mistakes: they must be mended first
     """
 
-    def __init__(self, path: str | Path, factory: BehaviorTreeFactory) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        factory: BehaviorTreeFactory,
+        contents: Mapping[Path, bytes] | None = None,
+    ) -> None:
         self.factory = factory
         """Knows the node types."""
-        documents, problems = factory.check_documents(Path(path), {})
+        known = contents or {}
+        documents, problems = factory.check_documents(Path(path), known)
         if problems:
             raise LoadError(problems)
         assert documents.root is not None, "else there are problems"
         self.path = Path(documents.root.source.file)
         self.documents: DocumentSet = documents
         """What the files define, as they were checked last."""
-        self._saved = {Path(file): read_document(Path(file)) for file in sorted(documents.files)}
+        files = [Path(file) for file in sorted(documents.files)]
+        self._saved = {
+            file: known[file] if file in known else read_document(file) for file in files
+        }
         self._data = dict(self._saved)
         self._undo: list[_Step] = []
         self._redo: list[_Step] = []
@@ -91,6 +101,19 @@ class TreeFiles:
         """A fork with these contents; raises LoadError if they do not load."""
         other = self.fork()
         other._data.update(data)
+        other._check(other._data)
+        return other
+
+    def as_on_disk(self) -> TreeFiles:
+        """A fork with the files as they are on disk now.
+
+        Raises:
+            LogicError: a file is gone
+            LoadError: they do not load
+        """
+        other = self.fork()
+        other._saved = {file: _read(file) for file in self._saved}
+        other._data = dict(other._saved)
         other._check(other._data)
         return other
 

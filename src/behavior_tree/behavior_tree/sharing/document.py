@@ -26,6 +26,9 @@ except ImportError as missing:  # pragma: no cover, the rest of the engine does 
 
 __all__ = ["Replica", "TreeDocument"]
 
+LONGEST_STATE_VECTOR = 1024
+"""Bytes; that of a replica has twenty, since only the authority writes."""
+
 
 class _Maps:
     def __init__(self, doc: Doc[Any]) -> None:
@@ -84,10 +87,27 @@ class TreeDocument:
 
     def update_for(self, state_vector: bytes) -> bytes:
         """What a replica lacks; empty state vector: everything. Raises LogicError."""
+        if state_vector:
+            _check_state_vector(state_vector)
         try:
             return bytes(self._maps.doc.get_update(state_vector or b"\x00"))
         except Exception as error:  # pycrdt raises what its Rust part says
             raise LogicError(f"this is no Yjs state vector: {error}") from None
+
+
+def _check_state_vector(data: bytes) -> None:
+    """Raises LogicError: with numbers that its length belies the library goes on for hours."""
+    numbers, value, shift = [], 0, 0
+    for byte in data[:LONGEST_STATE_VECTOR]:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value = shift = 0
+    count, pairs = (numbers[0], numbers[1:]) if numbers else (-1, [])
+    whole = len(data) <= LONGEST_STATE_VECTOR and not shift and max(numbers, default=0) < 2**53
+    if not whole or len(pairs) != 2 * count:
+        raise LogicError("this is no Yjs state vector: send the one of your replica, or none")
 
 
 def _renew(shown: Any, attributes: dict[str, str]) -> None:
@@ -194,6 +214,8 @@ def _label(node: dict[str, Any]) -> str:
 
 def _element(nodes: dict[str, dict[str, Any]], id: str) -> ElementTree.Element:
     node = nodes[id]
-    element = ElementTree.Element(node["tag"], node["attributes"])
+    attributes = node["attributes"]  # in no order
+    names = sorted(attributes, key=lambda name: (name not in ("ID", "name"), name))
+    element = ElementTree.Element(node["tag"], {name: attributes[name] for name in names})
     element.extend([_element(nodes, child) for child in node["children"]])
     return element

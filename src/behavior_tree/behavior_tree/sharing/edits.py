@@ -150,6 +150,7 @@ OPERATIONS: dict[str, _Fields] = {
     "redo": {},
     "save": {},
     "refresh": {},
+    "revert": {},
 }
 
 

@@ -38,6 +38,8 @@ def changed(state: State, operation: Operation) -> Outcome:
     notes = ""
     if op == "refresh":
         files.refresh()
+    elif op == "revert":
+        files = files.as_on_disk()
     else:
         notes = _REFACTORINGS[op](state, files, operation)
     if op in ("rename", "rename_entry", "mirror"):  # no element comes, goes or moves

@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +77,10 @@ class Prepared:
     edit: Edit
     operation: Operation
     running: Running
+    base: State
+    """Of the files that were looked at."""
     state: State
+    """What the edit makes of them."""
     nodes: tuple[str, ...]
     notes: str
     step: _Step | None = None
@@ -100,6 +103,8 @@ class SharedTree:
         limits: how many edits are looked at
         now: [s], monotonic
         client: number of the Yjs document among Yjs clients; None: a random one
+        contents: of files from which a tree was built that ticks already and shall be attached;
+            other files are read
 
     Raises:
         LoadError: the files cannot be read, or have mistakes: they must be mended first
@@ -115,6 +120,7 @@ class SharedTree:
         limits: Limits = Limits(),  # noqa: B008 - frozen
         now: Callable[[], float] = time.monotonic,
         client: int | None = None,
+        contents: Mapping[Path, bytes] | None = None,
     ) -> None:
         from behavior_tree.sharing.document import TreeDocument  # needs pycrdt
 
@@ -131,14 +137,16 @@ class SharedTree:
         self._waiting: list[tuple[Edit, list[TreeNode]]] = []
         self._live: LiveTree | None = None
         self._subscribers: list[Subscriber] = []
-        self._state, self.revision = self._first(Path(path), factory.fork())
+        self._state, self.revision = self._first(Path(path), factory.fork(), contents or {})
         self._document: TreeDocument = TreeDocument(client)
         self._document.show(self._state, self.revision)
 
-    def _first(self, path: Path, factory: BehaviorTreeFactory) -> tuple[State, int]:
+    def _first(
+        self, path: Path, factory: BehaviorTreeFactory, contents: Mapping[Path, bytes]
+    ) -> tuple[State, int]:
         known = None if self._kept_file is None else read_kept(self._kept_file, factory)
         if known is None:
-            state = first_state(TreeFiles(path, factory))
+            state = first_state(TreeFiles(path, factory, contents))
             if any(is_version_3(spot.element) for spot in state.spots.values() if not spot.parent):
                 raise LogicError(
                     f"{path} is of BehaviorTree.CPP 3: convert it by `behavior tree migrate` first"
@@ -199,13 +207,24 @@ class SharedTree:
             LoadError: it cannot be built
         """
         with self._lock:
-            documents = self._state.files.documents
-            factory.adopt(documents)
-            own = documents.own_trees
-            main = documents.main_tree or (own[0] if len(own) == 1 else None)
-            tree = factory.create_tree(main, blackboard)
-            self._live = LiveTree(tree, factory, self._state)
+            tree = self.create(factory, blackboard)
+            self.attach(tree, factory)
             return tree
+
+    def create(self, factory: BehaviorTreeFactory, blackboard: Blackboard | None = None) -> Tree:
+        """The same, but it follows no edits before it is attached."""
+        documents = self._state.files.documents
+        factory.adopt(documents)
+        own = documents.own_trees
+        main = documents.main_tree or (own[0] if len(own) == 1 else None)
+        return factory.create_tree(main, blackboard)
+
+    def attach(self, tree: Tree, factory: BehaviorTreeFactory) -> None:
+        """Let a tree follow all edits from here on; it was built by ``factory`` from the files as
+        they are now.
+        """
+        with self._lock:
+            self._live = LiveTree(tree, factory, self._state)
 
     def detach(self) -> None:
         """Leave the tree alone that was built last."""
@@ -286,7 +305,11 @@ class SharedTree:
         else:
             state, nodes, notes = changed(now, {"op": "refresh"} if op == "save" else operation)
         assert state.spots, "which is read here, so that nobody must wait for it between two ticks"
-        return Prepared(edit, operation, running, state, nodes, notes, step)
+        return Prepared(edit, operation, running, now, state, nodes, notes, step)
+
+    def is_stale(self, prepared: Prepared) -> bool:
+        """Whether the files have changed since: `prepare` again."""
+        return prepared.base is not self._state
 
     def apply(self, prepared: Prepared) -> Answer | None:
         """Let the tree that ticks follow, between two ticks; returns the answer if that ends the
@@ -336,13 +359,11 @@ class SharedTree:
             self._note_step(prepared, before)
             answer = self._made(prepared)
             self.revision += 1
-            if prepared.operation["op"] in ("save", "refresh"):
+            if prepared.operation["op"] in ("save", "refresh", "revert"):
                 self.problem = ""
             if self._live is not None and self._live.state is not self._state:
                 self._live.follow(self._state, halt=True)  # was built meanwhile
-            update = self._document.show(self._state, self.revision)
-            for subscriber in tuple(self._subscribers):
-                subscriber(update, self.revision)
+            self._show()
             return self._answered(prepared.edit, answer)
 
     def roll_back(self, prepared: Prepared, why: Exception) -> Answer:
@@ -357,6 +378,27 @@ class SharedTree:
     def refuse(self, edit: Edit, why: Exception) -> Answer:
         """Answer an edit that cannot be made."""
         return self._answered(edit, Answer(Code.REFUSED, _text(why)))
+
+    def refresh(self) -> None:
+        """Take in what others have changed on disk, before a tree is built; nobody has to know it
+        to rely on it, since it is on disk.
+
+        Raises:
+            LogicError: both have changed the same, or a file is gone
+            LoadError: the files would not load
+        """
+        with self._lock:
+            if not self._state.files.changed_on_disk() and not self.problem:
+                return
+            self._state, _, _ = changed(self._state, {"op": "refresh"})
+            self.revision += 1
+            self.problem = ""
+            self._show()
+
+    def _show(self) -> None:
+        update = self._document.show(self._state, self.revision)
+        for subscriber in tuple(self._subscribers):
+            subscriber(update, self.revision)
 
     def due(self) -> list[Edit]:
         """Edits that waited for something that runs no more: `prepare` them again."""

@@ -2,9 +2,10 @@
 """One tree, several editors: what is made, what is refused, what is taken back."""
 
 import json
+from pathlib import Path
 
 import pytest
-from sharing_kit import Clock, Shared, document, fresh, shape
+from sharing_kit import Clock, Shared, document, factory, files, fresh, shape
 
 from behavior_tree import LoadError, LogicError, NodeStatus
 from behavior_tree.sharing import Code, Edit, Limits, Running, SharedTree
@@ -362,6 +363,57 @@ def test_a_conflict_on_disk_is_told_and_nothing_is_overwritten(shared):
     assert shared.path.read_text() == disk
 
 
+def test_all_edits_that_are_not_saved_are_dropped_and_come_back(shared):
+    shared.do("set", node=shared.id("c"), attributes={"ticks": "4"})
+    shared.do("remove", node=shared.id("d"))
+    edited = shared.text
+    disk = shared.path.read_text().replace('"left b" ticks="3"', '"left b" ticks="6"')
+    shared.path.write_text(disk)
+    assert shared.do("revert", "bob").code is Code.MADE
+    assert shared.text == disk
+    assert shared.node("left b").raw_port("ticks") == "6"
+    assert not shared.tree.files.modified
+    assert shared.do("undo", "bob").code is Code.MADE
+    assert shared.text == edited
+
+
+def test_what_has_changed_on_disk_is_taken_in_before_a_tree_is_built(shared):
+    updates = []
+    shared.tree.subscribe(lambda update, revision: updates.append(revision))
+    shared.tree.refresh()
+    assert updates == []
+    shared.do("set", node=shared.id("c"), attributes={"ticks": "4"})
+    disk = shared.path.read_text().replace('"left b" ticks="3"', '"left b" ticks="6"')
+    shared.path.write_text(disk)
+    late = Edit("bob", 1, json.dumps({"op": "remove", "node": shared.id("d")}))
+    assert shared.tree.begin(late) is None
+    prepared = shared.tree.prepare(late)
+    shared.tree.refresh()
+    assert updates == [1, 2]
+    assert shared.tree.is_stale(prepared)
+    assert shared.text == disk.replace('"c"/>', '"c" ticks="4"/>')
+    tree = shared.tree.build(shared.factory)
+    assert tree.node_by_path("left b").raw_port("ticks") == "6"
+
+
+def test_a_tree_that_ticks_already_is_shared_though_its_file_has_changed(tmp_path):
+    path, made = files(tmp_path), factory()
+    tree = made.create_tree_from_file(path)
+    sources = [each.definition.source for each in tree.subtrees]
+    contents = {Path(each.file): each.data for each in sources}
+    path.write_text(path.read_text().replace('"left b" ticks="3"', '"left b" ticks="6"'))
+    shared = SharedTree(path, made.fork(), contents=contents, now=Clock())
+    shared.attach(tree, made)
+    ann = RemoteEditor("ann")
+    ann.catch_up(shared.document_id, shared.update_for())
+    remove = ann.propose({"op": "remove", "node": ann.replica.find("c")})
+    assert shared.submit(remove).code is Code.MADE
+    assert "c" not in [node.name for node in tree.nodes()]
+    assert tree.node_by_path("left b").raw_port("ticks") == "3"
+    assert shared.submit(ann.propose({"op": "refresh"})).code is Code.MADE
+    assert tree.node_by_path("left b").raw_port("ticks") == "6"
+
+
 def test_files_that_cannot_be_shared(tmp_path):
     for text, error in (
         ("<root BTCPP_format='4'><BehaviorTree ID='M'><Nap/></BehaviorTree></root>", LoadError),
@@ -416,8 +468,12 @@ def test_steps_that_can_be_taken_back_are_limited(tmp_path):
 
 
 def test_garbage_instead_of_updates_and_state_vectors(shared):
-    with pytest.raises(LogicError):
-        shared.tree.update_for(b"\xff\xff\xff\xff\xff")
+    for vector in (b"\xff\xff\xff\xff\xff", b"\x05\x01\x01", b"\x01\x01\x01\x01", b"\0" * 2000):
+        with pytest.raises(LogicError, match="no Yjs state vector"):
+            shared.tree.update_for(vector)
+    endless = bytes.fromhex("f0968311c8d24aa557e8c94028c985c8fa11945189c68c3f8204")
+    with pytest.raises(LogicError):  # for which the library would go on for hours
+        shared.tree.update_for(endless)
     replica = Replica()
     with pytest.raises(LogicError):
         replica.apply(b"garbage")
