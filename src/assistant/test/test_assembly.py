@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import argparse
 import stat
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from assistant_kit import PICK, make_factory, tree
+from behavior_msgs.msg import MissionAction, MissionFeedback
 from rich.console import Console
 
 import behavior_bringup.tree_nodes
@@ -19,6 +21,7 @@ from behavior_assistant.composing import EXAMPLE, prompt
 from behavior_assistant.endpoint import MOST_ASKED
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
+from behavior_executor.client import MissionOutcome
 from behavior_tree import write_tree_nodes_model_xml
 
 TREES = Path(__file__).resolve().parents[3] / "trees" / "jobs"
@@ -145,6 +148,26 @@ def test_on_a_terminal_a_person_is_asked(folder, up, says, monkeypatch, capsys):
     assert PICK in told
     said_yes = says == "y"
     assert (ran, (up / "fetch.xml").exists()) == (["fetch"] if said_yes else [], said_yes)
+
+
+def test_an_approved_mission_is_given_to_the_executor_and_its_end_is_told(monkeypatch):
+    given = []
+
+    class Client:
+        def execute(self, mission, *, on_feedback):
+            given.append((mission.name, mission.type))
+            on_feedback(MissionFeedback(name=mission.name))
+            return MissionOutcome(110, "the cup is gone", 2.0)
+
+    @contextmanager
+    def mission_client(stack, namespace):
+        yield Client()
+
+    monkeypatch.setattr("behavior_bringup.connection.mission_client", mission_client)
+    options = argparse.Namespace(stack="s", namespace="")
+    answer = commands._run_for_real("fetch", options, Console(quiet=True))
+    assert answer == (False, "fetch: the cup is gone")
+    assert given == [("fetch", MissionAction.RUN_BEHAVIOR)]
 
 
 def test_without_a_model_ask_names_the_variable(folder, monkeypatch, capsys):
