@@ -27,7 +27,7 @@ setup(
         ),
     ],
     install_requires=["setuptools"],
-    extras_require={"test": ["pytest"]},
+    extras_require={"test": ["pytest"], "ray": ["ray>=2.60"]},
     zip_safe=True,
     maintainer="Behavior suite maintainers",
     maintainer_email="maintainers@behavior-suite.invalid",

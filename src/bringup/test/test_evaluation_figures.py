@@ -78,6 +78,11 @@ def test_without_successes_there_are_no_medians() -> None:
     assert totals(summary) == "0 of 1 episodes succeeded"
 
 
+def test_episodes_that_take_no_time_have_no_real_time_factor() -> None:
+    quick = Report(mission="m", seed=0, disturb=False, records=[record(1, True, 1.0, 0.0)])
+    assert totals(quick.summary()).endswith("1.0 s simulated, 0.0 s wall")
+
+
 def test_the_table_names_every_episode() -> None:
     out = io.StringIO()
     print_report(REPORT, Console(file=out, width=120))

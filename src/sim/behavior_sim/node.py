@@ -55,11 +55,13 @@ from behavior_sim.layouts import UnknownLayout
 from behavior_sim.lead import Lead
 from behavior_sim.model import coordinate_names
 from behavior_sim.part import Part
+from behavior_sim.reading import WorldError
 from behavior_sim.recording import MotionRecorder, RecordingError
 from behavior_sim.robot import SimulatedBase, SimulatedSuction
 from behavior_sim.simulation import Simulation
 from behavior_sim.stepper import Stepper
 from behavior_sim.suction_cup import SuctionCup
+from behavior_sim.variation import parse_factors
 from behavior_sim.world import InvalidDisturbance, UnknownObject
 from behavior_sim.world_parameter import world_of
 from behavior_sim.world_state import SUFFIX, WorldState, WorldStateError
@@ -165,6 +167,12 @@ PARAMETERS = [
         range=(0.12, 1000.0),
     ),
     ParameterSpec(
+        "variation",
+        "",
+        "What is different from the world's file from the next reset on: a JSON mapping of factors"
+        " such as mass, friction, dropout (behavior_sim.variation); empty: nothing.",
+    ),
+    ParameterSpec(
         "recording", "", "File that the motion is recorded to; empty: not.", read_only=True
     ),
 ]
@@ -227,7 +235,7 @@ class SimulationNode(Node):  # type: ignore[misc]
             seed=values["seed"],
             detector=DetectorConfig(**{_DETECTOR[name]: values[name] for name in _DETECTOR}),
         )
-        self._seed = values["seed"]
+        self._seed, self._variation = values["seed"], ""
         self._recording = values["recording"]
         if self._recording:
             self._simulation.recorder = MotionRecorder(config)
@@ -274,13 +282,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._state_publisher = self.create_publisher(JointState, "simulation/state", newest)
         self._clock_message = Clock()
         self._joints_message = messages.JointStateMessage(config)
-        self._detections_message = messages.DetectionsMessage(
-            self._simulation.world.visible_objects
-        )
-        self._objects_message = messages.ObjectsMessage(
-            self._simulation.world.visible_objects,
-            {group.name: group.hand_link for group in config.robot.groups},
-        )
+        self._make_object_messages()
         self._state_message = messages.StateMessage(coordinate_names(self._simulation.world.model))
         self._truthful = not values["detections_by_cameras"]
         rates = {
@@ -304,6 +306,12 @@ class SimulationNode(Node):  # type: ignore[misc]
         self.create_subscription(SceneObjectArray, "scene/objects", self._on_scene, QOS_LATCHED)
         if not self._truthful:
             self.create_subscription(Detection3DArray, "detections", self._on_detections, newest)
+
+    def _make_object_messages(self) -> None:
+        seen, robot = self._simulation.world.visible_objects, self._simulation.config.robot
+        hands = {group.name: group.hand_link for group in robot.groups}
+        self._detections_message = messages.DetectionsMessage(seen)
+        self._objects_message = messages.ObjectsMessage(seen, hands)
 
     def _create_servers(self) -> None:
         self.create_service(ResetWorld, "simulation/reset", self._on_reset)
@@ -507,6 +515,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         except (UnknownLayout, UnknownObject, WorldStateError) as error:
             response.code, response.message = UNKNOWN, str(error)
             return response
+        except WorldError as error:
+            response.code, response.message = INVALID, f"variation: {error}"
+            return response
         except TimeoutError:
             response.code, response.message = INVALID, "the physics does not answer; restart it"
             return response
@@ -517,6 +528,7 @@ class SimulationNode(Node):  # type: ignore[misc]
 
     def _reset(self, seed: int, layout: str) -> None:
         """Into the start state of a layout, or of a file with one."""
+        self._vary()
         if not layout.endswith(SUFFIX):
             self._simulation.reset(seed, layout)
             return
@@ -525,6 +537,23 @@ class SimulationNode(Node):  # type: ignore[misc]
                 self.get_logger().warning(
                     f"{name} did not stay where it was put: {shift:.3f} m off"
                 )
+
+    def _vary(self) -> None:
+        """Be as the parameter wants it.
+
+        Raises:
+            WorldError: the world cannot be so; nothing is changed.
+        """
+        text = self.get_parameter("variation").value
+        if text == self._variation:
+            return
+        self._simulation.vary(parse_factors(text), self._detector_config())
+        self._make_object_messages()
+        self._variation = text
+
+    def _detector_config(self) -> DetectorConfig:
+        """As the parameters have it."""
+        return DetectorConfig(**{_DETECTOR[n]: self.get_parameter(n).value for n in _DETECTOR})
 
     def _on_disturb(self, request: Any, response: Any) -> Any:
         try:
@@ -597,8 +626,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         speed, standing = self._speeds
         self._speeds = (changed.get("speed", speed), changed.get("standing_speed", standing))
         if changed.keys() & _DETECTOR.keys():
-            config = {_DETECTOR[name]: self.get_parameter(name).value for name in _DETECTOR}
-            self._simulation.detector.config = DetectorConfig(**config)
+            self._simulation.detector.config = self._detector_config()
 
     def _measure(self) -> None:
         """Report the speed reached."""

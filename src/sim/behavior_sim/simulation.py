@@ -11,6 +11,7 @@ from behavior_sim.faults import Faults
 from behavior_sim.part import CONTROL_STEPS, Part
 from behavior_sim.recording import MotionRecorder
 from behavior_sim.spawner import Spawner
+from behavior_sim.variation import Factors, varied_detector
 from behavior_sim.visibility import Visibility
 from behavior_sim.world import World
 from behavior_sim.world_state import WorldState, WorldStateError
@@ -49,6 +50,7 @@ class Simulation:
         self.detector = Detector(
             config.camera_field, detector or DetectorConfig(), seed, classes=classes
         )
+        self._usual_detector = self.detector.config
         self._visibility = Visibility(self.world)
         self.recorder: MotionRecorder | None = None
         """Set one to record."""
@@ -67,6 +69,22 @@ class Simulation:
             switches[PUMP] = lambda on: setattr(world.cup, "broken", on)
             switches[VACUUM] = lambda on: setattr(world.cup, "silent", on)
         return switches
+
+    def vary(self, factors: Factors, detector: DetectorConfig | None = None) -> None:
+        """Be a little different from the next `reset` on; no factors: as in the world's file.
+
+        Args:
+            factors: see :mod:`behavior_sim.variation`.
+            detector: how good it is where no factor says otherwise; None: as at the start.
+
+        Raises:
+            WorldError: it cannot be; nothing is changed.
+        """
+        config = varied_detector(detector or self._usual_detector, factors)
+        self.world.vary(factors)
+        self.config = self.world.config
+        self.detector.config = config
+        self._visibility = Visibility(self.world)
 
     @property
     def time(self) -> float:

@@ -16,6 +16,7 @@ from behavior_sim.model import build_model
 from behavior_sim.reading import Vector
 from behavior_sim.robot import PLANE
 from behavior_sim.suction_cup import SuctionCup
+from behavior_sim.variation import Factors, varied_world
 from behavior_sim.visible_objects import visible_objects
 from behavior_sim.world_state import WorldState, WorldStateError
 
@@ -49,7 +50,7 @@ class World:
     """
 
     def __init__(self, config: WorldConfig, seed: int = 0) -> None:
-        self.config = config
+        self.config = self._original = config
         self.model = build_model(config)
         self.data = mujoco.MjData(self.model)
         self.steps = 0
@@ -97,6 +98,22 @@ class World:
         self._belts = _belts(model, config)
         self._ground = int(model.geom("ground").bodyid[0])
         self.reset(seed)
+
+    def vary(self, factors: Factors) -> None:
+        """Have other objects from the next `reset` on; no factors: those of the world's file.
+
+        Everything that was measured of the world keeps its meaning: the model stays where it is,
+        with the values of the one that the varied world would have.
+
+        Raises:
+            WorldError: the world cannot be varied so; nothing is changed.
+        """
+        config = varied_world(self._original, factors)
+        if config == self.config:
+            return
+        _copy_model(build_model(config), self.model)
+        self.config = config
+        self.visible_objects = visible_objects(config)
 
     # -- time ---------------------------------------------------------------------------------
 
@@ -491,6 +508,17 @@ class World:
                 yield int(second), -float(distance)
             elif second == body:
                 yield int(first), -float(distance)
+
+
+def _copy_model(source: Any, target: Any) -> None:
+    """Have a compiled model hold the values of another one of the same structure."""
+    for owner, other in ((target, source), (target.stat, source.stat)):
+        for name in dir(owner):
+            value = getattr(owner, name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                value[...] = getattr(other, name)
+            elif isinstance(value, float):
+                setattr(owner, name, getattr(other, name))
 
 
 def _belts(model: Any, config: WorldConfig) -> dict[str, dict[int, Vector]]:

@@ -367,6 +367,24 @@ def test_gripper(bench: Bench) -> None:
     assert bench.result(handle)[0] in (GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_SUCCEEDED)
 
 
+def test_the_world_is_varied_from_the_next_reset_on(bench: Bench) -> None:
+    def is_of_size(edge: float) -> bool:
+        objects = {o.name: o for o in bench.newest("/simulation/objects").objects}
+        return objects["blue_block"].shape.dimensions[0] == pytest.approx(edge)
+
+    factors = '{"blue_block.size": 1.1, "mass": 2.0, "dropout": 0.0}'
+    assert bench.set("variation", factors).successful
+    assert bench.reset(1).code == 0
+    bench.until(lambda: is_of_size(1.1 * 0.0515))
+    assert bench.set("variation", '{"weight": 2.0}').successful
+    response = bench.reset(1)
+    assert response.code == 102
+    assert "weight is no factor" in response.message
+    assert bench.set("variation", "").successful
+    assert bench.reset(1).code == 0
+    bench.until(lambda: is_of_size(0.0515))
+
+
 def test_reset_ends_goals_and_time_goes_on(bench: Bench) -> None:
     before = seconds(bench.newest("/clock").clock)
     handle = bench.send(bench.arm, trajectory([1.0, *HOME[1:]], 500.0))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from behavior_bringup import argument_types, completion
-from behavior_bringup.evaluation import verbs
+from behavior_bringup.evaluation import file_verbs, verbs
 from behavior_bringup.evaluation.plan import Shard
 from behavior_bringup.options import add_cameras, add_namespace, add_seed, add_speed, add_world
 
@@ -71,6 +71,16 @@ def _add_run(subparsers: Any) -> None:
     evaluate.add_argument(
         "--resume", action="store_true", help="go on with the episodes of an interrupted evaluation"
     )
+    evaluate.add_argument(
+        "--variation", type=Path, metavar="FILE", help="what differs from episode to episode"
+    )
+    evaluate.add_argument(
+        "--search",
+        default="",
+        metavar="NAME",
+        help="look for the value of this factor of FILE at which the job breaks, with so many"
+        " episodes for each value",
+    )
     _add_places(evaluate)
     evaluate.add_argument(
         "--param",
@@ -86,7 +96,24 @@ def _add_run(subparsers: Any) -> None:
 def _add_places(evaluate: argparse.ArgumentParser) -> None:
     """Where, and in what, episodes run."""
     evaluate.add_argument(
-        "--jobs", type=argument_types.count, metavar="K", help="episodes at once (1)"
+        "--jobs",
+        type=argument_types.count,
+        metavar="K",
+        help="episodes at once (1; on a cluster as many as it has room for)",
+    )
+    evaluate.add_argument(
+        "--on",
+        type=cluster,
+        metavar="CLUSTER",
+        help="run them on a Ray cluster: ray://HOST:PORT, or ray for that of RAY_ADDRESS, else one"
+        " on this machine",
+    )
+    evaluate.add_argument(
+        "--cores",
+        type=argument_types.positive,
+        default=verbs.CORES,
+        metavar="N",
+        help=f"that an episode needs, on a cluster ({verbs.CORES:g})",
     )
     evaluate.add_argument(
         "--shard",
@@ -120,31 +147,31 @@ def _add_merge(subparsers: Any) -> None:
     merge = subparsers.add_parser(
         "evaluate merge",
         help="put the files of several shards together",
-        description=verbs.merge_files.__doc__,
+        description=file_verbs.merge_files.__doc__,
     )
     merge.add_argument("files", nargs="+", type=Path, metavar="FILE", help="of the shards")
     merge.add_argument("--output", type=Path, required=True, metavar="FILE", help="to write")
-    merge.set_defaults(run=verbs.merge_files)
+    merge.set_defaults(run=file_verbs.merge_files)
 
 
 def _add_report(subparsers: Any) -> None:
     report = subparsers.add_parser(
-        "evaluate report", help="an evaluation as a page", description=verbs.report.__doc__
+        "evaluate report", help="an evaluation as a page", description=file_verbs.report.__doc__
     )
     report.add_argument("file", type=Path, metavar="FILE", help="of an evaluation")
     report.add_argument(
         "--output", type=Path, metavar="PAGE", help="to write (FILE with the suffix .html)"
     )
-    report.set_defaults(run=verbs.report)
+    report.set_defaults(run=file_verbs.report)
 
 
 def _add_compare(subparsers: Any) -> None:
     compare = subparsers.add_parser(
         "evaluate compare",
         help="two evaluations, seed by seed",
-        description=verbs.compare_files.__doc__,
+        description=file_verbs.compare_files.__doc__,
     )
     compare.add_argument("first", type=Path, metavar="A", help="file of an evaluation")
     compare.add_argument("second", type=Path, metavar="B", help="of another one, same seeds")
     compare.add_argument("--json", action="store_true", help="for programs")
-    compare.set_defaults(run=verbs.compare_files)
+    compare.set_defaults(run=file_verbs.compare_files)

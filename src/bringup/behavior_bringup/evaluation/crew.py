@@ -149,5 +149,5 @@ class Crew:
         self._notice(f"A worker gives up: {why}")
 
     def _say_death(self, why: str) -> None:
-        if not self._schedule.stopped:
+        if self._schedule.is_wanted():
             self._notice(f"A worker has died, another one does its episode: {why}")

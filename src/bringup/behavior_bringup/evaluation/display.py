@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from behavior_bringup.evaluation.figures import record_line
-from behavior_bringup.evaluation.plan import EpisodePlan
+from behavior_bringup.evaluation.plan import Plan
 from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.terminal import say
 
@@ -30,7 +30,7 @@ class EpisodeDisplay:
     def __init__(
         self,
         console: Console,
-        plan: EpisodePlan,
+        plan: Plan,
         done: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

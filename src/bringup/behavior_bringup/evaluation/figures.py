@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from behavior_bringup.evaluation.record import EpisodeRecord
+from behavior_bringup.evaluation.statistics import wilson
 from behavior_bringup.object_trial import parts_tables
 from behavior_bringup.terminal import say, show_table, verdict_text
 from behavior_sim.judging import Part
@@ -110,10 +112,11 @@ def totals(summary: dict[str, Any]) -> str:
     """The figures of all episodes in a few lines."""
     lines = [f"{summary['successes']} of {summary['episodes']} episodes succeeded"]
     if summary["median_sim_time_s"] is not None:
+        factor = summary["real_time_factor"]
         lines.append(
             f"median of the successful ones: {summary['median_sim_time_s']:.1f} s simulated,"
             f" {summary['median_wall_time_s']:.1f} s wall"
-            f" ({summary['real_time_factor']:.1f}x real time)"
+            + ("" if factor is None else f" ({factor:.1f}x real time)")
         )
     for component, metrics in summary["component_metrics"].items():
         tick = metrics.get("execution_time")
@@ -123,3 +126,18 @@ def totals(summary: dict[str, Any]) -> str:
                 f" 99th percentile {1000 * tick['p99']:.2f} ms ({tick['samples']} ticks)"
             )
     return "\n".join(lines)
+
+
+def sureness(records: Sequence[EpisodeRecord]) -> str:
+    """How sure the success is, and what the episodes took."""
+    interval = wilson(sum(record.succeeded for record in records), len(records))
+    said = [
+        f"success with 95 % confidence: {100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+    ]
+    known = [r.peak_memory_mb for r in records if r.peak_memory_mb is not None]
+    if known:
+        said.append(
+            f"memory of an episode's processes: median {statistics.median(known):.0f} MB, at most"
+            f" {max(known):.0f} MB"
+        )
+    return "\n".join(said)

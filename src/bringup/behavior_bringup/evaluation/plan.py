@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from behavior_bringup.evaluation.record import EpisodeRecord
+from behavior_bringup.evaluation.record import Episode, EpisodeRecord
+from behavior_bringup.evaluation.variation import Variation
 
 FRUITLESS = 3
 """Episodes in a row without a part, after which an evaluation that counts parts gives up."""
@@ -26,6 +28,30 @@ class Shard:
         return f"{self.index}/{self.count}"
 
 
+class Plan(Protocol):
+    """What is to be run, and how far that is."""
+
+    @property
+    def total(self) -> int:
+        """How many there shall be of what is counted, at most."""
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+
+    def weight(self, record: EpisodeRecord) -> int:
+        """What an episode counts."""
+
+    def counted(self, records: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
+        """Those of some episodes that belong to the plan."""
+
+    def done(self, records: Iterable[EpisodeRecord]) -> int:
+        """How much of what is counted there is."""
+
+    def to_run(self, records: Sequence[EpisodeRecord]) -> Iterator[Episode | None]:
+        """Those that are still to be run, see `Schedule`; it looks at the records before each."""
+
+
 @dataclass(frozen=True)
 class EpisodePlan:
     """Which episodes are run: so many, or as many as it takes for so many parts."""
@@ -37,6 +63,8 @@ class EpisodePlan:
     """0: episodes are counted."""
     shard: Shard = Shard()
     """Every so many-th of the seeds; only where episodes are counted."""
+    variation: Variation = field(default_factory=Variation)
+    """What is different from episode to episode."""
 
     @property
     def total(self) -> int:
@@ -62,6 +90,11 @@ class EpisodePlan:
     def done(self, records: Iterable[EpisodeRecord]) -> int:
         """How much of what is counted there is."""
         return sum(self.weight(record) for record in self.counted(records))
+
+    def to_run(self, records: Sequence[EpisodeRecord]) -> Iterator[Episode | None]:
+        """Those that are still to be run, as `missing`."""
+        for seed in self.missing(records):
+            yield Episode(seed=seed, variation=self.variation.draw(seed))
 
     def missing(self, records: Sequence[EpisodeRecord]) -> Iterator[int]:
         """The seeds that are still to be run; it looks at the records before each.

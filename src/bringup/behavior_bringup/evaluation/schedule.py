@@ -18,7 +18,7 @@ class Schedule:
 
     def __init__(
         self,
-        episodes: Iterator[Episode],
+        episodes: Iterator[Episode | None],
         keep: Callable[[EpisodeRecord], bool],
         *,
         attempts: int = ATTEMPTS,
@@ -27,7 +27,7 @@ class Schedule:
 
         Args:
             episodes: in their order; asked for one when one is wanted, so that it may depend on
-                the records so far.
+                the records so far. None: there is none before one that is being run has ended.
             keep: is given each record, at once, and returns whether it is the first of its
                 episode; called by one thread at a time.
             attempts: see `ATTEMPTS`.
@@ -37,22 +37,32 @@ class Schedule:
         self._running: dict[tuple[str, int], Episode] = {}
         self._deaths: Counter[tuple[str, int]] = Counter()
         self._changed = threading.Condition(threading.RLock())
-        self._stopped = self._exhausted = False
+        self._stopped = self._dry = self._exhausted = False
 
     def wait_for_work(self) -> bool:
         """Wait until there is an episode to run; returns False when there will be none."""
         with self._changed:
             while not self._stopped:
-                if not self._waiting and (episode := next(self._episodes, None)) is not None:
-                    self._waiting.append(episode)
+                if not self._waiting and not self._dry:
+                    self._ask()
                 if self._waiting:
                     return True
-                if not self._running:
+                if self._running:
+                    self._changed.wait()
+                elif self._dry:
                     self._exhausted = True
                     self._changed.notify_all()
                     return False
-                self._changed.wait()
             return False
+
+    def _ask(self) -> None:
+        """Have the next episode wait, if there is one now."""
+        try:
+            episode = next(self._episodes)
+        except StopIteration:
+            self._dry = True
+        else:
+            self._waiting += [episode] if episode is not None else []
 
     def take(self) -> Episode | None:
         """The next episode; waits as `wait_for_work` does, and returns None where that is False."""
@@ -97,6 +107,10 @@ class Schedule:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
+
+    def is_wanted(self) -> bool:
+        """Whether another worker may still have something to do."""
+        return not (self._stopped or self._exhausted)
 
     @property
     def stopped(self) -> bool:

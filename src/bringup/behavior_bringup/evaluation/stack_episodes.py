@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from argparse import Namespace
@@ -10,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
+
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 
 from behavior_bringup.client import StackClient
 from behavior_bringup.description import Readiness, Scalar
@@ -33,7 +37,8 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
 
     Args:
         settings: `mission`, `world`, `speed`, `seed`, `cameras`, `namespace`, `disturb`, and the
-            job's own options `param` and `extra`, as the command line has them.
+            job's own options `param` and `extra`, as the command line has them; `varied`: whether
+            episodes have a variation.
 
     Raises:
         BringupError: the stack does not become ready.
@@ -57,7 +62,7 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
         respawn=True,
     ) as (client, ready):
         yield lambda episode: run_episode(
-            client, stack, ready, job, episode, disturb=options.disturb
+            client, stack, ready, job, episode, disturb=options.disturb, varied=options.varied
         )
 
 
@@ -69,6 +74,7 @@ def run_episode(
     episode: Episode,
     *,
     disturb: bool,
+    varied: bool,
 ) -> EpisodeRecord:
     """Reset the world, run the job, judge. Whatever goes wrong is the record's reason."""
     begin = time.monotonic()
@@ -77,6 +83,8 @@ def run_episode(
     trial = job.episode(client, seed=episode.seed, disturb=disturb)
     try:
         wait_ready(client, ready, lambda: None)
+        if varied:
+            vary(client, episode.variation)
         trial.prepare(episode.seed)
         begin = time.monotonic()
         ending = run_trial(client, job, trial, check=watch.check)
@@ -100,6 +108,22 @@ def run_episode(
         parts=[asdict(part) for part in trial.parts()],
         component_metrics=component_metrics(client),
     )
+
+
+def vary(client: StackClient, factors: Mapping[str, float]) -> None:
+    """Have the world be different from its next reset on.
+
+    Raises:
+        BringupError: the simulation does not answer, or knows no variation.
+    """
+    value = ParameterValue(
+        type=ParameterType.PARAMETER_STRING, string_value=json.dumps(dict(factors))
+    )
+    request = SetParameters.Request(parameters=[Parameter(name="variation", value=value)])
+    answer = client.call(SetParameters, "simulation/set_parameters", request)
+    (result,) = answer.results
+    if not result.successful:
+        raise BringupError(f"The simulation of this world cannot be varied: {result.reason}")
 
 
 def abandon(client: StackClient) -> None:

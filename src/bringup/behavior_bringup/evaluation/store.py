@@ -94,7 +94,7 @@ class EpisodeStore:
             VersionsDifferError: of another version.
             BringupError: it cannot be read or written, or another process writes it.
         """
-        self.file = file
+        self.file, self.versions = file, versions
         self.records: list[EpisodeRecord] = []
         with self._troubles():
             file.parent.mkdir(parents=True, exist_ok=True)
