@@ -39,8 +39,6 @@ class GripperConfig:
     """Joints that open and close it; empty where the robot has no such gripper."""
     joint_scale: tuple[float, ...]
     """Joint position per metre of width."""
-    joint_zero: tuple[float, ...]
-    """Joint position at no width."""
     open_width: float
     """Widest opening [m]."""
     closed_width: float
@@ -59,6 +57,13 @@ class GripperConfig:
     """Opening widths [m] by name."""
     still_time: float = 0.06
     """[s] fingers that have not moved for so long rest."""
+    joint_zero: tuple[float, ...] = ()
+    """Joint position at no width; empty: 0 for all."""
+
+    def __post_init__(self) -> None:
+        """Have a zero for each joint."""
+        zero = self.joint_zero or (0.0,) * len(self.joint_names)
+        object.__setattr__(self, "joint_zero", zero)
 
     def joint_positions(self, width: float) -> Vector:
         """Positions of ``joint_names`` at an opening ``width`` [m]."""
@@ -74,7 +79,7 @@ class GripperConfig:
         return sum(widths) / len(widths) if widths else 0.0
 
 
-NO_GRIPPER = GripperConfig((), (), (), 0.0, 0.0, 1.0, 1.0, 1.0, "", (), MappingProxyType({}))
+NO_GRIPPER = GripperConfig((), (), 0.0, 0.0, 1.0, 1.0, 1.0, "", (), MappingProxyType({}))
 
 
 class RobotModel:
@@ -226,7 +231,6 @@ class RobotModel:
         return GripperConfig(
             tuple(section.joints),
             tuple(section.joints.values()),
-            tuple(section.zero.get(joint, 0.0) for joint in section.joints),
             section.open_width,
             section.closed_width,
             section.max_speed,
@@ -237,6 +241,7 @@ class RobotModel:
             MappingProxyType({"open": section.open_width, "closed": section.closed_width})
             | MappingProxyType(section.grips),
             section.still_time,
+            tuple(section.zero.get(joint, 0.0) for joint in section.joints),
         )
 
     def _group_states(self) -> dict[str, Vector]:
