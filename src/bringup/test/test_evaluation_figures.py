@@ -83,6 +83,11 @@ def test_episodes_that_take_no_time_have_no_real_time_factor() -> None:
     assert totals(quick.summary()).endswith("1.0 s simulated, 0.0 s wall")
 
 
+def test_an_episode_need_have_no_reason() -> None:
+    silent = replace(record(4, True, 1.0, 2.0), reason="")
+    assert record_line(silent) == "seed 4: success, 1.0 s sim, 2.0 s wall: "
+
+
 def test_the_table_names_every_episode() -> None:
     out = io.StringIO()
     print_report(REPORT, Console(file=out, width=120))

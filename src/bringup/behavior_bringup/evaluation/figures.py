@@ -81,7 +81,7 @@ def record_line(record: EpisodeRecord) -> str:
 
 def _what_happened(record: EpisodeRecord) -> list[str]:
     """Reason and disturbances; of an episode that was left alone, why it was."""
-    happened = [record.reason.splitlines()[0], *record.disturbances]
+    happened = [*record.reason.splitlines()[:1], *record.disturbances]
     if not record.disturbances and record.not_disturbed:
         happened.append(f"not disturbed: {', '.join(record.not_disturbed)}")
     return happened
