@@ -38,11 +38,11 @@ from behavior_tree import (
 )
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.blackboard.conversion import Unsigned
-from behavior_tree.cli.stand_ins import make_factory
 from behavior_tree.decider import register_decider_nodes
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.quirks import MENDED, UPSTREAM_4_8
 from behavior_tree.script import compile_script
+from behavior_tree.stand_ins import make_factory
 from behavior_tree.xml.edit import XmlEditor
 from behavior_tree.xml.elements import CONDITION_ATTRIBUTES
 from behavior_tree.xml.migrate import migrate

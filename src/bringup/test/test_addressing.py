@@ -75,7 +75,7 @@ def test_demonstrations_and_evaluations_too(
     monkeypatch.setattr(stack_episodes, "temporary_stack", temporary_stack)
     settings = {"mission": "navigation", "world": "navigation", "speed": 4.0, "seed": 0}
     settings |= {"cameras": False, "disturb": False, "param": [], "extra": [], "varied": False}
-    settings["namespace"] = "/fleet/left"
+    settings |= {"namespace": "/fleet/left", "recordings": ""}
     with (
         pytest.raises(BringupError, match="no stack here"),
         stack_episodes.stack_episodes(settings),

@@ -69,6 +69,12 @@ def _add_run(subparsers: Any) -> None:
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     evaluate.add_argument(
+        "--no-recordings",
+        dest="recordings",
+        action="store_false",
+        help="keep none of failed episodes",
+    )
+    evaluate.add_argument(
         "--resume", action="store_true", help="go on with the episodes of an interrupted evaluation"
     )
     evaluate.add_argument(

@@ -9,7 +9,8 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -19,6 +20,7 @@ from behavior_bringup.client import StackClient
 from behavior_bringup.description import Readiness, Scalar
 from behavior_bringup.errors import BringupError
 from behavior_bringup.evaluation.record import FAILURE, SUCCESS, Episode, EpisodeRecord
+from behavior_bringup.evaluation.recordings import MINUTES, keep_recording
 from behavior_bringup.evaluation.task import RunEpisode
 from behavior_bringup.following import Ending
 from behavior_bringup.job_options import configured
@@ -26,6 +28,7 @@ from behavior_bringup.judges import job_named
 from behavior_bringup.readiness import wait_ready
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import Stack, free_stack
+from behavior_bringup.terminal import say
 from behavior_bringup.trial_run import judged, run_trial, stack_arguments
 from behavior_sim.judging import Verdict
 from behavior_sim.trials import Job, TrialError
@@ -38,7 +41,8 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
     Args:
         settings: `mission`, `world`, `speed`, `seed`, `cameras`, `namespace`, `disturb`, and the
             job's own options `param` and `extra`, as the command line has them; `varied`: whether
-            episodes have a variation.
+            episodes have a variation; `recordings`: folder for those of failed episodes, empty:
+            none are made.
 
     Raises:
         BringupError: the stack does not become ready.
@@ -50,8 +54,10 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
         "speed": options.speed,
         "seed": options.seed,
         "headless": True,
+        "black_box": MINUTES if options.recordings else 0.0,
     }
     arguments = stack_arguments(options.world, arguments, cameras=options.cameras)
+    recorded = bool(arguments.get("black_box"))
     # A worker that has a domain of its own has a name of its own, too.
     stack = free_stack("-".join(filter(None, ("evaluate", os.environ.get("ROS_DOMAIN_ID")))))
     with temporary_stack(
@@ -61,9 +67,27 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
         namespace=options.namespace,
         respawn=True,
     ) as (client, ready):
-        yield lambda episode: run_episode(
-            client, stack, ready, job, episode, disturb=options.disturb, varied=options.varied
-        )
+
+        def run(episode: Episode) -> EpisodeRecord:
+            record = run_episode(
+                client, stack, ready, job, episode, disturb=options.disturb, varied=options.varied
+            )
+            if record.succeeded or not recorded:
+                return record
+            return with_recording(client, episode, record, Path(options.recordings))
+
+        yield run
+
+
+def with_recording(
+    client: StackClient, episode: Episode, record: EpisodeRecord, folder: Path
+) -> EpisodeRecord:
+    """A record with the recording of its episode, if that can be had."""
+    try:
+        return replace(record, recording=keep_recording(client, episode, folder))
+    except BringupError as error:
+        say(str(error))
+        return record
 
 
 def run_episode(

@@ -172,6 +172,7 @@ def task_of(options: argparse.Namespace, jobs: int) -> Task:
     settings["param"] = [list(pair) for pair in options.param]
     settings["extra"] = list(options.extra)
     settings["varied"] = options.variation is not None
+    settings["recordings"] = str(recordings_folder(options)) if options.recordings else ""
     return Task(
         runner=options.runner or STACK_RUNNER,
         settings=settings,
@@ -221,6 +222,11 @@ def episode_file(options: argparse.Namespace) -> Path:
     """Beside the file of figures, else under `out/`; each shard has its own."""
     base: Path = options.json or Path("out") / f"{options.mission.rpartition('/')[2]}.json"
     return base.with_name(f"{base.stem}.episodes{_shard_suffix(options)}{SUFFIX}")
+
+
+def recordings_folder(options: argparse.Namespace) -> Path:
+    """For recordings of failed episodes, beside the file of the episodes."""
+    return episode_file(options).with_suffix(".recordings").absolute()
 
 
 def _shard_suffix(options: argparse.Namespace) -> str:
