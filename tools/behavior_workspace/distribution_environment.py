@@ -30,9 +30,10 @@ PARTS = {
     "viewer": ("viser", "yourdfpy"),
     "fleet": ("paho-mqtt",),
     "sharing": ("pycrdt",),
+    "recording": ("mcap", "mcap-ros2-support"),
 }
-"""What the embedded planner, our own robot files, simulated worlds, viewer, VDA 5050 and trees that
-several edit need."""
+"""What the embedded planner, our own robot files, simulated worlds, viewer, VDA 5050, trees that
+several edit and recordings need."""
 KEPT = "numpy"
 """Never another version than the distribution's."""
 
