@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -241,3 +243,12 @@ def test_evaluations_without_a_common_seed_are_not_compared(
     new = stored(tmp_path / "b.sqlite", [record(seed) for seed in range(5, 9)])
     assert main(["evaluate", "compare", str(old), str(new)]) == 2
     assert "share no seed" in capsys.readouterr().err
+
+
+def test_the_command_line_starts_without_what_only_episodes_need() -> None:
+    """Each verb would wait for it."""
+    code = (
+        "import sys, behavior_bringup.cli; print([m for m in ('scipy', 'ray') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

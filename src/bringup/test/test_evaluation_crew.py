@@ -20,9 +20,10 @@ from rich.console import Console
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.crew import Crew
 from behavior_bringup.evaluation.display import EpisodeDisplay
-from behavior_bringup.evaluation.plan import EpisodePlan, Shard
+from behavior_bringup.evaluation.plan import EpisodePlan
 from behavior_bringup.evaluation.record import Episode, EpisodeRecord
 from behavior_bringup.evaluation.schedule import Schedule
+from behavior_bringup.evaluation.shard import Shard
 from behavior_bringup.evaluation.task import Task, load_runner
 from behavior_bringup.evaluation.versions import present_versions
 from behavior_bringup.evaluation.worker_process import (

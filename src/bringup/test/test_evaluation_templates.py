@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from behavior_bringup.cli import add_verbs
-from behavior_bringup.evaluation.plan import EpisodePlan, Shard
+from behavior_bringup.evaluation.plan import EpisodePlan
+from behavior_bringup.evaluation.shard import Shard
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "config" / "evaluation"
 SLURM, KUBERNETES = TEMPLATES / "slurm_array.sh", TEMPLATES / "kubernetes_job.yaml"

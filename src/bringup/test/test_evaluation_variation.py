@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
 from behavior_bringup.evaluation import verbs
-from behavior_bringup.evaluation.plan import EpisodePlan, Shard
+from behavior_bringup.evaluation.plan import EpisodePlan
 from behavior_bringup.evaluation.record import Episode, EpisodeRecord
 from behavior_bringup.evaluation.schedule import Schedule
 from behavior_bringup.evaluation.search import Level, Search, bisection
+from behavior_bringup.evaluation.shard import Shard
 from behavior_bringup.evaluation.store import read
 from behavior_bringup.evaluation.task import Task
 from behavior_bringup.evaluation.variation import Variation, read_variation

@@ -4,14 +4,37 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from behavior_bringup import argument_types, completion
-from behavior_bringup.evaluation import file_verbs, verbs
-from behavior_bringup.evaluation.plan import Shard
+from behavior_bringup.evaluation.defaults import CORES, FAST, PER_STACK
+from behavior_bringup.evaluation.shard import Shard
 from behavior_bringup.options import add_cameras, add_namespace, add_seed, add_speed, add_world
+
+_EVALUATE = """\
+Run a mission from many seeded start states and print how often it succeeds.
+
+Every episode resets the world; with --disturb something happens meanwhile that makes the job
+harder: things are moved or taken away, a door is pushed shut. Each episode is written down as
+it ends; after Ctrl-C, --resume goes on. Some jobs take options of their own, and count the
+parts of their episodes, such as `behavior evaluate stack_bins --bins 100`.
+'behavior evaluate report', 'merge' and 'compare' work on the files.
+"""
+_MERGE = """\
+Put the files of several shards of one evaluation into one file.
+
+Each episode counts once. Files of different evaluations or versions are refused.
+"""
+_REPORT = "Write an evaluation as one HTML file: success, times, failures by reason, recordings."
+_COMPARE = """\
+Compare two evaluations seed by seed, such as of two commits.
+
+Outcomes by McNemar's test, times by Wilcoxon's: how probable is it that chance alone makes such a
+difference?
+"""
 
 COMMANDS = ("merge", "report", "compare")
 """Words behind `evaluate` that are no job."""
@@ -54,7 +77,7 @@ def _add_run(subparsers: Any) -> None:
     evaluate = subparsers.add_parser(
         "evaluate",
         help="measure how often a mission succeeds",
-        description=verbs.evaluate.__doc__,
+        description=_EVALUATE,
     )
     name = evaluate.add_argument("mission", metavar="NAME", help="as for 'behavior demo'")
     completion.offer(name, completion.job_names)
@@ -65,7 +88,7 @@ def _add_run(subparsers: Any) -> None:
     )
     add_seed(evaluate)
     add_cameras(evaluate)
-    add_speed(evaluate, default=verbs.FAST, of_job=True)
+    add_speed(evaluate, default=FAST, of_job=True)
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     evaluate.add_argument(
@@ -96,7 +119,7 @@ def _add_run(subparsers: Any) -> None:
         metavar="KEY=VALUE",
         help="a parameter of the mission, see 'behavior mission show'; may be given again",
     )
-    evaluate.set_defaults(run=verbs.evaluate, extra=())
+    evaluate.set_defaults(run=_later("verbs", "evaluate"), extra=())
 
 
 def _add_places(evaluate: argparse.ArgumentParser) -> None:
@@ -117,9 +140,9 @@ def _add_places(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         "--cores",
         type=argument_types.positive,
-        default=verbs.CORES,
+        default=CORES,
         metavar="N",
-        help=f"that an episode needs, on a cluster ({verbs.CORES:g})",
+        help=f"that an episode needs, on a cluster ({CORES:g})",
     )
     evaluate.add_argument(
         "--shard",
@@ -131,9 +154,9 @@ def _add_places(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         "--per-stack",
         type=argument_types.count,
-        default=verbs.PER_STACK,
+        default=PER_STACK,
         metavar="N",
-        help=f"episodes after which a fresh stack comes up ({verbs.PER_STACK})",
+        help=f"episodes after which a fresh stack comes up ({PER_STACK})",
     )
     evaluate.add_argument(
         "--memory",
@@ -153,31 +176,41 @@ def _add_merge(subparsers: Any) -> None:
     merge = subparsers.add_parser(
         "evaluate merge",
         help="put the files of several shards together",
-        description=file_verbs.merge_files.__doc__,
+        description=_MERGE,
     )
     merge.add_argument("files", nargs="+", type=Path, metavar="FILE", help="of the shards")
     merge.add_argument("--output", type=Path, required=True, metavar="FILE", help="to write")
-    merge.set_defaults(run=file_verbs.merge_files)
+    merge.set_defaults(run=_later("file_verbs", "merge_files"))
 
 
 def _add_report(subparsers: Any) -> None:
     report = subparsers.add_parser(
-        "evaluate report", help="an evaluation as a page", description=file_verbs.report.__doc__
+        "evaluate report", help="an evaluation as a page", description=_REPORT
     )
     report.add_argument("file", type=Path, metavar="FILE", help="of an evaluation")
     report.add_argument(
         "--output", type=Path, metavar="PAGE", help="to write (FILE with the suffix .html)"
     )
-    report.set_defaults(run=file_verbs.report)
+    report.set_defaults(run=_later("file_verbs", "report"))
 
 
 def _add_compare(subparsers: Any) -> None:
     compare = subparsers.add_parser(
         "evaluate compare",
         help="two evaluations, seed by seed",
-        description=file_verbs.compare_files.__doc__,
+        description=_COMPARE,
     )
     compare.add_argument("first", type=Path, metavar="A", help="file of an evaluation")
     compare.add_argument("second", type=Path, metavar="B", help="of another one, same seeds")
     compare.add_argument("--json", action="store_true", help="for programs")
-    compare.set_defaults(run=file_verbs.compare_files)
+    compare.set_defaults(run=_later("file_verbs", "compare_files"))
+
+
+def _later(module: str, verb: str) -> Callable[[argparse.Namespace], int]:
+    """A verb whose module is imported when it is run: numpy and scipy take long to load."""
+
+    def run(options: argparse.Namespace) -> int:
+        function = getattr(import_module(f"behavior_bringup.evaluation.{module}"), verb)
+        return int(function(options))
+
+    return run

@@ -16,10 +16,7 @@ from behavior_bringup.terminal import print_json, say
 
 
 def merge_files(options: argparse.Namespace) -> int:
-    """Put the files of several shards of one evaluation into one file.
-
-    Each episode counts once. Files of different evaluations or versions are refused.
-    """
+    """Put the files of several shards of one evaluation into one file."""
     merged = merge(options.files, options.output)
     count = len(merged.records)
     say(f"{count} episodes of {len(options.files)} files are in {options.output}")
@@ -47,11 +44,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def compare_files(options: argparse.Namespace) -> int:
-    """Compare two evaluations seed by seed, such as of two commits.
-
-    Outcomes by McNemar's test, times by Wilcoxon's: how probable is it that chance alone makes such
-    a difference?
-    """
+    """Compare two evaluations seed by seed, such as of two commits."""
     comparison = compare(read(options.first), read(options.second))
     if options.json:
         print_json(comparison.document())

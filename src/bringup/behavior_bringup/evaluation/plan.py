@@ -9,23 +9,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from behavior_bringup.evaluation.record import Episode, EpisodeRecord
+from behavior_bringup.evaluation.shard import Shard
 from behavior_bringup.evaluation.variation import Variation
 
 FRUITLESS = 3
 """Episodes in a row without a part, after which an evaluation that counts parts gives up."""
-
-
-@dataclass(frozen=True)
-class Shard:
-    """One of several equal parts of an evaluation, that need not know of each other."""
-
-    index: int = 0
-    """0 .. count - 1."""
-    count: int = 1
-
-    def __str__(self) -> str:
-        """As on the command line."""
-        return f"{self.index}/{self.count}"
 
 
 class Plan(Protocol):
@@ -61,7 +49,7 @@ class EpisodePlan:
     episodes: int
     parts: int = 0
     """0: episodes are counted."""
-    shard: Shard = Shard()
+    shard: Shard = field(default_factory=Shard)
     """Every so many-th of the seeds; only where episodes are counted."""
     variation: Variation = field(default_factory=Variation)
     """What is different from episode to episode."""

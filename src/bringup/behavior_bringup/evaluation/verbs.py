@@ -13,10 +13,12 @@ from rich.console import Console
 
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.evaluation.crew import Crew
-from behavior_bringup.evaluation.plan import EpisodePlan, Plan, Shard
+from behavior_bringup.evaluation.defaults import FAST
+from behavior_bringup.evaluation.plan import EpisodePlan, Plan
 from behavior_bringup.evaluation.record import EpisodeRecord
 from behavior_bringup.evaluation.schedule import Schedule
 from behavior_bringup.evaluation.search import Search
+from behavior_bringup.evaluation.shard import Shard
 from behavior_bringup.evaluation.store import SUFFIX, EpisodeStore
 from behavior_bringup.evaluation.task import STACK_RUNNER, Task, load_runner
 from behavior_bringup.evaluation.variation import Variation, read_variation
@@ -26,27 +28,9 @@ from behavior_bringup.job_options import configured, speed_for
 from behavior_bringup.judges import job_named
 from behavior_bringup.terminal import say
 
-FAST = 8.0
-"""Times real time: as fast as the whole stack keeps up with on 2 cores.
-
-The simulation can go faster (0), and waits when the scene lags behind; but planning then takes ever
-more of the simulated time, and the robot reacts late.
-"""
-CORES = 2.0
-"""That an episode of a whole stack keeps busy."""
-PER_STACK = 20
-"""Episodes after which a fresh stack comes up, which takes about as long as half an episode."""
-
 
 def evaluate(options: argparse.Namespace) -> int:
-    """Run a mission from many seeded start states and print how often it succeeds.
-
-    Every episode resets the world; with --disturb something happens meanwhile that makes the job
-    harder: things are moved or taken away, a door is pushed shut. Each episode is written down as
-    it ends; after Ctrl-C, --resume goes on. Some jobs take options of their own, and count the
-    parts of their episodes, such as `behavior evaluate stack_bins --bins 100`.
-    'behavior evaluate report', 'merge' and 'compare' work on the files.
-    """
+    """Run a mission from many seeded start states and print how often it succeeds."""
     if options.json and options.json.is_dir():
         raise UsageError(f"--json needs a file, but {options.json} is a folder")
     variation = read_variation(options.variation) if options.variation else Variation()
