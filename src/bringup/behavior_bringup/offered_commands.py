@@ -64,7 +64,7 @@ def add_offered(subparsers: Any) -> None:
         for leaf in _leaves(parser):
             if command.node is not None:
                 add_connection(leaf)
-            leaf.set_defaults(run=partial(_run, command))
+            leaf.set_defaults(run=partial(_run, offer.name, command))
 
 
 def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -79,8 +79,14 @@ def _leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
             yield from _leaves(below)
 
 
-def _run(command: Command, options: argparse.Namespace) -> int:
-    done, words = _done(command, options)
+def _run(name: str, command: Command, options: argparse.Namespace) -> int:
+    try:
+        done, words = _done(command, options)
+    except ModuleNotFoundError as error:
+        raise BringupError(
+            f"'behavior {name}' needs the Python module {error.name}, which is not installed:"
+            " docs/setup.md says where it comes from"
+        ) from error
     if not done:
         raise BringupError(sentence(words))
     if words:

@@ -81,6 +81,23 @@ def test_a_command_that_is_broken_or_taken_stops_no_other(
     assert "the command 'down' of p is taken" in told
 
 
+def test_a_command_says_which_module_it_lacks(
+    offered: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Lacking(Count):
+        """Needs what is not there."""
+
+        node = None  # type: ignore[assignment]
+
+        def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
+            raise ModuleNotFoundError("No module named 'doors'", name="doors")
+
+    offered["count"] = Lacking()
+    assert main(["count", "3"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'behavior count' needs the Python module doors" in said
+
+
 def test_a_command_without_a_node_needs_no_stack(
     offered: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
