@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +43,10 @@ from behavior_bringup.suggestions import choose
 from behavior_bringup.supervisor import INTERRUPT_DEADLINE, TERMINATE_DEADLINE, Plan
 
 KEPT_LOG_FOLDERS = 5
+STATE_DEADLINE = 15.0
+"""[s] wall time for a supervisor to start its processes and to write down what it has started."""
+LET_GO_DEADLINE = 10.0
+"""[s] wall time for the system to close the lock of a supervisor that has ended."""
 TREE_NODES = "tree_nodes.xml"
 """File beside the logs into which the executor writes the models of its tree nodes."""
 _LAST_LINES = 12
@@ -199,7 +203,7 @@ def launch_supervisor(plan: Plan) -> None:
             start_new_session=True,
             env=environment,
         )
-    end = time.monotonic() + 15.0
+    end = time.monotonic() + STATE_DEADLINE
     while time.monotonic() < end:
         if process.poll() is not None:
             raise BringupError(f"The stack does not start:\n{last_lines(log)}")
@@ -208,7 +212,7 @@ def launch_supervisor(plan: Plan) -> None:
             return
         time.sleep(0.05)
     process.terminate()
-    raise BringupError(f"The supervisor does not come up within 15 s: see {log}")
+    raise BringupError(f"The supervisor does not come up within {STATE_DEADLINE:g} s: see {log}")
 
 
 def stop(stack: Stack) -> bool:
@@ -218,8 +222,8 @@ def stop(stack: Stack) -> bool:
         BringupError: something could not be ended.
     """
     folder = stack.folder
-    state = read_state(folder)
     was_up = is_locked(folder)
+    state = _state_when_written(folder)
     if was_up and state is not None:
         _stop_supervisor(state.supervisor_pid)
     leftovers = list(_living_children(state)) if state else []
@@ -227,10 +231,31 @@ def stop(stack: Stack) -> bool:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     _, alive = psutil.wait_procs(leftovers, timeout=5.0)
-    if alive or is_locked(folder):
+    if alive:
         raise BringupError(f"Processes could not be ended: {[process.pid for process in alive]}")
+    if not _comes_true(lambda: not is_locked(folder), LET_GO_DEADLINE):
+        raise BringupError(
+            f"The supervisor of the stack '{stack.name}' does not end: a process that has "
+            f"{folder / 'lock'} open ('fuser' names it) has to be killed"
+        )
     remove_state(folder)
     return was_up or bool(leftovers)
+
+
+def _state_when_written(folder: Path) -> StackState | None:
+    """What a supervisor has written down, also of one that starts or ends just now."""
+    _comes_true(lambda: read_state(folder) is not None or not is_locked(folder), STATE_DEADLINE)
+    return read_state(folder)
+
+
+def _comes_true(condition: Callable[[], bool], timeout: float) -> bool:
+    """Whether a condition holds now or within a timeout [s] of wall time."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def kill(stack: Stack, process: str) -> int:

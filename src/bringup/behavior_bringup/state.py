@@ -8,9 +8,11 @@ stack is up.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -93,14 +95,14 @@ def acquire_lock(folder: Path) -> int:
         BringupError: another supervisor holds it.
     """
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise BringupError(
-            f"A stack is already up in {folder}: 'behavior down' stops it"
-        ) from error
-    return descriptor
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        if is_locked(folder):
+            os.close(descriptor)
+            raise BringupError(f"A stack is already up in {folder}: 'behavior down' stops it")
+        time.sleep(0.01)  # somebody asks just now whether it is up, which takes a lock too
 
 
 def write_state(folder: Path, state: StackState) -> None:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import fcntl
 import os
+import threading
 
 import pytest
 
+from behavior_bringup import stack
 from behavior_bringup.errors import BringupError
 from behavior_bringup.state import (
     ProcessState,
@@ -53,3 +56,35 @@ def test_the_lock_says_who_is_up() -> None:
         acquire_lock(folder)
     os.close(lock)
     assert known_stacks() == []
+
+
+def test_who_asks_whether_a_stack_is_up_keeps_none_from_starting() -> None:
+    folder = stack_dir("asked")
+    os.close(acquire_lock(folder))
+    asking = os.open(folder / "lock", os.O_RDWR)
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    done = threading.Timer(0.2, os.close, [asking])
+    done.start()
+    lock = acquire_lock(folder)
+    done.join()
+    assert is_locked(folder)
+    os.close(lock)
+
+
+def test_a_stack_that_has_not_written_its_state_yet_is_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = stack_dir("early")
+    lock = acquire_lock(folder)
+    state = StackState(supervisor_pid=2**22 + 1, domain=50, world="w", log_dir="/log")
+    stopped: list[int] = []
+
+    def end(pid: int) -> None:
+        stopped.append(pid)
+        threading.Timer(0.2, os.close, [lock]).start()  # let go of a little after its end
+
+    monkeypatch.setattr(stack, "_stop_supervisor", end)
+    threading.Timer(0.2, write_state, [folder, state]).start()
+    assert stack.stop(stack.Stack("early"))
+    assert stopped == [state.supervisor_pid]
+    assert read_state(folder) is None

@@ -168,9 +168,13 @@ class BurstActionServer(ActionServer):  # type: ignore[misc] # rclpy has no type
         await await_or_execute(self._handle_accepted_callback, handle)
 
     def _knows(self, info: GoalInfo) -> bool:
-        """Whether there is, or was, a goal of this identifier."""
-        with self._lock:
-            return bytes(info.goal_id.uuid) in self._ended or self._handle.goal_exists(info)
+        """Whether there is, or was, a goal of this identifier.
+
+        The middleware forgets an ended goal when its end is taken from the wait set, a moment
+        before it lies in `_ended`; the handles know it until then.
+        """
+        key = bytes(info.goal_id.uuid)
+        return key in self._ended or key in self._goal_handles
 
     async def _is_wanted(self, goal: Any) -> bool:
         return bool(await await_or_execute(self._goal_callback, goal) == GoalResponse.ACCEPT)

@@ -99,6 +99,24 @@ def test_results_are_kept_for_their_time(spinner, spinner2, client, monkeypatch)
     assert results(spinner2, [handle]) == [(GoalStatus.STATUS_UNKNOWN, "")]
 
 
+def test_an_identifier_is_known_while_its_goal_leaves_the_list(spinner, spinner2, client):
+    desk = Desk(spinner)
+    leaving = []
+
+    async def later(infos):
+        leaving.extend(infos)
+
+    desk.server._execute_expire_goals = later  # the middleware knows nothing of them any more
+    (handle,) = sent(spinner2, client, "a")
+    until(lambda: leaving, what="the goal to leave the list")
+    again = spinner2.do(
+        lambda: client.send_goal_async(Pick.Goal(object_name="a"), goal_uuid=handle.goal_id)
+    )
+    until(again.done)
+    assert not again.result().accepted
+    assert len(desk.handles) == 1
+
+
 def test_a_goal_that_waits_can_be_cancelled(spinner, spinner2, client):
     desk = Desk(spinner)
     handle = sent(spinner2, client, "ab")[1]
