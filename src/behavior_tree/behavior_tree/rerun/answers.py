@@ -24,7 +24,7 @@ class LeafRun:
     """One run of a leaf, from its start to its result."""
 
     start: float
-    """Of its tick [s]."""
+    """Moment of its tick [s]."""
     status: NodeStatus = RUNNING
     """SUCCESS, FAILURE or SKIPPED; IDLE: it was halted; RUNNING: the record ends before."""
     lasted: float = 0.0
@@ -95,9 +95,9 @@ def node_runs(
             if new is IDLE and current is None:
                 continue
             if current is None:
-                current = LeafRun(tick.time)
+                current = LeafRun(tick.moment)
                 runs.append(current)
-            current.status, current.lasted = new, tick.time - current.start
+            current.status, current.lasted = new, tick.moment - current.start
             if new is NodeStatus.FAILURE and reasons:
                 current.reason = reasons.pop(0)
             current.writes += [(current.lasted, write) for write in writes]
@@ -137,7 +137,7 @@ class Answers:
         """Result of a tick, the reason for a failure, and what the leaf writes before.
 
         Args:
-            now: the tick's time [s]
+            now: the tick's moment [s]
             status: the leaf's before
         """
         self._asked = True

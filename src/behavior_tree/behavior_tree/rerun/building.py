@@ -34,6 +34,8 @@ class Clock:
     def __init__(self, now: float) -> None:
         self.now = now
         """[s]"""
+        self.moment = now
+        """The time for leaves, see `behavior_tree.rerun.history.apart` [s]."""
 
     def __call__(self) -> float:
         return self.now

@@ -6,15 +6,18 @@ Every kind of recording is read into this, and whatever looks at runs looks at t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from behavior_tree.basic_types import NodeStatus
 
-__all__ = ["UNKNOWN", "RecordedRun", "RecordedTick", "RecordedWrite", "results"]
+__all__ = ["UNKNOWN", "RecordedRun", "RecordedTick", "RecordedWrite", "apart", "results"]
 
 UNKNOWN = -1
 """Writer of whom a record does not tell."""
+_APART = 1e-6
+"""[s] What times since 1970 still tell apart as numbers."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class RecordedTick:
     """Uids, and why these nodes failed, in order."""
     writes: tuple[RecordedWrite, ...] = ()
     """In order; those of nobody are made before the tick."""
+    moment: float = 0.0
+    """The time by which its leaves are asked [s], see `apart`."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,18 @@ class RecordedRun:
     """Of the mission or the file."""
     origin: float = 0.0
     """Reading of the clock from which times are told in words [s]."""
+
+
+def apart(ticks: Iterable[RecordedTick]) -> Iterator[RecordedTick]:
+    """The ticks with moments that grow from each to the next.
+
+    A simulation's clock often stands still from one tick to the next, since results wake the tree
+    at once: which of both brought a result is told by their order alone.
+    """
+    last = float("-inf")
+    for tick in ticks:
+        last = max(tick.time, last + _APART)
+        yield replace(tick, moment=last)
 
 
 def results(tick: RecordedTick) -> tuple[tuple[int, NodeStatus], ...]:

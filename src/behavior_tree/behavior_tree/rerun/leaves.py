@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.blackboard.blackboard import Blackboard, Entry
 from behavior_tree.kernel.leaf import LeafNode
@@ -48,25 +50,25 @@ _ANY = Entry().type
 class RecordedLeaf(LeafNode):
     """A leaf that asks `Answers`."""
 
-    __slots__ = ("_answers", "_scripted", "_tree")
+    __slots__ = ("_answers", "_moment", "_scripted", "_tree")
 
     def __init__(self, name: str, config: NodeConfig) -> None:
         super().__init__(name, config)
         scripts = config.condition_attributes.values()
         self._scripted = {key for text in scripts for key in assigned_names(text)}
 
-    def follow(self, tree: Tree, answers: Answers) -> None:
-        """Do what these say from now on."""
-        self._tree, self._answers = tree, answers
+    def follow(self, tree: Tree, answers: Answers, moment: Callable[[], float]) -> None:
+        """Do what these say from now on; `moment` tells the time by which they are asked [s]."""
+        self._tree, self._answers, self._moment = tree, answers, moment
         if self._conditions is not None:
             self.set_post_tick(self._end_tick)
 
     def _end_tick(self, node: object, status: NodeStatus) -> NodeStatus:
-        self._answers.end_tick(self._rt.clock())
+        self._answers.end_tick(self._moment())
         return NodeStatus.IDLE  # leave the result alone
 
     def tick(self) -> NodeStatus:
-        status, reason, writes = self._answers.ask(self._rt.clock(), self.status)
+        status, reason, writes = self._answers.ask(self._moment(), self.status)
         for write in writes:
             if not self._by_script(write):
                 write_entry(self._tree, write)

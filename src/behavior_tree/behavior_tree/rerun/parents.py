@@ -22,18 +22,24 @@ Nodes = Set[TreeNode]
 class RecordedParent(ParentNode):
     """A node with children that asks `Answers`."""
 
-    def follow(self, answers: Answers, doings: Callable[[], tuple[Nodes, Nodes]]) -> None:
+    def follow(
+        self,
+        answers: Answers,
+        doings: Callable[[], tuple[Nodes, Nodes]],
+        moment: Callable[[], float],
+    ) -> None:
         """Do what the record says from now on.
 
         Args:
-            answers: results of this node, by time
+            answers: results of this node, by moment
             doings: gives the nodes that were ticked in the tick that is under way, and those that
                 became IDLE
+            moment: tells the time by which these are asked [s]
         """
-        self._answers, self._doings = answers, doings
+        self._answers, self._doings, self._moment = answers, doings, moment
 
     def tick(self) -> NodeStatus:
-        status, reason, _ = self._answers.ask(self._rt.clock(), self.status)
+        status, reason, _ = self._answers.ask(self._moment(), self.status)
         ticked, idle = self._doings()
         for child in self.children:
             if child in ticked:

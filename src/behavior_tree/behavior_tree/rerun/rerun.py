@@ -28,7 +28,7 @@ from behavior_tree.rerun.answers import (
 )
 from behavior_tree.rerun.building import Clock, Rebuilder
 from behavior_tree.rerun.capture import Capture
-from behavior_tree.rerun.history import RecordedRun, RecordedTick, results
+from behavior_tree.rerun.history import RecordedRun, RecordedTick, apart, results
 from behavior_tree.rerun.leaves import RecordedCondition, RecordedLeaf, write_entry
 from behavior_tree.rerun.matching import match_nodes, same_nodes
 from behavior_tree.rerun.parents import RecordedParent
@@ -113,7 +113,8 @@ def rerun(
     uids = same_nodes(original, recorded)
     leaves = {node for node in original.nodes() if isinstance(node, RecordedLeaf)}
     writers = Writers(original, uids, leaves)
-    known = replace(run, ticks=tuple(writers.attributed(tick) for tick in run.ticks))
+    ticks = apart(writers.attributed(tick) for tick in run.ticks)
+    known = replace(run, ticks=tuple(ticks))
     if changed is not None:
         tree = rebuilder.build(changed)
         uids = match_nodes(tree, recorded)
@@ -149,9 +150,14 @@ class _Player:
         for node in tree.nodes():
             if isinstance(node, RecordedLeaf):
                 condition = isinstance(node, RecordedCondition)
-                node.follow(tree, self._answers(node, by_node, condition=condition))
+                answers = self._answers(node, by_node, condition=condition)
+                node.follow(tree, answers, self._moment)
             elif isinstance(node, RecordedParent):
-                node.follow(self._answers(node, by_node, condition=True), lambda: self._doings)
+                answers = self._answers(node, by_node, condition=True)
+                node.follow(answers, lambda: self._doings, self._moment)
+
+    def _moment(self) -> float:
+        return self._clock.moment
 
     def _answers(self, node: TreeNode, by_node: EventsByNode, *, condition: bool) -> Answers:
         uid = self._uids.get(node)
@@ -170,7 +176,7 @@ class _Player:
         done, tree = self._done, self._tree
         with Capture(tree) as capture:
             for number, tick in enumerate(self._ticks, 1):
-                self._clock.now = tick.time
+                self._clock.now, self._clock.moment = tick.time, tick.moment
                 error = self._step(tick)
                 if done.parting is None:
                     done.parting = self._compare(number, tick, capture.take(tick.time), error)
