@@ -33,8 +33,9 @@ def verdict_text(success: bool, words: tuple[str, str]) -> Text:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital letter."""
-    return f"{text[:1].upper()}{text[1:]}"
+    """The text with a capital letter, unless it begins with a name, such as that of a file."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return f"{text[:1].upper()}{text[1:]}" if first.rstrip(",:").isalpha() else text
 
 
 def print_json(value: Any) -> None:

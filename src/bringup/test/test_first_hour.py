@@ -24,7 +24,7 @@ from behavior_bringup.errors import BringupError
 from behavior_bringup.mission_offers import offers_of
 from behavior_bringup.stack import TREE_NODES, Stack
 from behavior_bringup.state import ProcessState, StackState, acquire_lock, stack_dir, write_state
-from behavior_bringup.terminal import show_table
+from behavior_bringup.terminal import sentence, show_table
 from behavior_executor.client import MissionOutcome
 
 ROOT = Path(__file__).parents[3]
@@ -417,3 +417,16 @@ def test_the_suite_s_missions_name_worlds_that_there_are() -> None:
         named = {world for offer in offers_of(state) for world in offer.worlds}
     assert named
     assert named <= worlds
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("no stack is up", "No stack is up"),
+        ("out/seed-1.mcap cannot be read", "out/seed-1.mcap cannot be read"),
+        ("red_block was picked", "red_block was picked"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_that_begins_with_a_name_keeps_it(text: str, shown: str) -> None:
+    assert sentence(text) == shown

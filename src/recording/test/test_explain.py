@@ -146,6 +146,84 @@ def test_the_chain_goes_from_the_root_to_what_failed_first(failed: Path) -> None
     history.close()
 
 
+TIDY_UP = """
+<root BTCPP_format="4"><BehaviorTree ID="fetch"><Fallback name="or tidy up">
+  <Pick name="pick it"/><Sequence name="tidy"><Place name="put away"/></Sequence>
+</Fallback></BehaviorTree></root>
+"""
+
+
+def test_what_failed_first_is_named_though_tidying_up_failed_later(tmp_path: Path) -> None:
+    file = tmp_path / "tidy.mcap"
+    assert record(file, TIDY_UP, pick_it="RF", put_away="RRF") is NodeStatus.FAILURE
+    _, page = page_of(file)
+    assert "pick it at 0.50 s" in page.text
+    history = open_history(file)
+    found = examine(history, history.runs[-1])
+    names = [found.story.tree.nodes[link.uid].name for link in found.chain]
+    assert names == ["or tidy up", "pick it", "tidy", "put away"]
+    history.close()
+
+
+def seen(name: str, x: float, kind: int, sizes: list[float], state: int = 0) -> dict[str, object]:
+    """An object as the scene publishes it."""
+    return {
+        "name": name,
+        "state": state,
+        "pose": {"position": {"x": x, "y": 0.5, "z": 0.1}, "orientation": {"w": 1.0}},
+        "shape": {"type": kind, "dimensions": sizes},
+        "color": {"r": 1.0, "g": float("nan"), "b": 0.0, "a": 1.0},
+    }
+
+
+def with_a_scene(recording: TreeRecording, status: NodeStatus | None) -> None:
+    """Objects, of which some make no sense, and a robot of two links."""
+    if status is not None:
+        return
+    lying = seen("no pose", 0.2, 1, [0.1, 0.1, 0.1])
+    lying["pose"] = {"position": {"x": float("nan")}, "orientation": {"w": 1.0}}
+    objects = [
+        seen("cube", 0.2, 1, [0.1, 0.1, 0.1]),
+        seen("ball", 0.6, 2, [0.05], state=4),
+        seen("can", 0.4, 3, [0.1, 0.03], state=2),
+        seen(_EVIL, 0.5, 9, [float("inf")]),
+        seen("far", 900.0, 1, [0.1, 0.1, 0.1]),
+        lying,
+    ]
+    values = {"header": {"frame_id": "world"}, "objects": objects}
+    recording.message("/scene/objects", "behavior_msgs/msg/SceneObjectArray", values)
+    links = [
+        ("world", "base"),
+        ("base", "arm"),
+        ("arm", "hand"),
+        ("loop", "knot"),
+        ("knot", "loop"),
+    ]
+    transforms = [
+        {
+            "header": {"frame_id": above},
+            "child_frame_id": name,
+            "transform": {"translation": {"x": 0.3}, "rotation": {"w": 1.0}},
+        }
+        for above, name in links
+    ]
+    recording.message("/tf", "tf2_msgs/msg/TFMessage", {"transforms": transforms})
+
+
+def test_the_scene_of_the_moment_is_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "scene.mcap"
+    assert record(file, pick_it="F", extra=with_a_scene) is NodeStatus.FAILURE
+    text, page = page_of(file)
+    for words in ("From above", "From the side", "cube", "ball (lost)", "can (frozen)", _EVIL[:50]):
+        assert words in page.text, words
+    assert _EVIL not in text
+    assert "far" not in page.texts
+    assert "no pose" not in page.texts
+    assert page.tags.count("polygon") == 2 * 4
+    assert text.count('<line x1="') == 2 * 2
+    assert "nan" not in text
+
+
 def test_a_run_that_succeeded_says_what_went_wrong_on_the_way(tmp_path: Path) -> None:
     file = tmp_path / "good.mcap"
     assert record(file, pick_it="FS", extra=surroundings) is NodeStatus.SUCCESS

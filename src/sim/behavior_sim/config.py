@@ -55,6 +55,9 @@ class ObjectConfig:
     """Pieces by name, within the shape that is seen, as bottom and walls of an open box; empty: the
     shape itself. The mass is spread over them by volume."""
     friction: float = 1.0
+    """Coefficient; in a contact the greater one of both bodies counts."""
+    friction_decides: bool = False
+    """This body's coefficient counts in its contacts, also where it is the smaller one."""
     rolling_friction: float = 0.0001
     """[m] distance by which a rolling body's support runs ahead of it; foam more, steel less."""
 

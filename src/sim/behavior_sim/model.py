@@ -202,6 +202,7 @@ def _add_object(spec: Any, name: str, config: ObjectConfig) -> None:
             group=1,
         )
         _contact(geom, config.friction)
+        geom.priority = int(config.friction_decides)
         if config.shape != "box":
             # What can roll needs the two further dimensions of contact: rolling is resisted.
             geom.condim = 6

@@ -2,7 +2,8 @@
 """A world that is a little different from its file: values by *factor*.
 
 `size`, `mass` and `friction` are those of the objects, times what the world's file says;
-`blue_block.mass` is that of one object, `bin_*.mass` of some. All other factors are those of the
+`blue_block.mass` is that of one object, `bin_*.mass` of some. A varied friction counts in all
+contacts of the object, also with fingers that are rougher. All other factors are those of the
 detector (:class:`~behavior_sim.detection.DetectorConfig`), such as `dropout` or `latency`, in its
 units.
 """
@@ -87,7 +88,7 @@ def _varied_object(config: ObjectConfig, kind: str, value: float) -> ObjectConfi
     if kind == "mass":
         return dataclasses.replace(config, mass=value * config.mass)
     if kind == "friction":
-        return dataclasses.replace(config, friction=value * config.friction)
+        return dataclasses.replace(config, friction=value * config.friction, friction_decides=True)
     parts = {
         name: dataclasses.replace(
             part,

@@ -31,6 +31,20 @@ def test_factors_multiply_what_the_file_says(config: WorldConfig) -> None:
     assert varied_world(config, {"dropout": 0.5}) == config
 
 
+def test_a_smooth_object_slides_also_on_what_is_rough(config: WorldConfig) -> None:
+    ways = []
+    for factors in ({}, {"blue_block.friction": 0.05}):
+        world = World(config, 1)
+        world.vary(factors)
+        world.reset(1)
+        world.step(200)
+        begin = world.object_pose("blue_block")[:2, 3].copy()
+        world.push("blue_block", np.array([0.3 * config.objects["blue_block"].mass, 0.0, 0.0]))
+        world.step(300)
+        ways.append(float(np.linalg.norm(world.object_pose("blue_block")[:2, 3] - begin)))
+    assert ways[1] > 3 * ways[0]
+
+
 def test_an_object_of_parts_keeps_its_shape() -> None:
     config = load_world(find_world("bin_stacking"))
     name = next(name for name, item in config.objects.items() if item.parts)

@@ -158,6 +158,7 @@ def _factors(records: Sequence[EpisodeRecord]) -> Iterable[str]:
         values = [record.variation[name] for record in records if name in record.variation]
         low, high = min(values), max(values)
         if low == high:
+            yield f"<p>{escape(name)}: {low:.4g} in all episodes</p>"
             continue
         rows = []
         for part in range(_STRATA):

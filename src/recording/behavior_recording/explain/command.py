@@ -49,7 +49,8 @@ class ExplainCommand:
             output.write_text(page, encoding="utf-8")
         except OSError as error:
             return False, f"{output} cannot be written: {error.strerror}"
-        why = f": {found.cause.reason}" if found.cause is not None and found.cause.reason else ""
+        reason = found.cause.reason if found.cause is not None else ""
+        why = f": {reason.rstrip('.')}" if reason else ""
         name = found.run.tree_id or "the run"
         return True, f"{name} {found.verdict.word}{why}. The page is {output}"
 

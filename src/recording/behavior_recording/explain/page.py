@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from behavior_recording.explain.pictures import Picture, pictures
 from behavior_recording.explain.postmortem import FAILED, FINISHED, Event, PostMortem
+from behavior_recording.explain.scene_drawing import View, scene_views
 from behavior_recording.explain.style import STYLE
 from behavior_recording.explain.timeline import timeline_svg
 from behavior_recording.replay.story import label
@@ -44,6 +45,7 @@ def explain_page(found: PostMortem) -> str:
         *_head(found),
         *_cause(found),
         *_pictures(pictures(found.history, found.moment.time)),
+        *_scene(found, scene_views(found.history, found.moment.time)),
         *_timeline(found),
         *_events(found),
         '<div class="two">',
@@ -131,7 +133,7 @@ def _cause_body(found: PostMortem) -> Iterator[str]:
     yield f'<p class="first">{_text(said)}</p>'
     attempts = [each for each in story.failures if each.uid == cause.uid]
     often = f", its failure number {len(attempts)} in this run" if len(attempts) > 1 else ""
-    yield (f'<p class="where">{_text(node.path)} at {_since(found, found.moment.time)}{often}</p>')
+    yield (f'<p class="where">{_text(node.path)} at {_since(found, cause.time)}{often}</p>')
     earliest = story.failures[0] if story.failures else None
     if earliest is not None and earliest.reason != cause.reason:
         yield (
@@ -163,6 +165,16 @@ def _pictures(found: list[Picture]) -> Iterator[str]:
         for each in found
     )
     yield from _section("What the cameras saw", ['<div class="pictures">', *figures, "</div>"])
+
+
+def _scene(found: PostMortem, views: list[View]) -> Iterator[str]:
+    if not views:
+        return
+    figures = (
+        f"<figure>{each.svg}<figcaption>{each.title}</figcaption></figure>" for each in views
+    )
+    title = f"The scene at {_since(found, found.moment.time)}, as it was believed to be"
+    yield from _section(title, ['<div class="pictures">', *figures, "</div>"])
 
 
 def _timeline(found: PostMortem) -> Iterator[str]:

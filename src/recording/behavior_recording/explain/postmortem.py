@@ -11,7 +11,7 @@ from behavior_recording.errors import RecordingError
 from behavior_recording.moments import RecordedEntry, TreeMoment
 from behavior_recording.recording import RecordedCommand, RecordedRun
 from behavior_recording.replay.history import History
-from behavior_recording.replay.story import Story
+from behavior_recording.replay.story import Span, Story
 from behavior_tree.basic_types import NodeStatus
 
 __all__ = ["Event", "Link", "PostMortem", "Verdict", "examine"]
@@ -32,6 +32,8 @@ class Link:
     """Below the root, among the nodes of the chain."""
     reason: str
     """In its own words; empty: it failed because of what is below."""
+    time: int
+    """[ns]."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class PostMortem:
     given: tuple[RecordedEntry, ...] = ()
     """Blackboard entries at the beginning."""
     chain: tuple[Link, ...] = ()
-    """The nodes that failed in the last tick, parents before children."""
+    """The nodes that failed, parents before children."""
     cause: Link | None = None
     """The link that began it."""
     commands: tuple[RecordedCommand, ...] = ()
@@ -113,30 +115,27 @@ def examine(history: History, run: RecordedRun) -> PostMortem:
 
 
 def _chain(story: Story) -> Iterator[Link]:
-    """The nodes that failed in the last tick, from the root down."""
-    record = story.last_tick
-    if record is None:
-        return
-    failed = {uid for uid, result in record.results().items() if result is FAILURE}
-    reasons = dict(record.reasons)
-    waiting = [(story.tree.root.uid, 0)]
+    """The nodes for whose failures the root failed, from the root down, children in their order."""
+    last = {span.uid: span for span in story.spans}
+    waiting = [(story.tree.root.uid, 0, Span(0, story.begin, story.end, FAILURE))]
     while waiting:
-        uid, depth = waiting.pop()
-        node = story.tree.nodes.get(uid)
-        if node is None or uid not in failed:
+        uid, depth, above = waiting.pop()
+        node, span = story.tree.nodes.get(uid), last.get(uid)
+        if node is None or span is None or span.result is not FAILURE:
             continue
-        yield Link(uid, depth, reasons.get(uid, ""))
-        waiting += [(child, depth + 1) for child in reversed(node.children)]
+        if not above.begin <= span.end <= above.end:
+            continue  # an earlier attempt
+        yield Link(uid, depth, span.reason, span.end)
+        waiting += [(child, depth + 1, span) for child in reversed(node.children)]
 
 
 def _first(story: Story, chain: tuple[Link, ...]) -> Link | None:
     """Of the links without one below them, the first that says why; else the first."""
-    if story.last_tick is None:
-        return None
     parents = {story.tree.nodes[link.uid].parent for link in chain}
-    order = [change.uid for change in story.last_tick.changes if change.after is FAILURE]
-    ends = [link for link in chain if link.uid not in parents]
-    ends.sort(key=lambda link: order.index(link.uid) if link.uid in order else len(order))
+    order = {span.uid: place for place, span in enumerate(story.spans)}
+    ends = sorted(
+        (link for link in chain if link.uid not in parents), key=lambda link: order[link.uid]
+    )
     return next((link for link in ends if link.reason), next(iter(ends), None))
 
 

@@ -66,6 +66,12 @@ code, .tree, pre { font-family: ui-monospace, "DejaVu Sans Mono", Consolas, mono
 figure { margin: 0; flex: 1 1 320px; max-width: 560px; }
 figure img { width: 100%; border-radius: 8px; display: block; }
 figcaption { color: var(--soft); font-size: 13px; margin-top: 5px; overflow-wrap: anywhere; }
+.scene { width: 100%; height: auto; display: block; font-size: 12px; }
+.scene text { fill: var(--ink); } .scene text.ruler { fill: var(--soft); font-size: 11px; }
+.scene line { stroke: var(--halted); stroke-width: 5; stroke-linecap: round; }
+.scene line.ruler { stroke: var(--soft); stroke-width: 2; }
+.scene polygon { stroke: var(--ink); stroke-width: 1; fill-opacity: .75; }
+.scene polygon.uncertain { fill-opacity: .2; stroke-dasharray: 4 3; }
 .timeline { width: 100%; height: auto; display: block; font-size: 12px; }
 .timeline text { fill: var(--ink); } .timeline .time { fill: var(--soft); text-anchor: middle;
   font-size: 11px; }
