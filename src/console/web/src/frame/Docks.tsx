@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  DockviewReact, type DockviewApi, type DockviewReadyEvent, type IDockviewPanelProps,
+} from "dockview-react";
+import "dockview-react/dist/styles/dockview.css";
+import { useCallback, useEffect, useRef } from "react";
+import { PANELS } from "../panels/registry";
+import { useConsole, useValue, type Layout } from "../store";
+import "./docks.css";
+import { PanelHost } from "./PanelHost";
+import { present, PRESETS } from "./layouts";
+import { keepLayout, keptLayout } from "./kept";
+
+const TITLES = new Map(PANELS.map((panel) => [panel.id, panel.title]));
+const THEME = { name: "console", className: "console-docks" };
+const COMPONENTS = {
+  panel: (properties: IDockviewPanelProps) => <PanelHost id={properties.api.id} />,
+};
+
+/** The panels, docked as the layout has them; what is moved is kept. */
+export default function Docks() {
+  const console = useConsole();
+  const layout = useValue(console.layout);
+  const api = useRef<DockviewApi | null>(null);
+  const shown = useRef<Layout>(layout);
+
+  const ready = useCallback(
+    (event: DockviewReadyEvent) => {
+      api.current = event.api;
+      arrange(event.api, console.layout.get());
+      event.api.onDidLayoutChange(() => keepLayout(shown.current, event.api.toJSON()));
+      console.showPanel = (id) => showPanel(event.api, id);
+    },
+    [console],
+  );
+  useEffect(() => {
+    if (api.current === null || shown.current === layout) return;
+    shown.current = layout;
+    arrange(api.current, layout);
+  }, [layout]);
+  return <DockviewReact components={COMPONENTS} onReady={ready} theme={THEME} />;
+}
+
+/** Docks as kept, else as the preset has it. */
+export function arrange(api: DockviewApi, layout: Layout): void {
+  const kept = keptLayout(layout);
+  if (kept !== null) {
+    try {
+      api.fromJSON(kept);
+      return;
+    } catch {
+      // Kept by another version: the preset is right.
+    }
+  }
+  api.clear();
+  dockPreset(api, layout);
+}
+
+function dockPreset(api: DockviewApi, layout: Layout): void {
+  const preset = present(PRESETS[layout], new Set(TITLES.keys()));
+  const firsts: string[] = [];
+  const add = (group: string[], where: object | undefined) => {
+    group.forEach((id, index) => {
+      const position = index === 0 ? where : { referencePanel: group[0]!, direction: "within" };
+      api.addPanel({
+        id, component: "panel", title: TITLES.get(id) ?? id, inactive: index > 0,
+        ...(position === undefined ? {} : { position: position as never }),
+      });
+    });
+  };
+  preset.columns.forEach(({ groups }, column) => {
+    const before = firsts.at(-1);
+    add(groups[0]!, column === 0 ? undefined : { referencePanel: before!, direction: "right" });
+    firsts.push(groups[0]![0]!);
+  });
+  preset.below.groups.forEach((group, index) => {
+    const before = preset.below.groups[index - 1]?.[0];
+    const first = firsts.length === 0 ? undefined : { direction: "below" };
+    add(group, index === 0 ? first : { referencePanel: before!, direction: "right" });
+  });
+  for (const { groups } of preset.columns)
+    groups.slice(1).forEach((group, index) =>
+      add(group, { referencePanel: groups[index]![0]!, direction: "below" }),
+    );
+  preset.columns.forEach(({ width }, column) =>
+    api.getPanel(firsts[column]!)?.group.api.setSize({ width: Math.round(api.width * width) }),
+  );
+  const below = preset.below.groups[0]?.[0];
+  if (below !== undefined && firsts.length > 0)
+    api.getPanel(below)?.group.api.setSize({ height: Math.round(api.height * preset.below.height) });
+}
+
+function showPanel(api: DockviewApi, id: string): void {
+  const open = api.getPanel(id);
+  if (open !== undefined) open.api.setActive();
+  else api.addPanel({ id, component: "panel", title: TITLES.get(id) ?? id });
+}

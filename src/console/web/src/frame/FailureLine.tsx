@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useState } from "react";
+import { Button, StatusIcon } from "../design";
+import { useChannel, useConsole, useMay, useSelection, type Cause, type Mission } from "../store";
+
+/** What failed, why and what to do: one line, with ways to it and out of it. */
+export function FailureLine() {
+  const mission = useChannel("mission");
+  const cause = mission?.cause ?? null;
+  const key = cause === null ? "" : `${mission?.action_id} ${cause.node} ${cause.sentence}`;
+  const [closed, close] = useState("");
+  useEffect(() => close(""), [mission?.action_id]);
+  if (cause === null || mission === undefined || closed === key) return null;
+  return <Line mission={mission} cause={cause} close={() => close(key)} />;
+}
+
+function Line({ mission, cause, close }: { mission: Mission; cause: Cause; close: () => void }) {
+  const console = useConsole();
+  const [, select] = useSelection();
+  const tree = useChannel("tree");
+  const reasons = useChannel("reasons");
+  const mayRun = useMay("operate");
+  const node = tree?.nodes.find((each) => each[5] === cause.node);
+  const moment = node === undefined ? mission.t : (reasons.get(String(node[0]))?.t ?? mission.t);
+  const show = () => {
+    if (node === undefined) return;
+    select({ node: node[0] });
+    console.showPanel("tree");
+  };
+  return (
+    <div className="banner" data-kind="failure" role="alert">
+      <StatusIcon status="failure" label="failed" />
+      <span className="banner-text text">
+        {cause.sentence} {cause.remedy ? <strong>{cause.remedy}</strong> : null}
+        {cause.evidence ? <span className="banner-evidence"> ({cause.evidence})</span> : null}
+      </span>
+      <span className="banner-actions">
+        {node === undefined ? null : <Button onClick={show}>Show node</Button>}
+        <Button onClick={() => console.at.set(moment)}>Show moment</Button>
+        {node === undefined || !mayRun ? null : (
+          <Button onClick={() => void console.send("run.retry", { uid: node[0] })}>Retry</Button>
+        )}
+        <Button look="quiet" aria-label="Close this line" onClick={close}>×</Button>
+      </span>
+    </div>
+  );
+}

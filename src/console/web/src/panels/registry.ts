@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentType } from "react";
+
+/** A panel of the page; its code is loaded when it is first shown. */
+export interface Panel {
+  id: string;
+  title: string;
+  load(): Promise<{ default: ComponentType }>;
+}
+
+/** One line each. Where a panel stands in a layout: `frame/layouts.ts`. */
+export const PANELS: readonly Panel[] = [
+  { id: "log", title: "Log", load: () => import("./log") },
+];

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server's channels hold. Stamps and durations are seconds of the executor's clock,
+// lengths metres, quaternions in the order x, y, z, w.
+
+/** What somebody may do; each role may do what those before it may. */
+export type Role = "view" | "operate" | "edit";
+
+/** Statuses of tree nodes, as TreeRecord numbers them. */
+export const IDLE = 0;
+export const RUNNING = 1;
+export const SUCCESS = 2;
+export const FAILURE = 3;
+export const SKIPPED = 4;
+export type StatusCode = 0 | 1 | 2 | 3 | 4;
+
+export type Xyz = [number, number, number];
+export type Quaternion = [number, number, number, number];
+
+/** What is up, and why nothing is shown where nothing is. */
+export interface Stack {
+  namespace: string;
+  world?: string;
+  /** What answers. */
+  up: Record<string, boolean>;
+  /** Why there is nothing to show and what to do; null when there is something. */
+  empty: { text: string; remedy: string } | null;
+}
+
+/** Action, Condition, Control, Decorator or SubTree. */
+export type NodeKind = "Action" | "Condition" | "Control" | "Decorator" | "SubTree";
+
+/** A node: `[uid, parent's uid, type ID, name, kind, path]`, parents before children. */
+export type TreeNode = [number, number | null, string, string, NodeKind, string];
+
+export interface Tree {
+  life: string;
+  action_id: string;
+  tree_id: string;
+  revision: number;
+  xml: string;
+  nodes: TreeNode[];
+  /** When it was ticked last, and why not any more. */
+  ended?: { t: number; note: string } | null;
+}
+
+/** `[status, since when, times ended, status it ended with last]`. */
+export type NodeStatus = [StatusCode, number, number, StatusCode];
+
+export interface Reason {
+  t: number;
+  text: string;
+  remedy?: string;
+}
+
+/** A leaf at work: `[uid, begun, ended or null, status]`. */
+export type Span = [number, number, number | null, StatusCode];
+
+export type Level = "info" | "warning" | "error";
+
+export interface ConsoleEvent {
+  t: number;
+  kind: "mission" | "fault" | "edit" | "command" | "mode" | "log";
+  text: string;
+  uid: number | null;
+  /** Path of the node, where its uid is not known. */
+  node?: string;
+  level: Level;
+}
+
+/** `[type, value as text, whether it may be written]`; the key is `subtree path/key`. */
+export type BlackboardEntry = [string, string, boolean];
+
+/** Why a mission failed, in the executor's words. */
+export interface Cause {
+  class: string;
+  /** Path of the node. */
+  node: string;
+  sentence: string;
+  evidence: string;
+  remedy: string;
+}
+
+export type MissionState =
+  | "waiting" | "initializing" | "running" | "paused" | "finished" | "failed" | "canceled";
+
+/** A mission as its latest feedback has it. */
+export interface Mission {
+  t: number;
+  action_id: string;
+  name: string;
+  state: MissionState;
+  code: number;
+  text: string;
+  cause: Cause | null;
+  /** 0 to 1; null where nobody knows. */
+  progress: number | null;
+  /** [s] */
+  elapsed: number;
+  active_path: string;
+  skill: string;
+  phase: string;
+  detail: string;
+  /** [m] */
+  distance_remaining: number | null;
+  autonomy: Autonomy;
+  ended: boolean;
+}
+
+/** Who moves the robot. */
+export type Autonomy = "halted" | "manual" | "teleoperation" | "autonomous";
+
+export interface Mode {
+  selected: Autonomy;
+  effective: Autonomy;
+  deadman_enabled: boolean;
+  deadman_alive: boolean;
+  since: number;
+}
+
+export interface MissionParameter {
+  name: string;
+  type: string;
+  unit?: string;
+  description?: string;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  choices?: string[];
+}
+
+export interface OfferedMission {
+  name: string;
+  description: string;
+  parameters: MissionParameter[];
+}
+
+export interface RunControl {
+  /** Whether an operator controls the run at all. */
+  controlled: boolean;
+  /** Whether it goes on by itself. */
+  automatic: boolean;
+  concurrent: boolean;
+  /** Whether the run stands still now. */
+  stands: boolean;
+  /** Uids. */
+  held: number[];
+  failed: number[];
+  breakpoints: number[];
+  prepared: number[];
+}
+
+export interface Health {
+  level: "ok" | "warning" | "error" | "stale";
+  message: string;
+  since: number;
+  values: Record<string, string>;
+}
+
+export interface SceneObject {
+  frame: string;
+  class: string;
+  state: "tracked" | "stale" | "frozen" | "attached" | "lost" | "";
+  /** Position [m] and orientation: x y z qx qy qz qw. */
+  pose: [number, number, number, number, number, number, number];
+  velocity: Xyz;
+  /** Standard deviations x y z [m], roll pitch yaw [rad]; all 0: unknown. */
+  deviation: number[];
+  shape: "none" | "box" | "sphere" | "cylinder" | "cone" | "prism";
+  /** As `shape_msgs/SolidPrimitive` has it [m]. */
+  size: number[];
+  color: number[];
+  confidence: number;
+  /** When it was seen last [s]. */
+  seen: number | null;
+  /** The robot's link that holds it. */
+  link: string;
+  kind: number | string;
+  sources: string[];
+  text: string;
+  t: number;
+}
+
+/** `[parent, position, orientation]`. */
+export type Transform = [string, Xyz, Quaternion];
+
+/** A page of this server. */
+export interface Client {
+  number: number;
+  name: string;
+}
+
+export interface Controller {
+  holder: Client | null;
+  asks: Client | null;
+  /** [s] that the holder has for an answer. */
+  answer_within: number | null;
+}
+
+export interface Preview {
+  success: boolean;
+  reason: string;
+  duration: number;
+  path: Xyz[];
+  ghost: Record<string, number>;
+}
+
+export interface Editor {
+  selection: number[];
+  cursor?: [number, number] | null;
+}
+
+/** A panel of another package: an ES module that exports `mount(element, console)`. */
+export interface Module {
+  id: string;
+  title: string;
+  url: string;
+}
+
+/** Channels of which only the latest state counts. */
+export interface ValueChannels {
+  stack: Stack;
+  tree: Tree;
+  mission: Mission;
+  missions: OfferedMission[];
+  queue: Mission[];
+  run_control: RunControl;
+  mode: Mode;
+  joints: Record<string, number>;
+  preview: Preview;
+  controller: Controller;
+  modules: Module[];
+  map: Record<string, unknown>;
+  route: Record<string, unknown>;
+  path: Record<string, unknown>;
+  localization: Record<string, unknown>;
+  regions: unknown;
+  people: unknown;
+}
+
+/** Channels of which single keys change. */
+export interface MapChannels {
+  status: NodeStatus;
+  reasons: Reason;
+  blackboard: BlackboardEntry;
+  health: Health;
+  objects: SceneObject;
+  transforms: Transform;
+  markers: Record<string, unknown>;
+  editors: Editor;
+  document: unknown;
+}
+
+/** Channels that only grow. */
+export interface LogChannels {
+  spans: Span;
+  events: ConsoleEvent;
+}
+
+export type Channel = keyof ValueChannels | keyof MapChannels | keyof LogChannels;
+
+/** What `useChannel` gives for a channel. */
+export type ChannelState<C extends Channel> = C extends keyof ValueChannels
+  ? ValueChannels[C] | undefined
+  : C extends keyof MapChannels
+    ? ReadonlyMap<string, MapChannels[C]>
+    : C extends keyof LogChannels
+      ? readonly LogChannels[C][]
+      : never;
+
+/** What a page is told first. */
+export interface Welcome {
+  protocol: number;
+  /** Of this page. */
+  number: number;
+  name: string;
+  role: Role;
+  view: "live" | "record";
+  now: number;
+  channels: Record<string, string>;
+  commands: string[];
+}
+
+export interface Answer {
+  id: number;
+  ok: boolean;
+  message: string;
+  value?: unknown;
+}
+
+export interface Problem {
+  text: string;
+  /** The moment that cannot be shown. */
+  at?: number | null;
+}
+
+export interface Frame {
+  frame: number;
+  now: number;
+  at: number | null;
+  set?: Record<string, unknown>;
+  add?: Record<string, unknown[]>;
+  patch?: Record<string, Record<string, unknown>>;
+}
+
+export type ServerMessage =
+  | { welcome: Welcome }
+  | Frame
+  | { answer: Answer }
+  | { problem: Problem };
+
+export type ClientMessage =
+  | { hello: { name: string; role: Role; view: "live" | "record"; record?: string } }
+  | { subscribe: string[] }
+  | { at: number | null }
+  | { command: { id: number; name: string; args: Record<string, unknown> } }
+  | { seen: number };

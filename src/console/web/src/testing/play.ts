@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page without a server, to build panels with: `?fake=stack_blocks&t=33` in `npm run dev` shows
+// that moment; without `t` it plays.
+import type { Connect } from "../store/transport";
+import { noStack } from "./empty";
+import { FakeServer, type Script } from "./fake";
+import { stackBlocks } from "./stack_blocks";
+
+const SCRIPTS: Record<string, Script> = { stack_blocks: stackBlocks, empty: noStack };
+const PERIOD = 0.1;
+
+/** A fake that plays by itself, or stands still at the parameter `t` [s]. */
+export function fakeByName(name: string, parameters: URLSearchParams): Connect {
+  const script = SCRIPTS[name];
+  if (script === undefined)
+    throw new Error(`there is no fake '${name}': choose from ${Object.keys(SCRIPTS).join(", ")}`);
+  const t = parameters.get("t");
+  const server = new FakeServer(script, Number(t ?? 0));
+  if (t === null) window.setInterval(() => server.advance(PERIOD), PERIOD * 1000);
+  return server.connect;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SceneObject, Transform, Xyz } from "../store/types";
+
+/** A box [m] that stands upright in `world`. */
+function box(position: Xyz, size: Xyz, color: number[]): SceneObject {
+  return {
+    frame: "world", class: "box", state: "tracked", pose: [...position, 0, 0, 0, 1],
+    velocity: [0, 0, 0], deviation: [0.002, 0.002, 0.002, 0, 0, 0.02], shape: "box", size, color,
+    confidence: 0.97, seen: null, link: "", kind: 0, sources: ["camera"], text: "", t: 0,
+  };
+}
+
+const SIDE = 0.05;
+
+export function block(position: Xyz, color: number[], t: number): SceneObject {
+  return { ...box(position, [SIDE, SIDE, SIDE], color), class: "block", seen: t, t };
+}
+
+export const TABLE: SceneObject = {
+  ...box([0.5, 0, -0.01], [0.8, 1.2, 0.02], [0.6, 0.6, 0.6, 1]), class: "table", state: "frozen",
+  deviation: [0, 0, 0, 0, 0, 0], sources: [],
+};
+
+/** Joint angles of a Panda [rad] that swings while it works. */
+export function joints(t: number): Record<string, number> {
+  const home = [0, -0.785, 0, -2.356, 0, 1.571, 0.785];
+  const swing = [0.5, 0.25, 0.1, 0.3, 0.1, 0.2, 0.4];
+  const entries = home.map((angle, index) => [
+    `panda_joint${index + 1}`, angle + (swing[index] ?? 0) * Math.sin(0.6 * t + index),
+  ]);
+  return { ...Object.fromEntries(entries), panda_finger_joint1: 0.02, panda_finger_joint2: 0.02 };
+}
+
+export const TRANSFORMS: Record<string, Transform> = {
+  world: ["", [0, 0, 0], [0, 0, 0, 1]],
+  panda_link0: ["world", [0, 0, 0], [0, 0, 0, 1]],
+  camera: ["world", [1.2, 0, 0.9], [-0.65, -0.65, 0.27, 0.27]],
+};
