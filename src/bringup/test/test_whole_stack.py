@@ -213,8 +213,12 @@ def history() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("mission", ["open_door", "insert_shelf", "sort_balls"])
 def test_the_job_is_done_in_every_world(mission: str, runtime: Path, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
-    done = behavior("evaluate", mission, "--episodes", "1", "--json", str(file))
+    asked = ("--episodes", "1", "--recordings", "all", "--speed", "2", "--json", str(file))
+    done = behavior("evaluate", mission, *asked)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(file.read_text(encoding="utf-8"))
     assert (report["mission"], report["successes"]) == (mission, 1), report["records"]
+    recording = tmp_path / "report.episodes.recordings" / "seed-0.mcap"
+    again = behavior("replay", str(recording), "--rerun")  # decides the same without the robot
+    assert again.returncode == 0, again.stdout + again.stderr
     assert stack_processes(runtime) == []

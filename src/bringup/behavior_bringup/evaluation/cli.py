@@ -92,10 +92,10 @@ def _add_run(subparsers: Any) -> None:
     evaluate.add_argument("--disturb", action="store_true", help="disturb every episode")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     evaluate.add_argument(
-        "--no-recordings",
-        dest="recordings",
-        action="store_false",
-        help="keep none of failed episodes",
+        "--recordings",
+        choices=("failed", "all", "none"),
+        default="failed",
+        help="of which episodes recordings are kept (failed)",
     )
     evaluate.add_argument(
         "--resume", action="store_true", help="go on with the episodes of an interrupted evaluation"

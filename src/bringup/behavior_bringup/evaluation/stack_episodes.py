@@ -41,8 +41,8 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
     Args:
         settings: `mission`, `world`, `speed`, `seed`, `cameras`, `namespace`, `disturb`, and the
             job's own options `param` and `extra`, as the command line has them; `varied`: whether
-            episodes have a variation; `recordings`: folder for those of failed episodes, empty:
-            none are made.
+            episodes have a variation; `recordings`: folder for them, empty: none are made;
+            `keep_all`: also those of episodes that succeeded.
 
     Raises:
         BringupError: the stack does not become ready.
@@ -72,7 +72,7 @@ def stack_episodes(settings: Mapping[str, Any]) -> Iterator[RunEpisode]:
             record = run_episode(
                 client, stack, ready, job, episode, disturb=options.disturb, varied=options.varied
             )
-            if record.succeeded or not recorded:
+            if not recorded or (record.succeeded and not options.keep_all):
                 return record
             return with_recording(client, episode, record, Path(options.recordings))
 

@@ -156,7 +156,9 @@ def task_of(options: argparse.Namespace, jobs: int) -> Task:
     settings["param"] = [list(pair) for pair in options.param]
     settings["extra"] = list(options.extra)
     settings["varied"] = options.variation is not None
-    settings["recordings"] = str(recordings_folder(options)) if options.recordings else ""
+    kept = options.recordings != "none"
+    settings["recordings"] = str(recordings_folder(options)) if kept else ""
+    settings["keep_all"] = options.recordings == "all"
     return Task(
         runner=options.runner or STACK_RUNNER,
         settings=settings,
@@ -209,7 +211,7 @@ def episode_file(options: argparse.Namespace) -> Path:
 
 
 def recordings_folder(options: argparse.Namespace) -> Path:
-    """For recordings of failed episodes, beside the file of the episodes."""
+    """For recordings of episodes, beside the file of the episodes."""
     return episode_file(options).with_suffix(".recordings").absolute()
 
 
