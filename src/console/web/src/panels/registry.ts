@@ -10,5 +10,6 @@ export interface Panel {
 
 /** One line each. Where a panel stands in a layout: `frame/layouts.ts`. */
 export const PANELS: readonly Panel[] = [
+  { id: "timeline", title: "Timeline", load: () => import("./timeline") },
   { id: "log", title: "Log", load: () => import("./log") },
 ];

@@ -3,11 +3,11 @@ import type { Channel, ChannelState, Frame } from "./types";
 
 export const MAP_CHANNELS: ReadonlySet<string> = new Set([
   "status", "reasons", "blackboard", "health", "objects", "transforms", "markers", "editors",
-  "document",
+  "document", "lanes",
 ]);
 export const LOG_CHANNELS: ReadonlySet<string> = new Set(["spans", "events"]);
 /** Items of a log that are kept. */
-export const LOG_LENGTH = 20_000;
+export const LOG_LENGTH = 200_000;
 
 /** What changed in a channel with one frame. */
 export interface Change {

@@ -53,7 +53,16 @@ export interface Reason {
 }
 
 /** A leaf at work: `[uid, begun, ended or null, status]`. */
-export type Span = [number, number, number | null, StatusCode];
+export type Span = [
+  uid: number, begun: number, ended: number | null, status: StatusCode,
+  /** Key of its lane in the channel `lanes`; without it the uid is the lane. */
+  lane?: number,
+  /** Why it failed. */
+  reason?: string,
+];
+
+/** Of which leaf a lane is, whatever tree is shown: `[tree's ID, path, type, name, kind]`. */
+export type LaneName = [string, string, string, string, string];
 
 export type Level = "info" | "warning" | "error";
 
@@ -65,6 +74,10 @@ export interface ConsoleEvent {
   /** Path of the node, where its uid is not known. */
   node?: string;
   level: Level;
+  /** Of an event of a mission: which, and what has become of it. */
+  mission?: { id: string; name: string; state: string };
+  /** Of an event of the mode: the one in effect since then. */
+  mode?: string;
 }
 
 /** `[type, value as text, whether it may be written]`; the key is `subtree path/key`. */
@@ -241,6 +254,7 @@ export interface ValueChannels {
 export interface MapChannels {
   status: NodeStatus;
   reasons: Reason;
+  lanes: LaneName;
   blackboard: BlackboardEntry;
   health: Health;
   objects: SceneObject;

@@ -38,15 +38,24 @@ export function writeUrl(query: string, state: UrlState): string {
   return `?${parameters.toString()}`;
 }
 
+/** [ms] Browsers refuse addresses that change oftener, as they would while somebody scrubs. */
+const ADDRESS_PAUSE = 250;
+
 /** Keeps the address in step with the page. */
 export function keepUrl(console: Console): void {
+  let waits = false;
   const write = () => {
+    waits = false;
     const state = {
       selection: console.selection.get(), at: console.at.get(), layout: console.layout.get(),
     };
     history.replaceState(null, "", writeUrl(location.search, state));
   };
-  for (const value of [console.selection, console.at, console.layout]) value.subscribe(write);
+  const later = () => {
+    if (!waits) window.setTimeout(write, ADDRESS_PAUSE);
+    waits = true;
+  };
+  for (const value of [console.selection, console.at, console.layout]) value.subscribe(later);
 }
 
 function number(text: string | null): number | null {

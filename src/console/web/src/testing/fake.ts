@@ -82,7 +82,10 @@ export class FakeServer {
   }
 
   private send(link: Link): void {
-    const state = { ...this.script(link.at ?? this.t), ...this.overlay };
+    const whole = this.script(this.t);
+    const logs = Object.fromEntries([...LOG_CHANNELS].map((name) => [name, whole[name]]));
+    const moment = link.at === null ? whole : { ...this.script(link.at), ...logs };
+    const state = { ...moment, ...this.overlay };
     const frame: Frame = { frame: ++this.frame, now: this.t, at: link.at };
     for (const name of link.wanted) {
       add(frame, name, link.has.get(name), state[name], link.has.has(name));

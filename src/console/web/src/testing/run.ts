@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  IDLE, RUNNING, SUCCESS, type NodeKind, type NodeStatus, type Reason, type Span, type StatusCode,
+  FAILURE, IDLE, RUNNING, SUCCESS, type NodeKind, type NodeStatus, type Reason, type Span, type StatusCode,
   type TreeNode,
 } from "../store/types";
 
@@ -58,9 +58,11 @@ export class ScriptedRun {
   spans(t: number): Span[] {
     return this.placed
       .filter(({ node }) => node.children === undefined)
-      .flatMap(({ uid, ran }) =>
+      .flatMap(({ node, uid, ran }) =>
         ran.filter(([begin]) => begin <= t).map(([begin, end, status]): Span =>
-          end <= t ? [uid, begin, end, status] : [uid, begin, null, RUNNING]),
+          end > t ? [uid, begin, null, RUNNING]
+            : status === FAILURE && node.reason !== undefined
+              ? [uid, begin, end, status, uid, node.reason.text] : [uid, begin, end, status]),
       )
       .sort((a, b) => a[1] - b[1]);
   }

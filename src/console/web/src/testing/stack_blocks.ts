@@ -133,15 +133,15 @@ function events(t: number): ConsoleEvent[] {
   const none = { uid: null, level: "info" } as const;
   const all: ConsoleEvent[] = [
     { t: 0, kind: "log", text: "executor is up", ...none },
-    { t: 1.2, kind: "mode", text: "mode is auto", ...none },
-    { t: BEGIN, kind: "mission", text: "stack_blocks began, asked by anna", ...none },
+    { t: 1.2, kind: "mode", text: "mode is auto", mode: "autonomous", ...none },
+    { t: BEGIN, kind: "mission", text: "stack_blocks began, asked by anna", mission: { id: "m1", name: "stack_blocks", state: "running" }, ...none },
     ...BLOCKS.map((color, index) => ({
       t: 14 + 10 * index + (index > 1 ? 2 : 0), kind: "log" as const, text: `'${color}_block' is in place`,
       uid: RUN.uid(`Place ${color}`), level: "info" as const,
     })),
     { t: FAILS_AT, kind: "fault", text: `Place: ${WHY}`, uid: RUN.uid("Place blue"), level: "error" },
     { t: 33, kind: "edit", text: "ben set port 'surface' of Place blue", uid: RUN.uid("Place blue"), level: "info" },
-    { t: ENDS_AT, kind: "mission", text: "stack_blocks is done", ...none },
+    { t: ENDS_AT, kind: "mission", text: "stack_blocks is done", mission: { id: "m1", name: "stack_blocks", state: "finished" }, ...none },
   ];
   return all.filter((each) => each.t <= t).sort((a, b) => a.t - b.t);
 }
