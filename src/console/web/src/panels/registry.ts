@@ -11,5 +11,7 @@ export interface Panel {
 /** One line each. Where a panel stands in a layout: `frame/layouts.ts`. */
 export const PANELS: readonly Panel[] = [
   { id: "timeline", title: "Timeline", load: () => import("./timeline") },
+  { id: "scene", title: "3D", load: () => import("./scene3d") },
+  { id: "objects", title: "Objects", load: () => import("./objects") },
   { id: "log", title: "Log", load: () => import("./log") },
 ];

@@ -5,6 +5,7 @@ import {
 import { Channels, type Change } from "./channels";
 import { Commands } from "./commands";
 import { Connection, type Hello, type Timing } from "./connection";
+import type { Goal } from "./goal";
 import type { Connect } from "./transport";
 import type { Answer, Channel, ChannelState, Role } from "./types";
 import { readUrl, type UrlState } from "./url";
@@ -38,6 +39,8 @@ export class Console {
   readonly theme = new Value<Theme>("system");
   /** Whether the tree keeps the running leaf in view. */
   readonly follow = new Value(true);
+  /** The pose that somebody sets in the 3D view or on the map; null: nobody does. */
+  readonly goal = new Value<Goal | null>(null);
   /** Brings a panel to the front, opening it if need be; the frame sets it. */
   showPanel: (id: string) => void = () => {};
   private readonly users = new Map<Channel, number>();

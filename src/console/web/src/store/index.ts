@@ -5,5 +5,6 @@ export {
   Console, ConsoleProvider, LAYOUTS, useChannel, useCommand, useConsole, useMay, useSelection,
   useTime, type Layout, type Selection, type Theme,
 } from "./console";
+export type { Goal } from "./goal";
 export * from "./types";
 export { useValue, Value } from "./value";

@@ -169,12 +169,14 @@ export interface Health {
   values: Record<string, string>;
 }
 
+/** Position [m] and orientation: x y z qx qy qz qw. */
+export type Pose = [number, number, number, number, number, number, number];
+
 export interface SceneObject {
   frame: string;
   class: string;
   state: "tracked" | "stale" | "frozen" | "attached" | "lost" | "";
-  /** Position [m] and orientation: x y z qx qy qz qw. */
-  pose: [number, number, number, number, number, number, number];
+  pose: Pose;
   velocity: Xyz;
   /** Standard deviations x y z [m], roll pitch yaw [rad]; all 0: unknown. */
   deviation: number[];
@@ -187,7 +189,8 @@ export interface SceneObject {
   seen: number | null;
   /** The robot's link that holds it. */
   link: string;
-  kind: number | string;
+  /** "detected", or how it is derived from others: "approach", "hybrid". */
+  kind: string;
   sources: string[];
   text: string;
   t: number;
@@ -195,6 +198,57 @@ export interface SceneObject {
 
 /** `[parent, position, orientation]`. */
 export type Transform = [string, Xyz, Quaternion];
+
+/** As `visualization_msgs/Marker` has it. */
+export interface Marker {
+  frame: string;
+  type: number;
+  pose: Pose;
+  scale: Xyz;
+  /** r, g, b, a from 0 to 1. */
+  color: number[];
+  points: Xyz[];
+  text: string;
+}
+
+/** An occupancy grid. */
+export interface GridMap {
+  frame: string;
+  /** Edge of a cell [m]. */
+  resolution: number;
+  width: number;
+  height: number;
+  /** Of the first cell's corner. */
+  origin: Pose;
+  /** One byte a cell, row by row, zlib-compressed: 0 free to 100 occupied, 255 unknown. */
+  cells: Uint8Array;
+  /** Why there are no cells; empty: there are. */
+  text: string;
+}
+
+/** A line on the ground to drive along. */
+export interface Way {
+  frame: string;
+  points: Xyz[];
+}
+
+export interface Localization {
+  frame: string;
+  pose: Pose;
+  /** As that of an object. */
+  deviation: number[];
+  verdict: "unknown" | "good" | "bad" | "";
+}
+
+export interface Regions {
+  frame: string;
+  regions: { id: string; type: string; polygon: Xyz[]; speed_limit: number }[];
+}
+
+export interface People {
+  frame: string;
+  poses: Pose[];
+}
 
 /** A page of this server. */
 export interface Client {
@@ -242,12 +296,12 @@ export interface ValueChannels {
   preview: Preview;
   controller: Controller;
   modules: Module[];
-  map: Record<string, unknown>;
-  route: Record<string, unknown>;
-  path: Record<string, unknown>;
-  localization: Record<string, unknown>;
-  regions: unknown;
-  people: unknown;
+  map: GridMap;
+  route: Way;
+  path: Way;
+  localization: Localization;
+  regions: Regions;
+  people: People;
 }
 
 /** Channels of which single keys change. */
@@ -259,7 +313,7 @@ export interface MapChannels {
   health: Health;
   objects: SceneObject;
   transforms: Transform;
-  markers: Record<string, unknown>;
+  markers: Marker;
   editors: Editor;
   document: unknown;
 }

@@ -6,7 +6,7 @@ function box(position: Xyz, size: Xyz, color: number[]): SceneObject {
   return {
     frame: "world", class: "box", state: "tracked", pose: [...position, 0, 0, 0, 1],
     velocity: [0, 0, 0], deviation: [0.002, 0.002, 0.002, 0, 0, 0.02], shape: "box", size, color,
-    confidence: 0.97, seen: null, link: "", kind: 0, sources: ["camera"], text: "", t: 0,
+    confidence: 0.97, seen: null, link: "", kind: "detected", sources: ["camera"], text: "", t: 0,
   };
 }
 
