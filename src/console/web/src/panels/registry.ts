@@ -13,5 +13,6 @@ export const PANELS: readonly Panel[] = [
   { id: "timeline", title: "Timeline", load: () => import("./timeline") },
   { id: "scene", title: "3D", load: () => import("./scene3d") },
   { id: "objects", title: "Objects", load: () => import("./objects") },
+  { id: "tree", title: "Tree", load: () => import("./tree") },
   { id: "log", title: "Log", load: () => import("./log") },
 ];

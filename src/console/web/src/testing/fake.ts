@@ -96,6 +96,7 @@ export class FakeServer {
 }
 
 function add(frame: Frame, name: string, before: unknown, now: unknown, known: boolean): void {
+  if (known && before === now) return;
   if (known && JSON.stringify(before) === JSON.stringify(now)) return;
   const grown = Array.isArray(before) && Array.isArray(now) && now.length >= before.length;
   if (known && MAP_CHANNELS.has(name)) (frame.patch ??= {})[name] = difference(before, now);

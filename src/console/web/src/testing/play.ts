@@ -4,9 +4,10 @@
 import type { Connect } from "../store/transport";
 import { noStack } from "./empty";
 import { FakeServer, type Script } from "./fake";
+import { largeTree } from "./large_tree";
 import { stackBlocks } from "./stack_blocks";
 
-const SCRIPTS: Record<string, Script> = { stack_blocks: stackBlocks, empty: noStack };
+const SCRIPTS: Record<string, Script> = { stack_blocks: stackBlocks, empty: noStack, large: largeTree };
 const PERIOD = 0.1;
 
 /** A fake that plays by itself, or stands still at the parameter `t` [s]. */

@@ -32,7 +32,7 @@ export class ScriptedRun {
 
   constructor(readonly id: string, root: Scripted) {
     this.place(root, null, id);
-    this.xml = `<root BTCPP_format="4"><BehaviorTree ID="${id}">${xml(root)}</BehaviorTree></root>`;
+    this.xml = `<root BTCPP_format="4"><BehaviorTree ID="${id}">${xml(root, counter())}</BehaviorTree></root>`;
   }
 
   /** Uid of the node of this name. */
@@ -98,11 +98,17 @@ function statusAt(ran: [number, number, StatusCode][], t: number): NodeStatus {
   return [last, ended.at(-1)?.[1] ?? 0, ended.length, last];
 }
 
-function xml(node: Scripted): string {
+function counter(): () => number {
+  let last = 0;
+  return () => ++last;
+}
+
+/** The node and what is in it, numbered in the order of the document as `place` does. */
+function xml(node: Scripted, uid: () => number): string {
   const ports = Object.entries(node.ports ?? {}).map(([key, value]) => ` ${key}="${escape(value)}"`);
   const tag = node.kind === "SubTree" ? "Sequence" : node.type;
-  const head = `${tag} name="${escape(node.name)}"${ports.join("")}`;
-  const inner = (node.children ?? []).map(xml).join("");
+  const head = `${tag} name="${escape(node.name)}" _uid="${uid()}"${ports.join("")}`;
+  const inner = (node.children ?? []).map((child) => xml(child, uid)).join("");
   return inner === "" ? `<${head}/>` : `<${head}>${inner}</${tag}>`;
 }
 

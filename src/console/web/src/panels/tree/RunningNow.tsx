@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef } from "react";
+import { StatusIcon } from "../../design";
+import { useConsole, useValue } from "../../store";
+import type { Scene } from "./scene";
+import { duration, oneLine } from "./text";
+
+const MOST = 6;
+
+/** What runs now, the latest first; a click selects it. */
+export function RunningNow({ scene }: { scene: Scene }) {
+  const console = useConsole();
+  const running = useValue(scene.running);
+  const model = useValue(scene.model);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    const show = () => {
+      const times = list.current?.querySelectorAll("time") ?? [];
+      running.slice(0, MOST).forEach((index, at) => {
+        const time = times[at];
+        if (time) time.textContent = duration(scene.now() - scene.states.since[index]!);
+      });
+    };
+    show();
+    const timer = window.setInterval(show, 200);
+    return () => window.clearInterval(timer);
+  }, [scene, running]);
+  return (
+    <ul ref={list} className="tree-running" aria-label="Running now">
+      {running.length === 0 ? <li className="tree-quiet">nothing runs</li> : null}
+      {running.slice(0, MOST).map((index) => {
+        const card = model.cards[index];
+        return card === undefined ? null : (
+          <li key={card.uid}>
+            <button type="button" onClick={() => console.selection.set({ node: card.uid })}>
+              <StatusIcon status="running" />
+              <span className="text">{oneLine(card.name, 40)}</span>
+              <time aria-hidden="true" />
+            </button>
+          </li>
+        );
+      })}
+      {running.length > MOST ? <li className="tree-quiet">{`and ${running.length - MOST} more`}</li> : null}
+    </ul>
+  );
+}

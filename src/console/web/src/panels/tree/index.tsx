@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useCallback, useState } from "react";
+import { Empty } from "../../design";
+import { useChannel, useValue } from "../../store";
+import { CanvasView } from "./CanvasView";
+import { keepMode, keptMode } from "./kept";
+import { Outline } from "./Outline";
+import { RunningNow } from "./RunningNow";
+import { Toolbar, useSearch } from "./Toolbar";
+import { useScene } from "./useScene";
+import "./tree.css";
+
+/** The tree that runs: as a picture or as a list, the same statuses and selection in both. */
+export default function TreePanel() {
+  const scene = useScene();
+  const model = useValue(scene.model);
+  const [mode, setMode] = useState(keptMode);
+  const search = useSearch(scene);
+  const stack = useChannel("stack");
+  const change = useCallback((next: "canvas" | "outline") => {
+    keepMode(next);
+    setMode(next);
+  }, []);
+  if (model.cards.length === 0) return <NoTree {...stack?.empty} />;
+  return (
+    <div className="tree-panel">
+      <Toolbar scene={scene} search={search} mode={mode} onMode={change} />
+      {mode === "canvas"
+        ? <CanvasView scene={scene} />
+        : <Outline scene={scene} hits={search.hits} only={search.only} />}
+      <RunningNow scene={scene} />
+    </div>
+  );
+}
+
+function NoTree({ text, remedy }: { text?: string; remedy?: string }) {
+  return (
+    <Empty
+      waitsFor={text || "connected, no tree runs yet"}
+      todo={remedy || "start a mission: its tree stands here"}
+    />
+  );
+}
