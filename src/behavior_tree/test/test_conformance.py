@@ -13,6 +13,7 @@ from conformance_kit import Generator, difference, ours, run, silence, upstream
 BLOCK = 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(6))
 def test_random_trees_agree_with_upstream(block):
     for seed in range(block * BLOCK, (block + 1) * BLOCK):

@@ -62,6 +62,7 @@ def ports():
 # -- ports and discovery --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_next_free_pair_is_taken_and_found(ports) -> None:
     with socket_at(ports[1] + 1), Groot2Publisher(tree_of("<Run/>"), ports, name="left") as left:
         with Groot2Publisher(tree_of("<Run/>", tree_id="Other"), ports) as right:
@@ -279,6 +280,7 @@ def test_uid_limit_of_an_edit(ports, caplog, monkeypatch) -> None:
 # -- end ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_thread_or_socket_is_left(ports) -> None:
     def open_files() -> int:
         return len(os.listdir("/proc/self/fd"))

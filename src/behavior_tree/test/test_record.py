@@ -61,6 +61,7 @@ class ReadWorld(World):
         self.tree.subscribe_changes(reader)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compat", [None, "4.8"])
 @pytest.mark.parametrize("block", range(3))
 def test_random_trees_tell_readers_what_they_tell_callbacks(block, compat) -> None:

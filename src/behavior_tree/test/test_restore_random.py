@@ -124,6 +124,7 @@ def play(case, compat, restarts, prepare=None):
     return list(world.events), world.boards()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compat", [None, "4.8"])
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_a_restored_tree_goes_on_as_if_nothing_had_happened(block, compat):

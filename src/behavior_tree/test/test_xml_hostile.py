@@ -37,6 +37,7 @@ def refused(document, words):
     return caught.value.problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -100,6 +100,7 @@ def test_who_waits_for_a_stack_waits_in_its_namespace(monkeypatch: pytest.Monkey
     assert asked == ["/left"]
 
 
+@pytest.mark.slow
 def test_a_stack_is_found_by_its_namespace(capsys: pytest.CaptureFixture[str]) -> None:
     with stack_up("one", namespace="/left"), stack_up("two", namespace="/fleet/right"):
         assert stack_of("/left") == "one"
@@ -119,6 +120,7 @@ def test_a_robot_of_a_launch_file_is_not_taken_for_a_stack_of_its_own() -> None:
         assert stack_of("") == "default"
 
 
+@pytest.mark.slow
 def test_one_namespace_in_two_domains_needs_the_stack_s_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

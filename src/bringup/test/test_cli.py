@@ -22,6 +22,7 @@ from behavior_bringup.cli import guarded, main
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -39,6 +40,7 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert "usage: behavior" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -203,6 +203,7 @@ def test_the_page_shows_success_times_failures_and_recordings(
     assert not re.search(r"(src|href)=.https?:|<script", Path("pages/report.html").read_text())
 
 
+@pytest.mark.slow
 def test_a_page_of_no_episodes(tmp_path: Path) -> None:
     file = stored(tmp_path / "e.sqlite", [])
     assert main(["evaluate", "report", str(file)]) == 0

@@ -103,6 +103,7 @@ def test_episodes_without_parts_do_not_go_on_for_ever() -> None:
 # -- the schedule ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_episode_counts_once_whatever_dies(data: st.DataObject) -> None:
     """Workers take, finish, die and finish late in any order; nothing is lost or counted twice."""

@@ -50,6 +50,7 @@ def test_every_command_is_understood() -> None:
     assert ours >= 10
 
 
+@pytest.mark.slow
 def test_the_files_that_are_named_are_made_by_what_stands_above(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

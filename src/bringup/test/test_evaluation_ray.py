@@ -38,6 +38,7 @@ def test_without_ray_it_is_said_how_to_get_it(
     assert "0 of 20 episodes are kept" in told.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["cluster", "http://x", "ray:/x", ""])
 def test_an_address_that_is_none_is_refused(
     address: str, capsys: pytest.CaptureFixture[str]

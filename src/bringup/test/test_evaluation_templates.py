@@ -104,6 +104,7 @@ def test_the_job_agrees_with_the_schema_of_kubernetes(job: dict[str, Any]) -> No
         kubernetes_validate.validate(job, newest, strict=True)
 
 
+@pytest.mark.slow
 def test_the_pods_of_the_job_make_up_the_evaluation(job: dict[str, Any]) -> None:
     assert (job["apiVersion"], job["kind"]) == ("batch/v1", "Job")
     spec = job["spec"]

@@ -127,6 +127,7 @@ def test_a_second_stack_of_one_name_is_refused_with_the_way_out(
 # -- nothing up ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -180,6 +181,7 @@ def test_a_process_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPat
 # -- suggestions and codes -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -203,6 +205,7 @@ def test_misspelt_words_are_answered_with_what_was_meant(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_misspelt_names_on_a_stack_are_answered_too(capsys: pytest.CaptureFixture[str]) -> None:
     with stack_up():
         assert main(["mission", "show", "stack_blok"]) == 2
@@ -310,6 +313,7 @@ def test_what_the_executor_wrote_down_decides(tmp_path: Path) -> None:
     assert "has no node BelongsOnTop" in offers["stack_blocks"].why_not
 
 
+@pytest.mark.slow
 def test_one_mission_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
     with stack_up(world="door"):
         assert main(["mission", "show", "open_door"]) == 0
@@ -411,6 +415,7 @@ def test_reload_tells_what_the_executor_says(
     assert capsys.readouterr().err == "behavior: Nothing was reloaded: [x]\n"
 
 
+@pytest.mark.slow
 def test_the_suite_s_missions_name_worlds_that_there_are() -> None:
     worlds = {path.stem for path in ROOT.glob("config/**/stacks/*.yaml")}
     with stack_up() as state:

@@ -73,6 +73,7 @@ def test_a_sequence_takes_no_parameters() -> None:
         order_of("warehouse_tour", {"x": "1"})
 
 
+@pytest.mark.slow
 def test_the_command_hands_on_what_it_does_not_know(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ def share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return share
 
 
+@pytest.mark.slow
 def test_the_suites_packages_are_listed_and_nothing_is_wrong(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

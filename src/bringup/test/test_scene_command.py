@@ -159,6 +159,7 @@ def test_arguments_of_other_questions_are_refused(text: str, words: str) -> None
         asked(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -268,6 +269,7 @@ def test_changes_tell_the_revision_and_what_is_waited_for(
 # -- looks -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_list_shows_objects_and_tracks(
     client: FakeClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,6 +317,7 @@ def test_watch_prints_changes(client: FakeClient, capsys: pytest.CaptureFixture[
     ]
 
 
+@pytest.mark.slow
 def test_where_asks_the_memory(client: FakeClient, capsys: pytest.CaptureFixture[str]) -> None:
     sighting = Sighting(name="cup", class_id="mug")
     sighting.pose.header.stamp = to_time(42.0)

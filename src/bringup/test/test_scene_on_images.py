@@ -156,6 +156,7 @@ def eyes_of(world: str) -> Eyes:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["block_stacking", "sorting", "shelf"])
 def test_everything_is_found_in_the_pictures_of_a_world(world: str) -> None:
     """As near as an evaluation wants the scene to be before it begins, and twice as near."""

@@ -106,6 +106,7 @@ def test_an_interrupted_demonstration_leaves_nothing(runtime: Path, tmp_path: Pa
 TOWER = ("mission", "run", "stack_blocks", "--param", "order=blue_block;yellow_block")
 
 
+@pytest.mark.slow
 def test_one_stack_through_a_killed_process_and_a_restart(runtime: Path) -> None:
     try:
         up = behavior("up", "--respawn", "--speed", "4")
@@ -210,6 +211,7 @@ def history() -> list[dict[str, Any]]:
     return json.loads(done.stdout) if done.returncode == 0 else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mission", ["open_door", "insert_shelf", "sort_balls"])
 def test_the_job_is_done_in_every_world(mission: str, runtime: Path, tmp_path: Path) -> None:
     file = tmp_path / "report.json"

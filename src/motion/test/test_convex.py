@@ -39,6 +39,7 @@ def placed(at, turn=None):
     return pose
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 @given(point=points)
 def test_containment_agrees_with_the_sign_of_the_distance(shape, point):

@@ -62,6 +62,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_groups_and_named_states_come_from_the_srdf(folder: Path) -> None:
     robot = load_robot(folder / "xarm7.yaml")
     assert robot.joint_names == tuple(f"joint{i}" for i in range(1, 8))
@@ -78,6 +79,7 @@ def changed(folder: Path, **arm: object) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "text"),
     [

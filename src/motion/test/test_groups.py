@@ -153,6 +153,7 @@ def test_zero_positions_are_of_the_fingers(tmp_path: Path) -> None:
         parse_robot_file(data, "panda")
 
 
+@pytest.mark.slow
 def test_each_group_is_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = read_robot_file(TIAGO)
     data["groups"] = {name: data["groups"][name] for name in ("torso", "head")}
@@ -165,6 +166,7 @@ def test_each_group_is_examined(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert report.count("can be planned for") == 2
 
 
+@pytest.mark.slow
 def test_one_joint_has_a_jacobian() -> None:
     torso = load_robot(TIAGO, group="torso")
     assert torso.jacobian([0.1]).ravel() == pytest.approx([0, 0, 1, 0, 0, 0])

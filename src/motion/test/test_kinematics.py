@@ -18,6 +18,7 @@ from behavior_motion import (
 from behavior_motion.kinematics.inverse import InverseKinematics
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 100_000))
 def test_round_trip(robot: RobotModel, seed: int) -> None:
@@ -51,6 +52,7 @@ def test_other_frames(planner: MotionPlanner) -> None:
         planner.inverse_kinematics(target, frame="hand")
 
 
+@pytest.mark.slow
 def test_batch_equals_single(table: MotionPlanner) -> None:
     rng = np.random.default_rng(1)
     targets = np.array([down(*rng.uniform([0.3, -0.4, 0.02], [0.9, 0.4, 0.4])) for _ in range(40)])

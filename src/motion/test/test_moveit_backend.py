@@ -256,6 +256,7 @@ def test_failures_of_moveit_become_codes_with_a_sentence(moveit: Any, fake: Any)
     assert "error code -6" in plan.message
 
 
+@pytest.mark.slow
 def test_a_path_that_only_moveit_takes_for_free_is_refused(moveit: Any, fake: Any) -> None:
     planner = with_wall(moveit)
     start, goal = joints(planner, LEFT), joints(planner, RIGHT)

@@ -40,6 +40,7 @@ def test_straight_where_free(planner: MotionPlanner) -> None:
     assert plan.trajectory.duration >= np.max(np.abs(ready - home) / limits.velocity)
 
 
+@pytest.mark.slow
 def test_around_a_wall(wall: MotionPlanner) -> None:
     start, goal = joints(wall, LEFT), joints(wall, RIGHT)
     plan = wall.plan_to_joints(start, goal)
@@ -53,6 +54,7 @@ def test_around_a_wall(wall: MotionPlanner) -> None:
     )
 
 
+@pytest.mark.slow
 def test_equal_input_gives_an_equal_plan(wall: MotionPlanner) -> None:
     start = joints(wall, LEFT)
     first = wall.plan_to_pose(start, RIGHT, options=PlanOptions(seed=3))
@@ -118,6 +120,7 @@ def test_codes(table: MotionPlanner) -> None:
         table.plan_to_pose(home, LEFT, frame="nose")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_ends_in_time(planner: MotionPlanner) -> None:
     """The hand holds a square ring about a long post: no path takes the ring off it."""
     scene = planner.scene
@@ -224,6 +227,7 @@ def test_cartesian_corners_are_rounded_without_a_stop(planner: MotionPlanner) ->
         assert 1e-4 < np.linalg.norm(points - corner[:3, 3], axis=1).min() < 0.01
 
 
+@pytest.mark.slow
 def test_cartesian_speed_and_fraction(planner: MotionPlanner) -> None:
     start = joints(planner, down(0.5, 0.0, 0.4))
     plan = planner.plan_cartesian(

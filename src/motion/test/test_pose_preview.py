@@ -63,6 +63,7 @@ def test_wrong_questions_are_refused(planner: MotionPlanner) -> None:
         preview_pose(planner, home[:3], LEFT)
 
 
+@pytest.mark.slow
 def test_answers_cost_less_than_a_tenth_of_a_second(robot: object) -> None:
     """By the processor time that the planner measures itself, however busy the machine."""
     planner = create_planner(robot)  # type: ignore[arg-type]

@@ -108,6 +108,7 @@ def changed(tmp_path: Path, **changes: object) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_faults_of_a_robot_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no such robot file"):
         load_robot(tmp_path / "absent.yaml")
@@ -124,6 +125,7 @@ def test_faults_of_a_robot_file_are_named(tmp_path: Path) -> None:
         load_robot(changed(tmp_path, arm={**arm, "joints": ["joint1", *arm["joints"][1:]]}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file",
     [file for file in sorted(ROBOT_FILE.parent.glob("*.yaml")) if not load_group_names(file)],
@@ -141,6 +143,7 @@ def test_shipped_robots_plan(file: Path) -> None:
     assert planner.plan_cartesian(home, target).ok
 
 
+@pytest.mark.slow
 def test_pairs_may_be_disabled(tmp_path: Path) -> None:
     file = ROBOT_FILE.parent / "ur10.yaml"
     config = read_robot_file(file)
@@ -155,6 +158,7 @@ def test_pairs_may_be_disabled(tmp_path: Path) -> None:
         load_robot(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("joints", "pair"),
     [

@@ -78,6 +78,7 @@ def test_a_part_of_another_urdf_is_mounted(write, tmp_path: Path) -> None:
     assert next(root.iter("mesh")).get("filename") == f"file://{tmp_path}/meshes/flange.stl"
 
 
+@pytest.mark.slow
 def test_a_mounted_hand_moves_with_the_arm_and_opens(tmp_path: Path) -> None:
     robot = load_robot(ROBOT_FILE.parent / "xarm7.yaml")
     q = robot.named["home"] + 0.1
@@ -125,6 +126,7 @@ def test_what_is_no_robot_file_is_said(tmp_path: Path, text: str) -> None:
         load_robot_file(tmp_path / "robot.yaml")
 
 
+@pytest.mark.slow
 def test_all_shipped_robots_have_the_frames_that_trees_name() -> None:
     for file in ROBOT_FILE.parent.glob("*.yaml"):
         config = load_robot_file(file)
@@ -158,6 +160,7 @@ def test_without_a_stream_goals_replace_each_other():
         stream_of(parse_robot_file(data, "panda").controllers)
 
 
+@pytest.mark.slow
 def test_an_unknown_driver_is_a_fault_of_the_file(tmp_path, capsys):
     text = ROBOT_FILE.read_text(encoding="utf-8")
     wrong = text.replace("driver: joint_trajectory", "driver: joint_trajektory")
@@ -171,6 +174,7 @@ def test_an_unknown_driver_is_a_fault_of_the_file(tmp_path, capsys):
     )
 
 
+@pytest.mark.slow
 def test_only_drivers_of_the_same_part_are_named(tmp_path, capsys):
     text = ROBOT_FILE.read_text(encoding="utf-8")
     wrong = text.replace("driver: joint_trajectory", "driver: mine")

@@ -191,6 +191,7 @@ def test_the_posture_moves_the_elbow_and_not_the_tool(planner: EmbeddedPlanner) 
     assert np.linalg.norm(servo.q - bent) < 0.1 * np.linalg.norm(start - bent)
 
 
+@pytest.mark.slow
 def test_position_alone_keeps_the_orientation(planner: EmbeddedPlanner) -> None:
     start = start_of(planner, down(0.5, 0.2, 0.4, yaw=0.4))
     servo = Servo(planner.robot, planner.scene, start)
@@ -236,6 +237,7 @@ def test_whatever_it_does_it_can_brake_within_the_joints_ranges() -> None:
     assert nearest < 0.011  # it has been at an end
 
 
+@pytest.mark.slow
 def test_stop_brings_it_to_rest(planner: EmbeddedPlanner) -> None:
     start = start_of(planner, down(0.5, 0.3, 0.4))
     servo = Servo(planner.robot, planner.scene, start)

@@ -41,6 +41,7 @@ def above(pose: np.ndarray, height: float) -> np.ndarray:
     return lifted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [1e-3, -5e-4], ids=["hovering", "pressed"])
 def test_a_tower_of_four(table: MotionPlanner, gap: float) -> None:
     scene, robot = table.scene, Robot(table)

@@ -33,6 +33,7 @@ def within(trajectory: Trajectory, limits: JointLimits) -> None:
     assert np.all(np.abs(qdd) <= limits.acceleration * (1 + 1e-3))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), scale=st.floats(0.01, 1.0))
 def test_curves_keep_the_limits(robot: RobotModel, seed: int, scale: float) -> None:

@@ -43,6 +43,7 @@ def test_joints_and_poses_are_passed_exactly_and_without_a_stop(wall: MotionPlan
     assert plan.waypoint_times[-1] == pytest.approx(plan.trajectory.duration)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 10, 30])
 def test_any_number_of_waypoints(planner: MotionPlanner, count: int) -> None:
     rng = np.random.default_rng(count)
@@ -93,6 +94,7 @@ def test_the_waypoint_at_fault_is_named(wall: MotionPlanner) -> None:
         wall.plan_waypoints(start, [])
 
 
+@pytest.mark.slow
 def test_waypoints_under_a_constraint(planner: MotionPlanner) -> None:
     start = joints(planner, LEFT)
     planner.scene.add_object("post", Box((0.3, 0.05, 0.35)), at(0.6, 0.0, 0.17))

@@ -42,6 +42,7 @@ def greedy(order, rows, columns, gains):
     return gain
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(candidates(), st.randoms(use_true_random=False))
 def test_never_worse_than_greedy_in_any_order(case, random):

@@ -93,6 +93,7 @@ def test_a_peg_that_leans_is_not_told_where_that_is_asked_for() -> None:
 # -- which way it looks ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heading", [0.0, 1.0, -1.57, 3.0])
 @pytest.mark.parametrize("center", ["fit", "shape"])
 def test_of_the_turns_that_look_the_same_the_one_next_to_the_heading_is_told(

@@ -59,6 +59,7 @@ def plain(result):
     )
 
 
+@pytest.mark.slow
 @given(images())
 def test_all_that_was_written_is_read(image):
     read = read_detections(serialize_message(image))

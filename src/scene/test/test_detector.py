@@ -73,6 +73,7 @@ def turn_between(estimate, truth, period):
 # -- what is seen of a shape ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [CUBE, BRICK, BALL, CAN])
 @pytest.mark.parametrize("direction", [(1, 0, 0), (0.3, -0.8, 0.5), (-0.2, 0.1, -0.9), (1, 1, 1)])
 def test_visible_surface_against_rays(shape, direction):

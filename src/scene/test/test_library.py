@@ -157,6 +157,7 @@ def test_what_is_no_expression_over_the_fields_is_refused(text):
         TrackExpression(text, FIELDS)
 
 
+@pytest.mark.slow
 def test_symmetric_thing_does_not_turn_with_what_its_detector_cannot_tell():
     """A detector sees a can with any turn about its axis; the can's frame stays as it was."""
     library = library_from_dict(

@@ -265,6 +265,7 @@ def test_damaged_objects_are_told_of(change):
         memory.restore("a")
 
 
+@pytest.mark.slow
 def test_things_at_rest_are_noted_rarely_and_what_is_gone_where_it_was_last():
     scene = scene_with(block=(0.5, 0, 0))
     chooser = SightingFilter("world", period=10.0)

@@ -342,6 +342,7 @@ def test_selection_by_measured_colour():
 # ------------------------------------------------------------------ held objects
 
 
+@pytest.mark.slow
 def test_attachment_never_takes_a_detection_made_after_it():
     """The defect: block and hand 0.6 m apart counted as held for as long as the hand stood still.
 
@@ -518,6 +519,7 @@ def test_frozen_objects_never_move_and_stale_ones_keep_their_frame(steps):
         before = dict(objects)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.lists(step, max_size=25))
 def test_replaying_the_same_input_gives_the_identical_scene(steps):

@@ -216,6 +216,7 @@ def random_cloud(seed, rows, columns):
     return cloud_of(points, rng.integers(0, 2**32, (rows, columns), dtype=np.uint32))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     shapes=st.lists(placed_shapes(), min_size=1, max_size=6),

@@ -286,6 +286,7 @@ def test_link_poses_that_arrive_late_complete_the_attachment():
     np.testing.assert_allclose(held.world_T_object[:3, 3], (0.3, 0, 0.3))
 
 
+@pytest.mark.slow
 def test_what_a_hand_carries_fast_is_known_again_in_an_image_of_before():
     library = library_from_dict(
         {"classes": {"cup": {"shape": "sphere", "size": [0.05], "gate": 0.06}}}

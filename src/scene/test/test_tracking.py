@@ -108,6 +108,7 @@ def test_one_false_detection_does_not_move_a_track():
     assert abs(tracker.tracks["block"].world_T_object[0, 3]) < 0.01
 
 
+@pytest.mark.slow
 def test_identity_is_kept_through_a_crossing():
     # In the images before and after they meet each is nearer to where the other was seen last.
     tracker = Tracker(LIBRARY)
@@ -159,6 +160,7 @@ def test_replay_gives_identical_tracks_to_the_last_bit(images):
     assert play() == play()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.lists(place, max_size=6), min_size=1, max_size=6))
 def test_no_detection_is_used_twice_and_no_track_has_two(images):

@@ -39,6 +39,7 @@ def test_boxes_that_overlap_are_one_thing_and_a_ball_in_its_bowl_is_not():
     assert not same_thing(ball, reports((0, 0, 0), size=(0.2, 0.2, 0.08))).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_doubled_detections_make_no_ghosts(seed):
     rng, tracker = np.random.default_rng(seed), Tracker(ANY)
@@ -60,6 +61,7 @@ def test_doubled_detections_make_no_ghosts(seed):
         np.testing.assert_allclose(at(track), place, atol=0.015)
 
 
+@pytest.mark.slow
 def test_neighbours_that_touch_stay_two():
     """Two blocks of 5 cm side by side, seen from the first image on."""
     rng, tracker = np.random.default_rng(0), Tracker(ANY)
@@ -90,6 +92,7 @@ def test_one_thing_is_one_track_though_its_class_flickers(seed):
     assert (cup.object_class.name, can.object_class.name) == ("cup", "can")
 
 
+@pytest.mark.slow
 def test_the_class_follows_the_evidence_and_the_name_stays():
     tracker = Tracker(ANY)
     for step in range(20):
@@ -118,6 +121,7 @@ def test_a_thing_of_which_there_is_one_stays_of_its_class():
     assert at(tracker.tracks["blue"])[0] == pytest.approx(0.1, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step_of_clock", [1.0, -1.0, -10.0])
 def test_names_survive_a_clock_that_is_set(step_of_clock):
     """Two things pass each other at 10 cm while the clock is set."""
@@ -133,6 +137,7 @@ def test_names_survive_a_clock_that_is_set(step_of_clock):
     assert names[59] == names[25]
 
 
+@pytest.mark.slow
 def test_what_is_hidden_for_eight_seconds_keeps_its_name():
     tracker = Tracker(ANY)
     places = [(0.0, 0, 0), (0.3, 0, 0), (0.6, 0, 0)]
@@ -147,6 +152,7 @@ def test_what_is_hidden_for_eight_seconds_keeps_its_name():
     assert after == before
 
 
+@pytest.mark.slow
 def test_what_comes_elsewhere_is_something_new():
     tracker = Tracker(ANY)
     for step in range(40):

@@ -95,6 +95,7 @@ def test_what_is_not_stable_is_forgotten_beyond_the_history_duration():
     assert not tracker.tracks
 
 
+@pytest.mark.slow
 def test_what_was_stable_coasts_and_is_forgotten_then():
     tracker = Tracker(ANY, TrackerParameters(coasting_duration=5.0))
     followed(tracker, resting, times(0.0, 3.1))
@@ -192,6 +193,7 @@ def test_a_class_may_have_its_own_rules():
 # ------------------------------------------------------------------ unsure detections
 
 
+@pytest.mark.slow
 def test_unsure_detections_continue_a_stable_track_but_start_none():
     tracker = Tracker(ANY)
     followed(tracker, resting, times(0.0, 1.0))
@@ -231,11 +233,13 @@ def hidden_walk(gap, speed=0.4):
     return [name for name, track in tracker.tracks.items() if track.confirmed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.3, 1.0, 2.0, 3.0])
 def test_identity_is_kept_through_occlusion(gap):
     assert hidden_walk(gap) == ["thing_0"]
 
 
+@pytest.mark.slow
 def test_what_was_pushed_keeps_its_identity_when_the_new_place_is_confirmed():
     tracker = Tracker(ANY)
     followed(tracker, resting, times(0.0, 2.5))
@@ -244,6 +248,7 @@ def test_what_was_pushed_keeps_its_identity_when_the_new_place_is_confirmed():
     np.testing.assert_allclose(at(tracker.tracks["thing_0"]), (0.3, 0, 0), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_thing_of_another_place_and_time_is_another_thing():
     tracker = Tracker(ANY)
     followed(tracker, resting, times(0.0, 2.5))
@@ -251,6 +256,7 @@ def test_a_thing_of_another_place_and_time_is_another_thing():
     assert sorted(tracker.tracks) == ["thing_0", "thing_1"]
 
 
+@pytest.mark.slow
 def test_two_that_pass_each_other_keep_their_identities():
     tracker = Tracker(ANY)
     for stamp in times(0.0, 4.0):
@@ -315,6 +321,7 @@ def test_two_detectors_follow_one_thing_as_one_track():
     assert track.velocity[0] == pytest.approx(0.2, abs=0.03)
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_set_back_starts_the_history_anew():
     tracker = Tracker(ANY)
     followed(tracker, resting, times(100.0, 103.0))

@@ -67,6 +67,7 @@ def test_the_belt_carries_a_bin_to_the_stop_at_its_speed(cell):
     assert cell.spawner.count == 1, "the next waits for the first to be taken"
 
 
+@pytest.mark.slow
 def test_a_jammed_belt_stands_until_it_runs_again(cell):
     run(cell, 1.0)
     cell.faults.set("conveyor", True)
@@ -156,6 +157,7 @@ def test_reset_puts_everything_back(cell):
         assert y < -3.5, name
 
 
+@pytest.mark.slow
 def test_bins_nest_and_stay(cell):
     cell.spawner, spawner = None, cell.spawner
     try:
@@ -204,6 +206,7 @@ def test_a_bin_lies_on_the_flip_station_and_on_its_side(cell):
     assert abs(cell.world.object_pose("bin_31")[2, 2]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_whole_pallet_is_computed_faster_than_it_lives(cell):
     for k in range(36):
         layer, place = divmod(k, 9)
@@ -216,6 +219,7 @@ def test_a_whole_pallet_is_computed_faster_than_it_lives(cell):
     assert time.process_time() - begun < 1.0, "seconds of a processor for two of the world"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

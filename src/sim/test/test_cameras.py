@@ -57,6 +57,7 @@ def changed(config: WorldConfig, **values: object) -> dict:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
@@ -202,6 +203,7 @@ def test_only_edges_drop_out() -> None:
     assert not lost[:, 21:].any()
 
 
+@pytest.mark.slow
 def test_detector_faults_have_the_rates_asked_for() -> None:
     mask = np.repeat(np.arange(4, dtype=np.uint16), 10)[None].repeat(10, axis=0)
     classes = ["a", "b", "b"]

@@ -87,6 +87,7 @@ def test_what_is_wrong_is_named(data: dict, path, value, message: str) -> None:
         parse_world(broken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["block_stacking", "door", "shelf", "sorting", "xarm7_blocks"])
 def test_worlds_that_ship_stand_still_at_their_start(name: str) -> None:
     world = World(load_world(find_world(name)), seed=3)

@@ -42,6 +42,7 @@ def door() -> Door:
     return Door()
 
 
+@pytest.mark.slow
 def test_a_door_in_a_mirror_does_the_same_on_the_other_side() -> None:
     aside = (3.0, 0.0, 0.0)  # where the robot is in nobody's way
     plain, mirrored = Door(position=aside), Door(position=aside, opens=-1.0)
@@ -62,6 +63,7 @@ def test_a_door_in_a_mirror_does_the_same_on_the_other_side() -> None:
     assert ways[1] == pytest.approx(ways[0] * [1.0, -1.0, 1.0], abs=2e-3)
 
 
+@pytest.mark.slow
 def test_a_closer_shuts_the_door_and_it_latches() -> None:
     door = Door(closer=3.0)
     door.open_to(1.0)

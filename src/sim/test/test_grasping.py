@@ -32,6 +32,7 @@ def test_blocks_are_picked_and_stacked(simulation: Simulation, hand, seed: int) 
         assert position[2] == pytest.approx((level + 0.5) * EDGE, abs=0.001)
 
 
+@pytest.mark.slow
 def test_shaking_does_not_loosen_the_grasp(simulation: Simulation, hand) -> None:
     hand.pick("yellow_block")
     world = simulation.world
@@ -60,6 +61,7 @@ def test_shaking_does_not_loosen_the_grasp(simulation: Simulation, hand) -> None
     assert world.held_objects() == ["yellow_block"]
 
 
+@pytest.mark.slow
 def test_opened_gripper_drops_the_block(simulation: Simulation, hand) -> None:
     hand.pick("blue_block")
     hand.grip(0.08)
@@ -68,6 +70,7 @@ def test_opened_gripper_drops_the_block(simulation: Simulation, hand) -> None:
     assert simulation.world.object_pose("blue_block")[2, 3] == pytest.approx(EDGE / 2, abs=0.001)
 
 
+@pytest.mark.slow
 def test_stolen_block_leaves_an_empty_gripper(simulation: Simulation, hand) -> None:
     hand.pick("blue_block")
     simulation.world.release("blue_block", pose_of([0.5, 0.2, 0.0]))
@@ -83,6 +86,7 @@ def test_only_what_is_held_can_be_released(simulation: Simulation) -> None:
         simulation.world.release("red_block", pose_of([0.5, 0.2, 0.0]))
 
 
+@pytest.mark.slow
 def test_gripper_stalls_on_a_block_and_closes_on_nothing(simulation: Simulation, hand) -> None:
     goal = simulation.gripper.start(simulation.time, 0.0)
     simulation.advance(1000)
@@ -100,6 +104,7 @@ def test_gripper_stalls_on_a_block_and_closes_on_nothing(simulation: Simulation,
     assert simulation.world.gripper_force == pytest.approx(-30.0, abs=0.5)
 
 
+@pytest.mark.slow
 def test_what_blocks_the_arm_is_noticed(simulation: Simulation, hand) -> None:
     assert hand.move(hand.down(0.5, 0.0, 0.2)) is Ending.SUCCEEDED
     assert hand.move(hand.down(0.5, 0.0, -0.2)) is Ending.PATH_TOLERANCE

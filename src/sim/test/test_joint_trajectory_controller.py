@@ -52,6 +52,7 @@ def follow(controller: JointTrajectoryController, t: float, until: float, offset
     return rows, t
 
 
+@pytest.mark.slow
 @given(
     coefficients=st.lists(st.floats(-1, 1), min_size=6, max_size=6),
     cuts=st.lists(st.floats(0.05, 1.0), min_size=2, max_size=5),

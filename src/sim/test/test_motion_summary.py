@@ -18,6 +18,7 @@ def recorded(simulation: Simulation, hand, work) -> Recording:
     return simulation.recorder.recording()
 
 
+@pytest.mark.slow
 def test_a_pick_touches_its_block_with_both_fingers(simulation: Simulation, hand) -> None:
     recording = recorded(simulation, hand, lambda hand: hand.pick("yellow_block"))
     summary = summarize(recording)
@@ -35,6 +36,7 @@ def test_a_pick_touches_its_block_with_both_fingers(simulation: Simulation, hand
     assert summary.length > 0.2
 
 
+@pytest.mark.slow
 def test_the_distance_from_the_ground_is_that_of_the_fingers(simulation: Simulation, hand) -> None:
     for name in simulation.config.objects:
         simulation.world.take_away(name)

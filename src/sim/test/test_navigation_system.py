@@ -83,6 +83,7 @@ def test_a_lost_robot_drifts_until_a_reset_finds_it():
     assert off() < max(0.08, lost_by)
 
 
+@pytest.mark.slow
 def test_no_reset_finds_the_robot_before_the_loss_is_over_or_outside_of_the_map():
     drives = driver()
     system = drives.system
@@ -145,6 +146,7 @@ def test_loadings_fail_are_cancelled_and_replaced():
         system.loader.load(system.now, 5, "north")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", [reason for reason in Reason if reason])
 def test_every_planner_failure_on_command(reason):
     drives = driver()
@@ -155,6 +157,7 @@ def test_every_planner_failure_on_command(reason):
     assert drives.go(Pose2D(2.0, 4.0), limit=20.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [code for code in TrajectoryCode if code])
 def test_every_solver_status_on_command(code):
     drives = driver()
@@ -206,6 +209,7 @@ def test_without_the_evidence_grid_there_is_nothing_to_drive_by():
     assert drives.system.world.distance < 0.3
 
 
+@pytest.mark.slow
 def test_idle_stops_the_robot_at_once():
     drives = driver()
     drives.go(Pose2D(2.0, 8.0), limit=3.0)

@@ -102,6 +102,7 @@ def test_an_obstacle_put_onto_the_robot_does_not_hold_it_for_ever():
     assert world.robot.x > 3.0
 
 
+@pytest.mark.slow
 def test_odometry_slips_and_the_same_seed_slips_the_same():
     ends = []
     for seed in (1, 1, 2):

@@ -142,6 +142,7 @@ def test_collada(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_collada_agrees_with_the_robots_hulls(config) -> None:
     """The visual meshes lie within the hulls that stand for them, give or take a centimetre."""
     import mujoco

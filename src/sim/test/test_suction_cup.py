@@ -84,6 +84,7 @@ def test_the_pump_takes_what_the_lip_lies_on_after_a_while(cell):
     assert bench.below > 0.05, "it falls"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gap", "tilt", "aside"),
     [(0.009, 0.0, 0.0), (0.003, 0.15, 0.0), (0.003, 0.0, 0.08)],
@@ -98,6 +99,7 @@ def test_a_lip_that_is_not_tight_takes_nothing(cell, gap, tilt, aside):
     assert not bench.cup.held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("force", "torque", "limit"),
     [
@@ -128,6 +130,7 @@ def test_a_jolt_does_not_let_the_air_in(cell):
     assert bench.cup.held == "bin_0"
 
 
+@pytest.mark.slow
 def test_a_broken_pump_takes_nothing_and_lets_go_of_what_it_has(cell):
     bench = Bench(cell)
     cell.faults.set(PUMP, True)
@@ -146,6 +149,7 @@ def test_a_broken_pump_takes_nothing_and_lets_go_of_what_it_has(cell):
     assert not bench.cup.pump
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["release", "move_object"])
 def test_what_is_taken_out_of_the_cup_is_held_no_more(cell, way):
     bench = Bench(cell).take()

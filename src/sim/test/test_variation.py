@@ -31,6 +31,7 @@ def test_factors_multiply_what_the_file_says(config: WorldConfig) -> None:
     assert varied_world(config, {"dropout": 0.5}) == config
 
 
+@pytest.mark.slow
 def test_a_smooth_object_slides_also_on_what_is_rough(config: WorldConfig) -> None:
     ways = []
     for factors in ({}, {"blue_block.friction": 0.05}):
@@ -54,6 +55,7 @@ def test_an_object_of_parts_keeps_its_shape() -> None:
         assert other.parts[part].position == pytest.approx(1.1 * np.array(piece.position))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["block_stacking", "bin_stacking", "door"])
 def test_a_world_that_is_varied_moves_as_one_that_was_made_so(world: str) -> None:
     config = load_world(find_world(world))
@@ -70,6 +72,7 @@ def test_a_world_that_is_varied_moves_as_one_that_was_made_so(world: str) -> Non
         assert obj.size == varied.visible_objects[name].size
 
 
+@pytest.mark.slow
 def test_without_factors_it_is_as_it_was(config: WorldConfig) -> None:
     usual, varied = World(config, 1), World(config, 1)
     varied.vary(FACTORS)
@@ -98,6 +101,7 @@ def test_the_detector_is_varied_too(config: WorldConfig) -> None:
     assert varied_detector(base, {"dropout": 0.2}) == dataclasses.replace(base, dropout=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("factors", "why"),
     [

@@ -81,6 +81,7 @@ def test_unknown_layout_changes_nothing(config: WorldConfig) -> None:
     assert (world.data.qpos == before).all()
 
 
+@pytest.mark.slow
 def test_same_seed_same_states(config: WorldConfig) -> None:
     def run(simulation: Simulation, seed: int) -> np.ndarray:
         simulation.reset(seed)
@@ -175,6 +176,7 @@ def test_unknown_object(config: WorldConfig) -> None:
             disturb()
 
 
+@pytest.mark.slow
 def test_stack_of_towers_does_not_sink(config: WorldConfig) -> None:
     world = World(dataclasses.replace(config))
     for level, name in enumerate(config.objects):

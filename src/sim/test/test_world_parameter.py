@@ -8,6 +8,7 @@ from behavior_ros import ParameterError
 from behavior_sim.world_parameter import world_of
 
 
+@pytest.mark.slow
 def test_a_world_without_cameras(tmp_path):
     blind = yaml.safe_load(world_of("door").text)
     del blind["cameras"]

@@ -94,6 +94,7 @@ def test_what_cannot_be_changes_nothing(config: WorldConfig) -> None:
         assert (simulation.world.data.qpos == before).all()
 
 
+@pytest.mark.slow
 def test_a_world_whose_objects_come_by_themselves_is_refused() -> None:
     simulation = Simulation(load_world(find_world("bin_stacking")))
     with pytest.raises(WorldStateError, match="come into the world bin_stacking by themselves"):

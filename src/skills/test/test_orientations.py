@@ -92,6 +92,7 @@ def test_a_filter_accepts_its_spherical_cap(
     assert abs(accepted - share) <= 3 * math.sqrt(share * (1 - share) / N)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("filters", "share", "uncertainty"), COMBINED)
 def test_the_reported_share_is_that_of_all_rotations(
     filters: dict[str, list[object]], share: float, uncertainty: float
@@ -179,6 +180,7 @@ def test_filters_that_exclude_each_other_fail_at_once_and_are_named() -> None:
     assert min(spent) < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("filters", "named"),
     [
@@ -204,6 +206,7 @@ def test_three_filters_that_only_together_exclude_each_other_are_named_at_once(
         assert f"filter_{axis}_dir" in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "filters",
     [

@@ -144,6 +144,7 @@ def test_too_many_given_grasps_are_the_twenty_most_comfortable(block, monkeypatc
     assert len(tried) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failed_plans", [5, 6])
 def test_the_sixth_failed_plan_in_a_row_ends_the_pick(block, monkeypatch, failed_plans):
     from behavior_motion import ErrorCode, Plan
@@ -291,6 +292,7 @@ def test_block_stolen_while_lifted(block):
     assert world.attached == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["reach", "approach", "grasp"])
 def test_cancel_before_the_grasp(block, phase):
     world = block[0]
@@ -329,6 +331,7 @@ def test_server_lost(block, what):
     fails_with(FailureCode.SERVER_LOST, block)
 
 
+@pytest.mark.slow
 def test_hand_that_touches_the_block_can_leave_and_take_it(block):
     world = block[0]
     tool = world.robot.forward_kinematics(world.q)[:3, 3]

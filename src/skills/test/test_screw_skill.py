@@ -42,6 +42,7 @@ def failure_of(skill):
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -82,6 +83,7 @@ def test_the_tool_follows_the_closed_form_within_its_speeds(rig, changes):
     assert np.abs(world.q - trajectory.positions[-1]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_preview_tells_and_moves_nothing(rig):
     world = rig[0]
     before = world.q.copy()

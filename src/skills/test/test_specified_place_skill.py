@@ -218,6 +218,7 @@ def test_the_success_mode_decides(holding):
     place(holding, success_mode="left", threshold=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", ["select", "reach", "approach"])
 def test_cancelled_on_the_way(holding, phase):
     world = holding[0]
@@ -243,6 +244,7 @@ def rules(rig):
     return rig[1].planner.scene.snapshot().rules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["placed", "cancelled", "failed"])
 def test_what_was_looked_away_from_counts_again_afterwards(holding, ending):
     before = rules(holding)
@@ -350,6 +352,7 @@ def test_waiting_steps_take_time(holding, key, planner):
     assert long > time_of(holding) + 1.0
 
 
+@pytest.mark.slow
 def test_hold_weights_keep_the_tool_level_on_the_way(holding):
     world, planning, _ = holding
     fall(holding)
@@ -495,6 +498,7 @@ def test_a_corner_that_is_still_free(holding):
     assert at["pose"][0, 3] > 0.45 + EDGE / 2 - 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["t_eps", "o_eps"])
 def test_tolerances_that_are_named_must_be_met(holding, key):
     world = holding[0]
@@ -523,6 +527,7 @@ class Shifted:
         self.execute, self.state = world.execute, state
 
 
+@pytest.mark.slow
 def test_default_tolerances_are_a_warning(holding):
     fall(holding)
     world, said = holding[0], []

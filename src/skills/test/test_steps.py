@@ -109,6 +109,7 @@ def test_the_least_travel_is_chosen_and_the_unreachable_never(block):
     assert "None of 1 ways" in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [False, True])
 def test_ways_of_a_sampled_grasp(block, plan):
     ways = pick_skill(block).sample()

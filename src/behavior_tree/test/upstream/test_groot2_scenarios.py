@@ -55,6 +55,7 @@ class Served:
         self.publisher.close()
 
 
+@pytest.mark.slow
 @throwing(
     "Groot2PublisherTest.EnsureNoInfiniteLoopOnThrow",
     "Groot2PublisherTest.DestructorCompletesAfterException",
@@ -102,6 +103,7 @@ def test_hook_behind_the_tick(mended):
         assert mended.count("a") == [2]
 
 
+@pytest.mark.slow
 @integration("Groot2PublisherIntegration.MalformedRequestDoesNotTerminateServer")
 @integration("Groot2PublisherIntegration.IncompleteHookRequestDoesNotTerminateServer")
 @pytest.mark.parametrize("payload", [b"{", b'{"enabled":true}', b"\xff", b"[1]", b""])
@@ -200,6 +202,7 @@ class Ticking:
         self.pool.shutdown()
 
 
+@pytest.mark.slow
 @threads("Groot2PublisherThreadSafety.RecordTransitionsWhileTreeIsTicking")
 def test_recording_while_the_tree_ticks(mended):
     with Served(mended.load(LEAF)) as served, Ticking(mended.tree):

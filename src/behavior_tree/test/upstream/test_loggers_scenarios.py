@@ -170,6 +170,7 @@ def test_database_holds_the_changes(tree, tmp_path, name):
     assert rows(path, "SELECT fullpath FROM Nodes ORDER BY node_uid") == [("s",), ("a",), ("b",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("append", "sessions"),
     [

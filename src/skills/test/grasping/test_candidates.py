@@ -46,6 +46,7 @@ def test_a_cube_has_24_distinct_proper_grasps():
         assert grasp.width == pytest.approx(EDGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("degrees", "count"), [(0, 4), (20, 4), (25.8, 4), (25.9, 0), (30, 0)])
 @given(direction=st.floats(0, 2 * math.pi))
 @settings(deadline=None)

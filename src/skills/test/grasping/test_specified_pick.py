@@ -109,6 +109,7 @@ def test_a_fixed_orientation_replaces_the_grasps_own(table):
     assert np.allclose(at["tool"][:2, 0], [math.sqrt(0.5)] * 2, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_the_pre_grasp_offset_is_the_length_of_the_straight_part(table, monkeypatch):
     lengths = []
     real = table[1].straight_then_free
