@@ -14,6 +14,17 @@ the ports that the file's ``TreeNodesModel`` declares for the main tree::
     </TreeNodesModel>
 
 Values come as text and become numbers by the declared type; a port without a default must be given.
+The unit is what the description has in brackets, as ``[m]``. What else a value must be say metadata
+of the main tree, named after the parameter::
+
+    <MetadataFields>
+      <Metadata max_failures.minimum="1" max_failures.maximum="20"/>
+      <Metadata afterwards.choices="end;idle"/>
+      <Metadata order.of="objects"/>
+    </MetadataFields>
+
+``of`` is for those who fill in forms: ``object`` or ``frame`` is the name of one, ``objects`` or
+``frames`` are several with semicolons between them.
 """
 
 from __future__ import annotations
@@ -42,6 +53,7 @@ EVERYTHING = "*"
 
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _ROOT = re.compile(r"<root\b")
+_UNIT = re.compile(r"\[([^\]\s]{1,12})\]")
 _SETTLED = 2.0
 """[s] of wall time after which a file's time of change tells versions apart."""
 
@@ -56,6 +68,15 @@ class MissionParameter:
     default: str | None
     """None: the mission must say it."""
     description: str
+    unit: str = ""
+    """As ``m`` or ``rad``; empty: none."""
+    minimum: float | None = None
+    """The least number that it may be; NaN, which nothing is: the file's limit is no number."""
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    """All that it may be; empty: anything."""
+    of: str = ""
+    """``object``, ``objects``, ``frame`` or ``frames``: what it names; empty: nothing."""
 
     def parse(self, text: str) -> Value:
         """The value that a text stands for.
@@ -64,6 +85,17 @@ class MissionParameter:
             ValueError: the text is none of this type.
         """
         return _PARSERS.get(self.type, str)(text)
+
+    def problem(self, value: Value) -> str:
+        """Why the mission does not take this value; empty: it does."""
+        if self.choices and str(value) not in self.choices:
+            return f"'{visible(str(value))}' is none of {', '.join(self.choices)}"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if self.minimum is not None and not value >= self.minimum:
+                return f"{value:g} is less than {self.minimum:g}"
+            if self.maximum is not None and not value <= self.maximum:
+                return f"{value:g} is more than {self.maximum:g}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +109,8 @@ class MissionEntry:
     main_tree: str
     """ID of the tree that runs; empty: the file leaves the choice to the engine."""
     parameters: tuple[MissionParameter, ...]
+    worlds: tuple[str, ...] = ()
+    """It is made for these; empty: for any."""
 
     def blackboard_values(self, given: Mapping[str, str]) -> dict[str, Value]:
         """Values for the blackboard: what the mission says, else the defaults.
@@ -107,6 +141,9 @@ class MissionEntry:
                 problems.append(
                     f"parameter '{name}': '{visible(text)}' is not of type {parameter.type}"
                 )
+                continue
+            if problem := parameter.problem(values[name]):
+                problems.append(f"parameter '{name}': {problem}")
         if problems:
             raise MissionError(Code.INVALID_REQUEST, f"mission '{self.name}': {listed(problems)}")
         return values
@@ -252,7 +289,25 @@ def _read(name: str, path: Path) -> MissionEntry:
     main_tree = root.get("main_tree_to_execute", "")
     if not main_tree and len(trees := root.findall("BehaviorTree")) == 1:
         main_tree = trees[0].get("ID", "")
-    return MissionEntry(name, path, _description(text), main_tree, _parameters(root, main_tree))
+    models = [
+        model
+        for model in root.iterfind("TreeNodesModel/SubTree")
+        if main_tree and model.get("ID") == main_tree
+    ]
+    metadata = [
+        pair
+        for model in models
+        for each in model.iterfind("MetadataFields/Metadata")
+        for pair in each.items()
+    ]
+    return MissionEntry(
+        name,
+        path,
+        _description(text),
+        main_tree,
+        _parameters(models, dict(metadata)),
+        tuple(value for key, value in metadata if key == "world"),
+    )
 
 
 def _description(text: str) -> str:
@@ -262,23 +317,39 @@ def _description(text: str) -> str:
     return lines[0].strip() if lines else ""
 
 
-def _parameters(root: ElementTree.Element, main_tree: str) -> tuple[MissionParameter, ...]:
-    models = (
-        model
-        for model in root.iterfind("TreeNodesModel/SubTree")
-        if main_tree and model.get("ID") == main_tree
-    )
+def _parameters(
+    models: Sequence[ElementTree.Element], metadata: Mapping[str, str]
+) -> tuple[MissionParameter, ...]:
     return tuple(
-        MissionParameter(
-            name=port.get("name", ""),
-            type=port.get("type", "std::string"),
-            default=port.get("default"),
-            description=" ".join((port.get("description") or port.text or "").split()),
-        )
+        _parameter(port, metadata)
         for model in models
         for port in model
         if port.tag in ("input_port", "inout_port")
     )
+
+
+def _parameter(port: ElementTree.Element, metadata: Mapping[str, str]) -> MissionParameter:
+    name = port.get("name", "")
+    description = " ".join((port.get("description") or port.text or "").split())
+    unit = _UNIT.search(description)
+    return MissionParameter(
+        name=name,
+        type=port.get("type", "std::string"),
+        default=port.get("default"),
+        description=description,
+        unit=unit.group(1) if unit else "",
+        minimum=_limit(metadata.get(f"{name}.minimum")),
+        maximum=_limit(metadata.get(f"{name}.maximum")),
+        choices=tuple(filter(None, metadata.get(f"{name}.choices", "").split(";"))),
+        of=metadata.get(f"{name}.of", ""),
+    )
+
+
+def _limit(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return math.nan
 
 
 def _nearest(name: str, known: Sequence[str], what: str) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from behavior_executor.tree_run import TreeRun
 from behavior_tree import BehaviorTreeError
 from behavior_tree.run_control import RunCommands, RunControl
+from behavior_tree.run_control.commands import tidy
+from behavior_tree.run_control.values import assignment, write_value
 from behavior_tree.shown_text import visible
 
 MOST_PREPARED = 100
@@ -95,13 +97,16 @@ class OperatorControl:
         Raises:
             BehaviorTreeError: there is no such command, or it cannot be done now; nothing changed.
         """
-        command = " ".join(command.split())
+        command = tidy(command)
         if not command:
             return ""
         if command == "release":
             return self._release()
         if self._run is None:
             return self._prepare(command)
+        if command.startswith("set ") and not self._controlled:  # this alone controls no run
+            write_value(self._run.tree, *assignment(command.removeprefix("set ")))
+            return ""
         is_first = not self._controlled
         self._take()
         try:

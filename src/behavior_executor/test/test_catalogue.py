@@ -179,3 +179,63 @@ def test_missions_of_packages_are_told_apart_by_their_packages(tmp_path: Path) -
     (own / "wave.xml").write_text(TREE)
     assert catalogue.find("wave").path == own / "wave.xml"  # what somebody gives counts first
     assert "wave" in catalogue.names()
+
+
+LIMITED = """<root BTCPP_format="4" main_tree_to_execute="dig">
+  <BehaviorTree ID="dig"><AlwaysSuccess/></BehaviorTree>
+  <TreeNodesModel>
+    <SubTree ID="dig">
+      <MetadataFields>
+        <Metadata world="garden"/>
+        <Metadata depth.minimum="0.1" depth.maximum="2"/>
+        <Metadata tool.choices="spade;fork" what.of="objects"/>
+        <Metadata holes.minimum="few"/>
+      </MetadataFields>
+      <input_port name="depth" type="double" default="0.5">how deep [m]</input_port>
+      <input_port name="tool" type="std::string" default="spade">by what</input_port>
+      <input_port name="what" type="std::string" default="">what is dug out</input_port>
+      <input_port name="holes" type="int" default="1">how many</input_port>
+    </SubTree>
+  </TreeNodesModel>
+</root>"""
+
+
+def test_parameters_have_units_limits_choices_and_what_they_name(tmp_path: Path) -> None:
+    (tmp_path / "dig.xml").write_text(LIMITED)
+    entry = MissionCatalogue([tmp_path]).find("dig")
+    depth, tool, what, _ = entry.parameters
+    assert (depth.unit, depth.minimum, depth.maximum) == ("m", 0.1, 2.0)
+    assert tool.choices == ("spade", "fork")
+    assert what.of == "objects"
+    assert entry.worlds == ("garden",)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"depth": "0.05"}, "'depth': 0.05 is less than 0.1"),
+        ({"depth": "2.5"}, "'depth': 2.5 is more than 2"),
+        ({"tool": "spoon"}, "'tool': 'spoon' is none of spade, fork"),
+        (
+            {},
+            "'holes': 1 is less than nan",
+        ),  # the file's limit is no number: nothing is let through
+    ],
+)
+def test_values_beyond_their_limits_are_refused(
+    tmp_path: Path, given: dict[str, str], why: str
+) -> None:
+    (tmp_path / "dig.xml").write_text(LIMITED)
+    with pytest.raises(MissionError) as error:
+        MissionCatalogue([tmp_path]).find("dig").blackboard_values(given)
+    assert why in str(error.value)
+    assert error.value.code is Code.INVALID_REQUEST
+
+
+def test_values_at_their_limits_are_taken(tmp_path: Path) -> None:
+    text = LIMITED.replace('holes.minimum="few"', 'holes.minimum="1"')
+    (tmp_path / "dig.xml").write_text(text)
+    values = (
+        MissionCatalogue([tmp_path]).find("dig").blackboard_values({"depth": "2", "tool": "fork"})
+    )
+    assert values == {"depth": 2.0, "tool": "fork", "what": "", "holes": 1}

@@ -205,3 +205,16 @@ def test_a_waiting_failure_is_not_released(bench: Bench) -> None:
     assert bench.core.operator.state.failed == ("look",)
     tick_after(bench, "give up")
     assert mission.code is Code.TREE_FAILED
+
+
+def test_setting_a_value_alone_controls_no_run(bench: Bench, tmp_path: Path) -> None:
+    body = """<Sequence><Script code="go := false"/>
+      <Precondition if="go" else="RUNNING"><AlwaysSuccess/></Precondition></Sequence>"""
+    (tmp_path / "wait.xml").write_text(TREE.format(about="Waits", body=body))
+    mission = bench.submit("wait")
+    bench.tick()
+    with pytest.raises(BehaviorTreeError, match="no blackboard has an entry 'gone'"):
+        bench.core.operator.obey("set gone = 1")
+    assert tick_after(bench, "set go = 1") == ""
+    assert bench.core.operator.state == ControlState()
+    assert mission.state is State.FINISHED

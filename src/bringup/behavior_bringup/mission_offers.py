@@ -17,7 +17,6 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from behavior_bringup.description import Node, load_stack, resolve, stack_file
 from behavior_bringup.environment import machine_kind
@@ -99,10 +98,9 @@ def _executor(state: StackState) -> Node | None:
 
 
 def _offer(entry: MissionEntry, world: str, nodes: Path) -> Offer:
-    about, worlds = _description(entry)
     return Offer(
         name=entry.name,
-        about=about,
+        about=_description(entry),
         file=str(entry.path),
         parameters=tuple(
             {
@@ -113,33 +111,26 @@ def _offer(entry: MissionEntry, world: str, nodes: Path) -> Offer:
             }
             for each in entry.parameters
         ),
-        worlds=worlds,
-        why_not=_why_not(entry, worlds, world, nodes),
+        worlds=entry.worlds,
+        why_not=_why_not(entry, world, nodes),
     )
 
 
-def _description(entry: MissionEntry) -> tuple[str, tuple[str, ...]]:
-    """The comment that opens the file, and the worlds that it names."""
+def _description(entry: MissionEntry) -> str:
+    """The comment that opens the file."""
     try:
         text = entry.path.read_text(encoding="utf-8")
-        root = ElementTree.fromstring(text)
-    except (OSError, UnicodeDecodeError, ElementTree.ParseError):
-        return entry.description, ()
+    except (OSError, UnicodeDecodeError):
+        return entry.description
     comment = _COMMENT.search(text, 0, max(text.find("<root"), 0))
-    lines = comment.group(1).strip().splitlines() if comment else []
-    models = root.iterfind(f"TreeNodesModel/SubTree[@ID='{entry.main_tree}']")
-    worlds = [
-        value
-        for model in models
-        for metadata in model.iterfind("MetadataFields/Metadata")
-        if (value := metadata.get("world"))
-    ]
-    return "\n".join(line.strip() for line in lines), tuple(worlds)
+    about = "\n".join(map(str.strip, comment.group(1).strip().splitlines())) if comment else ""
+    # A file that cannot be read says so in its description alone.
+    return about if about.startswith(entry.description) else entry.description
 
 
-def _why_not(entry: MissionEntry, worlds: tuple[str, ...], world: str, nodes: Path) -> str:
-    if worlds and world not in worlds:
-        return f"it is made for the world {' or '.join(worlds)}"
+def _why_not(entry: MissionEntry, world: str, nodes: Path) -> str:
+    if entry.worlds and world not in entry.worlds:
+        return f"it is made for the world {' or '.join(entry.worlds)}"
     factory = _factory(nodes)
     try:
         factory.register_behavior_tree_from_file(entry.path)

@@ -9,9 +9,10 @@ from pathlib import Path
 from behavior_tree.errors import BehaviorTreeError
 from behavior_tree.run_control.breakpoint_file import read_breakpoints, write_breakpoints
 from behavior_tree.run_control.control import RunControl
+from behavior_tree.run_control.values import assignment
 from behavior_tree.shown_text import visible
 
-__all__ = ["HELP", "RunCommands"]
+__all__ = ["HELP", "RunCommands", "tidy"]
 
 HELP = """\
 step [NODE]      let all begin that wait, or one; an empty line is a step, too
@@ -26,6 +27,7 @@ skip [NODE]      go on as if it had succeeded
 give up [NODE]   let it be a failure
 reset            forget all failures, and stop
 concurrent on    lists of concurrent layering do at once what can; off: one by one
+set KEY = VALUE  write a blackboard entry; PATH/KEY: one of a SubTree's
 NODE is a path, or a name that only one node has"""
 
 
@@ -57,6 +59,7 @@ class RunCommands:
             "reset": _without(lambda: _all("forgotten: ", control.reset_failures())),
             "concurrent on": _without(lambda: control.set_concurrent(True)),
             "concurrent off": _without(lambda: control.set_concurrent(False)),
+            "set": _of(lambda text: control.set_value(*assignment(text))),
         }
 
     def obey(self, line: str) -> str:
@@ -71,7 +74,7 @@ class RunCommands:
         Raises:
             BehaviorTreeError: there is no such command, or it cannot be done now
         """
-        line = " ".join(line.split()) or "step"
+        line = tidy(line) or "step"
         name = next((each for each in self._commands if f"{line} ".startswith(f"{each} ")), None)
         if name is None:
             known = ", ".join(self._commands)
@@ -104,17 +107,23 @@ class RunCommands:
             raise BehaviorTreeError(f"{error.filename}: {error.strerror}") from error
 
 
+def tidy(line: str) -> str:
+    """A line without needless blanks; those within a value that is to be set stay."""
+    words = line.split()
+    return line.strip() if words[:1] == ["set"] else " ".join(words)
+
+
 def _all(what: str, paths: list[str]) -> str:
     return what + (", ".join(paths) or "nothing")
 
 
 def _of(call: Callable[[str], None]) -> Callable[[str], str]:
-    """A command about one node."""
+    """A command about one node, or one entry."""
 
-    def checked(node: str) -> str:
-        if not node:
+    def checked(what: str) -> str:
+        if not what:
             raise BehaviorTreeError("a node is missing: its path, or a name that only it has")
-        call(node)
+        call(what)
         return ""
 
     return checked

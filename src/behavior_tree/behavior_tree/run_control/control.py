@@ -14,6 +14,7 @@ from behavior_tree.kernel.tree import Tree
 from behavior_tree.monitoring.closing import Closing
 from behavior_tree.nodes.authoring import ConcurrentSequence
 from behavior_tree.run_control.gates import Decision, Gates
+from behavior_tree.run_control.values import write_value
 from behavior_tree.shown_text import visible
 
 __all__ = ["RunControl"]
@@ -127,6 +128,10 @@ class RunControl(Closing):
             if found not in gates.breakpoints:
                 raise BehaviorTreeError(_not_so(found, "has no breakpoint", self.breakpoints))
             del gates.breakpoints[found]
+
+    def set_value(self, place: str, text: str) -> None:
+        """Write a blackboard entry; see `behavior_tree.run_control.values.write_value`."""
+        write_value(self._tree, place, text)
 
     def run_to(self, node: str) -> None:
         """Go on by itself, and stop when this node is about to begin, once."""
