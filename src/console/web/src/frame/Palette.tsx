@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo, useState, type KeyboardEvent } from "react";
 import { Keys } from "../design";
-import { useConsole, useValue, type Answer } from "../store";
+import { useConsole, useValue, type Answer, type OfferedMission } from "../store";
 import { Dialog } from "./Dialog";
 import { announce } from "./announce";
 import { ranked } from "./search";
@@ -74,7 +74,7 @@ function useChoices(): Choice[] {
       void console.send("mission.start", { name }).then((answer: Answer) =>
         announce(answer.message, answer.ok ? "info" : "error"));
     const missions = (channels.current("missions") ?? [])
-      .filter((each) => console.may("operate") && each.parameters.every((one) => "default" in one))
+      .filter((each) => console.may("operate") && startsAsItIs(each))
       .map((each): Choice => ({
         id: `mission.${each.name}`, title: `Start mission: ${each.name}`, run: start(each.name),
       }));
@@ -83,4 +83,9 @@ function useChoices(): Choice[] {
       ...missions, ...nodes, ...objects,
     ];
   }, [commands, console]);
+}
+
+/** Whether a mission may be started without a form. */
+function startsAsItIs(mission: OfferedMission): boolean {
+  return !mission.why_not && (mission.parameters ?? []).every((each) => each.default !== null);
 }

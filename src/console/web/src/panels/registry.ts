@@ -10,6 +10,12 @@ export interface Panel {
 
 /** One line each. Where a panel stands in a layout: `frame/layouts.ts`. */
 export const PANELS: readonly Panel[] = [
+  { id: "missions", title: "Missions", load: () => import("./missions") },
+  { id: "run", title: "Run", load: () => import("./run") },
+  { id: "explain", title: "Explain", load: () => import("./explain") },
+  { id: "blackboard", title: "Blackboard", load: () => import("./blackboard") },
+  { id: "health", title: "Health", load: () => import("./health") },
+  { id: "preview", title: "Preview", load: () => import("./preview") },
   { id: "timeline", title: "Timeline", load: () => import("./timeline") },
   { id: "scene", title: "3D", load: () => import("./scene3d") },
   { id: "objects", title: "Objects", load: () => import("./objects") },

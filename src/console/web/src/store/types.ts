@@ -132,19 +132,27 @@ export interface Mode {
 
 export interface MissionParameter {
   name: string;
+  /** `int`, `unsigned int`, `double`, `bool`; any other type is given as text. */
   type: string;
   unit?: string;
   description?: string;
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
+  /** As text; null: it must be given. */
+  default: string | null;
+  minimum?: number | null;
+  maximum?: number | null;
+  /** All that it may be; empty: anything. */
   choices?: string[];
+  /** What of the scene it names; several have semicolons between them. */
+  of?: "" | "object" | "objects" | "frame" | "frames";
 }
 
 export interface OfferedMission {
   name: string;
   description: string;
-  parameters: MissionParameter[];
+  /** null: nobody knows them here, and they are given as they are written. */
+  parameters: MissionParameter[] | null;
+  /** Why it cannot run in this world; empty: it may. */
+  why_not?: string;
 }
 
 export interface RunControl {
@@ -153,13 +161,14 @@ export interface RunControl {
   /** Whether it goes on by itself. */
   automatic: boolean;
   concurrent: boolean;
-  /** Whether the run stands still now. */
+  /** Whether something waits for the operator, and no leaf runs. */
   stands: boolean;
-  /** Uids. */
-  held: number[];
-  failed: number[];
-  breakpoints: number[];
-  prepared: number[];
+  /** Paths of nodes. */
+  held: string[];
+  failed: string[];
+  breakpoints: string[];
+  /** Commands that the next run begins with. */
+  prepared: string[];
 }
 
 export interface Health {
@@ -263,12 +272,34 @@ export interface Controller {
   answer_within: number | null;
 }
 
+/** Where an object is at one moment of a preview. */
+export interface PreviewedObject {
+  class: string;
+  position: Xyz;
+  orientation_xyzw: Quaternion;
+}
+
+/** A mission that is run, or was run, in a copy of the world. */
 export interface Preview {
+  state: "running" | "done" | "failed" | "canceled";
+  mission: string;
+  parameters: Record<string, string>;
+  /** What was said last while it ran, or why there is no result. */
+  text: string;
+  /** Whether the mission would succeed. */
   success: boolean;
   reason: string;
+  /** [s] of the mission, simulated. */
   duration: number;
+  /** Of the tool [m]. */
   path: Xyz[];
+  /** Joints at the end. */
   ghost: Record<string, number>;
+  touched: { name: string; time_s: number; links: string[] }[];
+  clearance: { distance_m: number; time_s: number; link: string; name: string } | null;
+  notes: string[];
+  begin: Record<string, PreviewedObject>;
+  end: Record<string, PreviewedObject>;
 }
 
 export interface Editor {

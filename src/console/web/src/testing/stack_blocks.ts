@@ -96,7 +96,7 @@ export function stackBlocks(t: number): Record<string, unknown> {
     mission: mission(t), missions: OFFERED, queue: [],
     run_control: {
       controlled: false, automatic: true, concurrent: false, stands: false, held: [],
-      failed: t > FAILS_AT && t < FAILS_AT + 1 ? [RUN.uid("Place blue")] : [], breakpoints: [],
+      failed: t > FAILS_AT && t < FAILS_AT + 1 ? [RUN.path("Place blue")] : [], breakpoints: [],
       prepared: [],
     },
     mode: {
@@ -189,15 +189,26 @@ const OFFERED: OfferedMission[] = [
   {
     name: "stack_blocks", description: "Stacks blocks on each other.",
     parameters: [
-      { name: "blocks", type: "int", default: 4, minimum: 1, maximum: 8, description: "How many." },
-      { name: "surface", type: "object", default: "table", choices: ["table"] },
+      {
+        name: "order", type: "std::string", default: "red_block;green_block", of: "objects",
+        description: "blocks of the tower, bottom first",
+      },
+      {
+        name: "block_height", type: "double", default: "0.05", minimum: 0.001, unit: "m",
+        description: "height of a block [m]",
+      },
+      { name: "max_failures", type: "int", default: "5", minimum: 1, maximum: 20, description: "in a row" },
+      { name: "afterwards", type: "std::string", default: "end", choices: ["end", "idle"] },
     ],
   },
   {
     name: "pick_and_place", description: "Carries one object to a place.",
     parameters: [
-      { name: "object", type: "object", choices: BLOCKS.map((color) => `${color}_block`) },
-      { name: "height", type: "double", unit: "m", default: 0.1, minimum: 0, maximum: 0.5 },
+      { name: "object", type: "std::string", default: null, of: "object" },
+      { name: "height", type: "double", unit: "m", default: "0.1", minimum: 0, maximum: 0.5 },
+      { name: "gentle", type: "bool", default: "true" },
     ],
   },
+  { name: "from_elsewhere", description: "Its file is on another machine.", parameters: null },
+  { name: "open_door", description: "Opens a door.", parameters: [], why_not: "it is made for the world door" },
 ];

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, describe, expect, it } from "vitest";
+import Explain from ".";
+import type { Tree } from "../../store";
+import { FAILS_AT, fakeConsole, renderWith } from "../../testing";
+import { ancestors, failureOf, givenTo, objectsIn } from "./chain";
+
+afterEach(cleanup);
+
+const XML = `<root><BehaviorTree ID="main"><Sequence _uid="1" name="all">
+  <Script _uid="2" name="aim" code="n := 1; target := 0.5"/>
+  <Script _uid="3" name="look" code="ok = target == 1; target_speed := 2"/>
+  <Retry _uid="4" name="three times" num_attempts="3"><Place _uid="5" name="Place" target="{target}" surface="table"/></Retry>
+</Sequence></BehaviorTree></root>`;
+const TREE: Tree = {
+  life: "1", action_id: "m", tree_id: "main", revision: 1, xml: XML,
+  nodes: [
+    [1, null, "Sequence", "all", "Control", "all"], [2, 1, "Script", "aim", "Action", "all/aim"],
+    [3, 1, "Script", "look", "Action", "all/look"], [4, 1, "Retry", "three times", "Decorator", "all/three times"],
+    [5, 4, "Place", "Place", "Action", "all/three times/Place"],
+  ],
+};
+const STATUS = new Map([["2", [2, 3.5, 1, 2]], ["4", [1, 4, 0, 0]], ["5", [3, 9, 3, 3]]]) as never;
+
+describe("the chain", () => {
+  it("goes from the root over what repeats to the node", () => {
+    expect(ancestors(TREE, 5, STATUS).map((each) => each.text)).toEqual([
+      "all (Sequence)", "three times (Retry)", "Place, ended 3 times, failed last",
+    ]);
+  });
+
+  it("goes on over ports to values and who wrote them", () => {
+    const given = givenTo(TREE, 5, new Map([["target", ["double", "0.5", true]]]), STATUS);
+    expect(given).toEqual([
+      { port: "target", key: "target", text: "0.5", writers: [{ text: "Script 'aim'", uid: 2, t: 3.5 }] },
+      { port: "surface", key: "", text: "table", writers: [] },
+    ]);
+  });
+
+  it("survives names that are no tree's, and XML that is broken", () => {
+    expect(givenTo({ ...TREE, xml: "<root" }, 5, new Map(), new Map())).toEqual([]);
+    expect(ancestors(TREE, 99, new Map())).toEqual([]);
+  });
+});
+
+it("finds whole names of objects only", () => {
+  expect(objectsIn(["inside 'green_block'"], ["green_block", "green", "block"])).toEqual(["green_block"]);
+});
+
+it("explains the last fault where no mission says a cause", () => {
+  const event = { t: 4, kind: "fault" as const, text: "lost", uid: 5, level: "error" as const };
+  expect(failureOf(undefined, TREE, new Map(), [event])).toMatchObject({ sentence: "lost", path: "all/three times/Place", t: 4 });
+  expect(failureOf(undefined, TREE, new Map(), [])).toBeNull();
+});
+
+it("leads to node, moment and object, and retries", async () => {
+  const { console, server } = await fakeConsole({ t: FAILS_AT + 0.5 });
+  const opened: string[] = [];
+  console.showPanel = (id) => opened.push(id);
+  renderWith(console, <Explain />);
+  const user = userEvent.setup();
+  await user.click(await screen.findByRole("button", { name: "Show blue_block" }));
+  expect(console.selection.get().object).toBe("blue_block");
+  await user.click(screen.getByRole("button", { name: "Show node" }));
+  expect(opened).toEqual(["scene", "tree"]);
+  await user.click(screen.getByRole("button", { name: "Retry" }));
+  await waitFor(() => expect(server.received.some((each) => "command" in each && each.command.name === "run.retry")).toBe(true));
+  await user.click(screen.getByRole("button", { name: "Show moment" }));
+  expect(console.at.get()).toBe(FAILS_AT);
+});

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useMemo, type ReactNode } from "react";
+import { Button, Empty, StatusIcon } from "../../design";
+import { Hindrance, Part, Said, useHindrance } from "../../operator/parts";
+import { useAsk } from "../../operator/useAsk";
+import { useChannel, useConsole, type Tree } from "../../store";
+import { shown } from "../blackboard/entries";
+import { ancestors, failureOf, givenTo, objectsIn, type Failure, type Link } from "./chain";
+import "./explain.css";
+
+/** Why something failed, by what one sees it, what to do, and what led to it. */
+export default function Explain() {
+  const stack = useChannel("stack");
+  const mission = useChannel("mission");
+  const tree = useChannel("tree");
+  const reasons = useChannel("reasons");
+  const events = useChannel("events");
+  const failure = useMemo(
+    () => failureOf(mission, tree, reasons, events), [mission, tree, reasons, events],
+  );
+  if (failure === null) {
+    const why = stack?.empty ?? null;
+    if (why !== null) return <Empty waitsFor={why.text} todo={why.remedy} />;
+    return <Empty waitsFor="nothing has failed" todo="a failure is explained here: why, by what one sees it, what to do" />;
+  }
+  return (
+    <div className="operator">
+      <FailureCard failure={failure} />
+      {tree === undefined || failure.uid === null ? null : <Chain tree={tree} uid={failure.uid} mission={mission?.name ?? tree.tree_id} />}
+      <Earlier />
+    </div>
+  );
+}
+
+function FailureCard({ failure }: { failure: Failure }) {
+  const console = useConsole();
+  const objects = useChannel("objects");
+  const control = useChannel("run_control");
+  const mission = useChannel("mission");
+  const hindrance = useHindrance();
+  const asking = useAsk();
+  const names = objectsIn([failure.sentence, failure.evidence], [...objects.keys()]);
+  const waits = control?.failed.includes(failure.path) ?? false;
+  const showNode = () => {
+    if (failure.uid !== null) console.selection.set({ node: failure.uid });
+    console.showPanel("tree");
+  };
+  const showObject = (object: string) => {
+    console.selection.set({ ...console.selection.get(), object });
+    console.showPanel("scene");
+  };
+  return (
+    <section className="card explain-card" data-kind="failed" aria-label="The failure">
+      <p className="explain-sentence text"><StatusIcon status="failure" label="failed" /> {failure.sentence}</p>
+      <dl className="facts">
+        {failure.evidence ? <><dt>seen by</dt><dd className="text">{failure.evidence}</dd></> : null}
+        {failure.remedy ? <><dt>what to do</dt><dd className="text"><strong>{failure.remedy}</strong></dd></> : null}
+        {failure.path ? <><dt>where</dt><dd className="text">{failure.path}</dd></> : null}
+      </dl>
+      <div className="row">
+        {failure.uid === null ? null : <Button onClick={showNode}>Show node</Button>}
+        <Button onClick={() => console.at.set(failure.t)}>Show moment</Button>
+        {names.map((name) => <Button key={name} onClick={() => showObject(name)}><span className="text">Show {name}</span></Button>)}
+        {waits ? (
+          <>
+            <Button look="main" disabled={hindrance !== ""} onClick={() => void asking.ask("run.retry", { node: failure.path })}>Retry</Button>
+            <Button disabled={hindrance !== ""} onClick={() => void asking.ask("run.skip", { node: failure.path })}>Skip</Button>
+          </>
+        ) : mission?.ended ? (
+          <Button onClick={() => console.showPanel("missions")}>Start again</Button>
+        ) : null}
+      </div>
+      {waits ? <Hindrance why={hindrance} /> : null}
+      <Said by={asking} />
+    </section>
+  );
+}
+
+/** What led to it: each step a link to its node, each time one to its moment. */
+function Chain({ tree, uid, mission }: { tree: Tree; uid: number; mission: string }) {
+  const statuses = useChannel("status");
+  const board = useChannel("blackboard");
+  const links = ancestors(tree, uid, statuses);
+  const given = useMemo(() => givenTo(tree, uid, board, statuses), [tree, uid, board, statuses]);
+  return (
+    <Part title="What led to it">
+      <ol className="chain">
+        <li className="text">mission {mission}</li>
+        {links.map((link) => <li key={link.uid}><NodeStep link={link} /></li>)}
+        {given.map(({ port, text, key, writers }) => (
+          <li key={port} className="chain-port">
+            <span className="text">{port} = <code>{shown(text)}</code>{key ? ` from ${key}` : ""}</span>
+            {writers.map((each) => <NodeStep key={each.uid} link={each} before=", set by " />)}
+          </li>
+        ))}
+      </ol>
+    </Part>
+  );
+}
+
+function NodeStep({ link, before = "" }: { link: Link; before?: string }): ReactNode {
+  const console = useConsole();
+  const { uid, t } = link;
+  const show = () => {
+    if (uid !== null) console.selection.set({ node: uid });
+    console.showPanel("tree");
+  };
+  return (
+    <>
+      {before}
+      <button type="button" className="link text" onClick={show}>{link.text}</button>
+      {t === null ? null : (
+        <> at <button type="button" className="link" onClick={() => console.at.set(t)}>{t.toFixed(1)} s</button></>
+      )}
+    </>
+  );
+}
+
+const EARLIER = 20;
+
+/** Failures before; each leads to its moment. */
+function Earlier() {
+  const console = useConsole();
+  const events = useChannel("events");
+  const faults = events.filter((event) => event.kind === "fault").slice(-EARLIER).reverse();
+  if (faults.length < 2) return null;
+  return (
+    <Part title="Failures so far">
+      <ol className="chain-earlier">
+        {faults.map((event, index) => (
+          <li key={faults.length - index}>
+            <button type="button" className="link" onClick={() => console.at.set(event.t)}>{event.t.toFixed(1)} s</button>
+            <span className="text"> {event.text}</span>
+          </li>
+        ))}
+      </ol>
+    </Part>
+  );
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from "react";
+import { Button, Empty, Field, StatusIcon, type Shape } from "../../design";
+import { Part, Said } from "../../operator/parts";
+import { useAsk } from "../../operator/useAsk";
+import { useChannel, type Health as Row, type Stack } from "../../store";
+import "../../operator/operator.css";
+import "./health.css";
+
+const LEVELS: Row["level"][] = ["error", "stale", "warning", "ok"];
+const SHAPES: Record<Row["level"], Shape> = {
+  ok: "success", warning: "paused", error: "fault", stale: "skipped",
+};
+const PARTS: Record<string, string> = {
+  executor: "runs missions", scene: "knows objects", robot: "tells its joints", map: "there is a map",
+};
+
+/** What is up, how its parts are, and whether a mission has all that it needs. */
+export default function Health() {
+  const stack = useChannel("stack");
+  const health = useChannel("health");
+  if (stack === undefined) return <Empty waitsFor="waits for the console's server" todo="behavior console says where it is" />;
+  return (
+    <div className="operator">
+      <StackPart stack={stack} />
+      <Part title={`Servers and managers (${health.size})`}>
+        {health.size === 0 ? (
+          <p className="said">nobody has reported yet: diagnostics come with the first seconds of a stack</p>
+        ) : (
+          <ul>{sorted(health).map(([name, row]) => <HealthRow key={name} name={name} row={row} />)}</ul>
+        )}
+      </Part>
+      <Preflight />
+    </div>
+  );
+}
+
+/** The worst first, those alike by name. */
+function sorted(health: ReadonlyMap<string, Row>): [string, Row][] {
+  return [...health].sort(
+    ([one, a], [other, b]) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || one.localeCompare(other),
+  );
+}
+
+function StackPart({ stack }: { stack: Stack }) {
+  return (
+    <Part title={`Stack ${stack.world ?? ""} ${stack.namespace === "/" ? "" : stack.namespace}`.trim()}>
+      {stack.empty === null ? null : (
+        <p className="hindrance text">{stack.empty.text}: {stack.empty.remedy}</p>
+      )}
+      <ul className="health-up">
+        {Object.entries(stack.up).map(([name, up]) => (
+          <li key={name} className="row">
+            <StatusIcon status={up ? "success" : "idle"} label={up ? "up" : "not there"} />
+            <span className="text">{name}</span>
+            <span className="row-quiet">{up ? (PARTS[name] ?? "") : "not there"}</span>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+function HealthRow({ name, row }: { name: string; row: Row }) {
+  const values = Object.entries(row.values);
+  const line = (
+    <>
+      <StatusIcon status={SHAPES[row.level]} label={row.level} />
+      <span className="health-name text">{name}</span>
+      <span className="health-said text">{row.message}</span>
+    </>
+  );
+  if (values.length === 0) return <li className="health-row">{line}</li>;
+  return (
+    <li>
+      <details>
+        <summary className="health-row">{line}</summary>
+        <dl className="facts health-values">
+          <dt>since</dt><dd>{row.since.toFixed(1)} s</dd>
+          {values.map(([key, value]) => [
+            <dt key={`${key} name`} className="text">{key}</dt>, <dd key={key} className="mono text">{value}</dd>,
+          ])}
+        </dl>
+      </details>
+    </li>
+  );
+}
+
+/** Could this mission start now? */
+function Preflight() {
+  const missions = useChannel("missions") ?? [];
+  const asking = useAsk();
+  const [name, setName] = useState("");
+  if (missions.length === 0) return null;
+  const chosen = name || (missions.find((each) => !each.why_not) ?? missions[0]!).name;
+  return (
+    <Part title="Could it start?">
+      <div className="health-preflight">
+        <Field label="mission">
+          <select value={chosen} onChange={(event) => { setName(event.target.value); asking.forget(); }}>
+            {missions.map((each) => <option key={each.name}>{each.name}</option>)}
+          </select>
+        </Field>
+        <Button disabled={asking.busy} onClick={() => void asking.ask("mission.preflight", { name: chosen, parameters: {} })}>
+          Check what it needs
+        </Button>
+      </div>
+      <Said by={asking} />
+    </Part>
+  );
+}

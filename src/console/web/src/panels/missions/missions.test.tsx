@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, it } from "vitest";
+import Missions from ".";
+import type { ClientMessage } from "../../store";
+import { fakeConsole, noStack, renderWith } from "../../testing";
+
+afterEach(cleanup);
+
+function commands(received: readonly ClientMessage[]) {
+  return received.flatMap((each) => ("command" in each ? [each.command] : [])).map(({ name, args }) => ({ name, args }));
+}
+
+async function shown(t = 20) {
+  const all = await fakeConsole({ t });
+  renderWith(all.console, <Missions />);
+  await screen.findByText("stack_blocks", { selector: ".mission-name .text" });
+  return { ...all, user: userEvent.setup() };
+}
+
+it("says why there is nothing to start", async () => {
+  const { console } = await fakeConsole({ script: noStack });
+  renderWith(console, <Missions />);
+  expect(await screen.findByText(/no .*(stack|executor).* up/)).toBeTruthy();
+});
+
+it("starts a mission with what its form holds, with the keyboard alone", async () => {
+  const { server, user } = await shown();
+  screen.getByRole("button", { name: /pick_and_place/ }).focus();
+  await user.keyboard("{Enter}");
+  const form = within(screen.getByRole("form", { name: "Start pick_and_place" }));
+  await user.selectOptions(form.getByLabelText("object"), "red_block");
+  await user.clear(form.getByLabelText("height"));
+  await user.type(form.getByLabelText("height"), "0.2{Enter}");
+  await waitFor(() =>
+    expect(commands(server.received)).toContainEqual({
+      name: "mission.start",
+      args: { name: "pick_and_place", parameters: { object: "red_block", height: "0.2" }, policy: "queue" },
+    }),
+  );
+});
+
+it("refuses at the field before it sends, and shows there what the executor refuses", async () => {
+  const { server, user } = await shown();
+  server.answers.set("mission.start", {
+    ok: false, message: "mission 'pick_and_place': parameter 'height': too low", value: { problems: { height: "too low" } },
+  });
+  await user.click(screen.getByRole("button", { name: /pick_and_place/ }));
+  const form = within(screen.getByRole("form"));
+  await user.click(form.getByRole("button", { name: "Queue" }));
+  expect(form.getByText("it must be given")).toBeTruthy();
+  expect(commands(server.received)).toEqual([]);
+  await user.selectOptions(form.getByLabelText("object"), "red_block");
+  await user.click(form.getByRole("button", { name: "Queue" }));
+  expect(await form.findByText("too low", { selector: ".field-problem" })).toBeTruthy();
+  expect(form.getByLabelText("height").getAttribute("aria-invalid")).toBe("true");
+});
+
+it("orders objects of the scene", async () => {
+  const { server, user } = await shown();
+  await user.click(screen.getByRole("button", { name: /^stack_blocks/ }));
+  await user.click(screen.getByRole("button", { name: "green_block earlier" }));
+  await user.selectOptions(screen.getByLabelText("add to order"), "blue_block");
+  await user.click(screen.getByRole("button", { name: "Preview" }));
+  await waitFor(() =>
+    expect(commands(server.received)).toContainEqual({
+      name: "preview.start",
+      args: { name: "stack_blocks", parameters: { order: "green_block;red_block;blue_block" } },
+    }),
+  );
+});
+
+it("only watches while another has control", async () => {
+  const { server } = await shown();
+  server.put({ controller: { holder: { number: 7, name: "ben #7" }, asks: null, answer_within: 15 } });
+  expect(await screen.findByText("ben #7 has control.")).toBeTruthy();
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Pause" }).disabled).toBe(true);
+});

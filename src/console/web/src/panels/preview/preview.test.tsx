@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, it } from "vitest";
+import Preview from ".";
+import type { Preview as Found } from "../../store";
+import { PREVIEW } from "../../testing/preview";
+import { fakeConsole, renderWith, stackBlocks } from "../../testing";
+
+afterEach(cleanup);
+
+async function shown(preview: Partial<Found>) {
+  const all = await fakeConsole({ script: () => ({ ...stackBlocks(0), preview: { ...PREVIEW, ...preview } }) });
+  renderWith(all.console, <Preview />);
+  const sent = () => all.server.received.flatMap((each) => ("command" in each ? [each.command] : []));
+  return { ...all, sent, user: userEvent.setup() };
+}
+
+it("shows now and after side by side, and runs what is approved", async () => {
+  const { user, sent } = await shown({});
+  expect(await screen.findByText(/stack_blocks would succeed after 31.5 s/)).toBeTruthy();
+  const row = screen.getByRole("row", { name: /red_block/ });
+  expect(row.textContent).toContain("608 mm");
+  await user.click(screen.getByRole("button", { name: "Approve and run" }));
+  await waitFor(() => expect(sent()[0]).toMatchObject({ name: "preview.approve", args: { changed: false } }));
+});
+
+it("says what has changed since, and asks for more than one word then", async () => {
+  const begin = { ...PREVIEW.begin, red_block: { ...PREVIEW.begin["red_block"]!, position: [0.4, -0.25, 0.025] as [number, number, number] } };
+  await shown({ begin });
+  expect(await screen.findByText(/red_block has moved by 50 mm/)).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Run it all the same" })).toBeTruthy();
+});
+
+it("can be cancelled while it runs", async () => {
+  const { user, sent } = await shown({ state: "running", text: "Bringing up a copy" });
+  await user.click(await screen.findByRole("button", { name: "Cancel the preview" }));
+  await waitFor(() => expect(sent()[0]?.name).toBe("preview.cancel"));
+});
+
+it("says why there is no result", async () => {
+  await shown({ state: "failed", text: "Another preview of the stack runs: wait for its end" });
+  expect(await screen.findByText(/Another preview/)).toBeTruthy();
+});
