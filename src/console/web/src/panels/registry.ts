@@ -20,5 +20,6 @@ export const PANELS: readonly Panel[] = [
   { id: "scene", title: "3D", load: () => import("./scene3d") },
   { id: "objects", title: "Objects", load: () => import("./objects") },
   { id: "tree", title: "Tree", load: () => import("./tree") },
+  { id: "records", title: "Recordings", load: () => import("./records") },
   { id: "log", title: "Log", load: () => import("./log") },
 ];

@@ -2,8 +2,9 @@
 import { FAILURE } from "../../store";
 import type { Lane } from "./spans";
 
-/** [px] Of spans that are shorter, those that touch are one bar. */
-const FINE = 3;
+/** [px] Of spans that are shorter, those that are nearer than `GAP` are one bar. */
+const FINE = 4;
+const GAP = 2;
 
 /** What is seen of a lane: bars in columns, at [px] from the window's left edge. */
 export interface Bars {
@@ -35,9 +36,9 @@ export function barsOf(lane: Lane, from: number, to: number, now: number, scale:
     const left = Math.max((begin - from) * scale, -4);
     const right = Math.min((Math.max(Math.min(ends[index]!, now), begin) - from) * scale, rightmost);
     const status = statuses[index]!;
-    const touches = last >= 0 && left <= bars.rights[last]! + 1;
+    const near = last >= 0 && left <= bars.rights[last]! + GAP;
     const fine = right - left < FINE && (last < 0 || bars.counts[last]! > 1 || bars.rights[last]! - bars.lefts[last]! < FINE);
-    if (touches && fine) {
+    if (near && fine) {
       if (bars.counts[last] === 1 && bars.statuses[last] === FAILURE) bars.failures.push(bars.lefts[last]!);
       bars.rights[last] = Math.max(right, bars.rights[last]! + 0.01, left + 1);
       bars.counts[last]! += 1;

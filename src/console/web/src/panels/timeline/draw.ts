@@ -147,12 +147,25 @@ function drawRow(context: CanvasRenderingContext2D, picture: Picture, row: Row, 
 }
 
 function drawLane(context: CanvasRenderingContext2D, picture: Picture, row: Row & { kind: "lane" }, y: number): void {
-  const { window, now, names, width } = picture;
+  const { window, now, names, width, palette } = picture;
   const bars = barsOf(row.lane, window.from, window.to, now, (width - names) / window.length);
-  for (let index = 0; index < bars.length; index += 1) drawBar(context, picture, row, bars, index, y);
-  const { palette } = picture;
-  context.fillStyle = row.condition ? palette.neutral : palette.failure;
-  if (!row.condition) for (const x of bars.failures) context.fillRect(names + x, y + 1, 2, ROW - 2);
+  drawHeaps(context, picture, row, bars, y);
+  for (let index = 0; index < bars.length; index += 1)
+    if (bars.counts[index] === 1) drawBar(context, picture, row, bars, index, y);
+  if (row.condition) return;
+  context.fillStyle = palette.failure;
+  for (const x of bars.failures) context.fillRect(names + x, y + 1, 2, ROW - 2);
+}
+
+/** Bars of several that nobody could tell apart: lower, so that it is seen that there is more within. */
+function drawHeaps(context: CanvasRenderingContext2D, picture: Picture, row: Row & { kind: "lane" }, bars: Bars, y: number): void {
+  const { names, palette } = picture;
+  context.fillStyle = row.condition ? palette.neutral : palette.success;
+  context.globalAlpha = 0.55;
+  for (let index = 0; index < bars.length; index += 1)
+    if (bars.counts[index]! > 1)
+      context.fillRect(names + bars.lefts[index]!, y + INSET + 3, Math.max(bars.rights[index]! - bars.lefts[index]!, 2), ROW - 2 * INSET - 6);
+  context.globalAlpha = 1;
 }
 
 function drawBar(
@@ -164,14 +177,6 @@ function drawBar(
   const top = y + INSET;
   const high = ROW - 2 * INSET;
   const status = bars.statuses[index]!;
-  if (bars.counts[index]! > 1) {
-    // Several that nobody could tell apart: lower, so that it is seen that there is more within.
-    context.fillStyle = row.condition ? palette.neutral : palette.success;
-    context.globalAlpha = 0.55;
-    context.fillRect(left, top + 3, wide, high - 6);
-    context.globalAlpha = 1;
-    return;
-  }
   const color = status === FAILURE && row.condition ? palette.neutral : colorOf(palette, status);
   context.fillStyle = color;
   if (status === IDLE || status === SKIPPED || (status === FAILURE && row.condition)) {
