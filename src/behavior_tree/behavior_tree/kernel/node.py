@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 from behavior_tree.basic_types import NodeStatus, NodeType
 from behavior_tree.blackboard.ports import as_ports_list
 from behavior_tree.errors import FailureReason
+from behavior_tree.kernel.claims import claiming
 from behavior_tree.kernel.conditions import Conditions
 from behavior_tree.kernel.failure import explain
 from behavior_tree.kernel.node_config import NodeConfig, NodeName
@@ -67,6 +68,8 @@ class TreeNode(PyTreesProtocol):
     node_type: ClassVar[NodeType] = NodeType.UNDEFINED
     has_nodes: ClassVar[bool] = True
     """False if ``children`` are no nodes of the tree: a leaf may hold py_trees behaviours."""
+    children_at_once: ClassVar[bool] = False
+    """True if a child may begin while another one goes on."""
     restorable: ClassVar[tuple[str, ...]] = ()
     """Attributes in which the node remembers something between ticks, besides its status; see
     `behavior_tree.kernel.saving`."""
@@ -97,6 +100,9 @@ class TreeNode(PyTreesProtocol):
         self._failed_child = None
         self._reason = ""
         self._body = type(self).tick
+        commands = tuple(getattr(type(self), "commands", ()))
+        if commands and not self.has_nodes:
+            self._body = claiming(commands, self._body)
         self.select_kernel()
 
     # -- identity -------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ class _TickState(Behaviour):  # type: ignore[misc]
     _run: Tick
     """How a parent ticks the node; `TreeNode.select_kernel` chooses it."""
     _body: Tick
-    """``tick`` of its class."""
+    """``tick`` of its class; of a leaf that commands something, with a look at others around."""
     _rt: TreeRuntime
     _stores: bool
     """True while the body itself stores and records the status; see `stores_status`."""

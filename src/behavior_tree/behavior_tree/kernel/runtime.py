@@ -77,6 +77,7 @@ class TreeRuntime:
         "_wall_clock",
         "at_work",
         "clock",
+        "commanding",
         "concurrent",
         "control",
         "locks",
@@ -111,6 +112,8 @@ class TreeRuntime:
         the tree."""
         self.concurrent = True
         """False: each list of concurrent layering does one child after the other, for a trial."""
+        self.commanding: dict[TreeNode, frozenset[str]] = {}
+        """What leaves command that run, or have run; see `behavior_tree.kernel.claims`."""
         self.locks: dict[TreeNode, bool] = {}
         """Nodes that hold a lock, see `behavior_tree.nodes.decider.locks`."""
         self.ticks = 0

@@ -3,17 +3,17 @@
 
 A node type says what it commands: ``commands`` of its class or manifest, such as ``("arm",)``; a
 ``{port}`` in a name stands for what the XML gives that port. Where that is known only when the tree
-runs, nothing is said here.
+runs, nothing is said here but there (`behavior_tree.kernel.claims`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from behavior_tree.blackboard.ports import pointer_key
 from behavior_tree.errors import XmlProblem
+from behavior_tree.kernel.claims import PORT_IN_NAME
 from behavior_tree.kernel.manifest import TreeNodeManifest
 from behavior_tree.nodes.authoring.order import Order, find_order
 from behavior_tree.shown_text import shorten
@@ -25,7 +25,6 @@ from behavior_tree.xml.loader import TreeDefinition
 
 __all__ = ["resource_problems"]
 
-_PORT = re.compile(r"\{(\w+)\}")
 _TOGETHER = ("Parallel", "ParallelAll")
 
 Used = dict[str, str]
@@ -125,7 +124,7 @@ class _Resources(ListElements):
 def _commanded(element: Element, manifest: TreeNodeManifest) -> Iterator[str]:
     for pattern in manifest.commands:
         resource = pattern
-        for port in _PORT.findall(pattern):
+        for port in PORT_IN_NAME.findall(pattern):
             text = _text(element, manifest, port)
             if text is None:
                 break

@@ -2,11 +2,13 @@
 """Leaves that may run at once and command the same are found before anything moves."""
 
 import pytest
-from authoring_kit import SUCCESS, Act, Rig, concurrent
+from authoring_kit import FAILURE, RUNNING, SUCCESS, Act, Rig, concurrent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from behavior_tree import InputPort, LoadError, TreeEditor
+from behavior_tree import CauseKind, InputPort, LoadError, TreeEditor
+from behavior_tree.kernel.saving import restore_tree, save_tree
+from behavior_tree.run_control import RunControl
 
 
 class Arm(Act):
@@ -149,3 +151,89 @@ def test_what_loads_never_runs_two_at_once(children):
             running.add(kind)
         else:
             running.discard(kind)
+
+
+BESIDE = '<ParallelAll max_failures="2"><Side name="x" side="{s}" seconds="3"/>%s</ParallelAll>'
+TWO_SIDES = concurrent('<Side name="x" side="{s}"/>', step(LEFT))
+
+
+def chosen(side, body):
+    return f"<Sequence><Script code=\"s := '{side}'\"/>{body}</Sequence>"
+
+
+def test_what_only_the_run_can_tell_is_refused_before_it_moves():
+    rig = make()
+    tree = rig.tree(chosen("left", TWO_SIDES))
+    assert rig.run(tree) is FAILURE
+    assert rig.take() == "0 +x, 0 !x"
+    reason = tree.failure_reason()
+    assert reason.path.endswith("l")
+    said = "'left arm' is commanded by 'x', which runs: let one come after the other"
+    assert reason.text == said
+    assert reason.cause.kind is CauseKind.REJECTED
+
+
+def test_the_one_that_runs_goes_on():
+    rig = make()
+    assert rig.run(rig.tree(chosen("left", BESIDE % LEFT))) is SUCCESS
+    assert rig.take() == "0 +x, 3 -x"
+
+
+def test_the_other_side_moves_beside_it():
+    rig = make()
+    assert rig.run(rig.tree(chosen("right", BESIDE % LEFT))) is SUCCESS
+    assert rig.take() == "0 +x, 0 +l, 1 -l, 3 -x"
+
+
+def test_one_that_is_skipped_claims_nothing():
+    rig = make()
+    beside = BESIDE.replace("2", "1") % '<Side name="l" _skipIf="true"/>'
+    assert rig.run(rig.tree(chosen("left", beside))) is SUCCESS
+    assert rig.take() == "0 +x, 3 -x"
+
+
+def test_what_has_ended_or_was_halted_holds_nothing():
+    rig = make()
+    later = '<Sequence><Act name="wait" seconds="4"/><Side name="l"/></Sequence>'
+    tree = rig.tree(chosen("left", BESIDE.replace("2", "1") % later))
+    assert rig.run(tree, until=0.5) is RUNNING
+    tree.halt_tree()
+    rig.take()
+    assert rig.run(tree) is SUCCESS
+    assert [what for what in rig.take().split() if what[0] in "+-"] == [
+        *("+x,", "+wait,", "-x,", "-wait,", "+l,", "-l")
+    ]
+
+
+def test_who_takes_over_halts_the_other_and_is_not_refused():
+    rig = make()
+    danger = '<Sequence><ScriptCondition code="alarm"/><Side name="back" side="{s}"/></Sequence>'
+    work = '<Side name="work" side="{s}" seconds="9"/>'
+    tree = rig.tree(chosen("left", f"<ReactiveFallback>{danger}{work}</ReactiveFallback>"))
+    tree.root_blackboard().set("alarm", False)
+    assert rig.run(tree, until=1) is RUNNING
+    tree.root_blackboard().set("alarm", True)
+    assert rig.run(tree) is SUCCESS
+    assert rig.take() == "0 +work, 0 +back, 0 !work, 1 -back"
+
+
+def test_what_goes_on_after_a_restart_still_commands():
+    rig = make()
+    body = BESIDE % '<Sequence><Act name="wait"/><Side name="l"/></Sequence>'
+    tree, again = (rig.tree(chosen("left", body)) for _ in range(2))
+    assert rig.run(tree, until=0.5) is RUNNING
+    restore_tree(again, save_tree(tree))
+    rig.take()
+    assert rig.run(again) is SUCCESS
+    assert "+l" not in rig.take()
+
+
+def test_an_operator_decides_on_it_as_on_any_failure():
+    rig = make()
+    tree = rig.tree(chosen("left", TWO_SIDES))
+    control = RunControl(tree)
+    assert rig.run(tree, until=0.5) is RUNNING
+    assert control.failed == ["l"]
+    rig.clock.now += 1.0
+    control.retry("l")
+    assert rig.run(tree) is SUCCESS

@@ -86,6 +86,7 @@ class ConcurrentSequence(ControlNode):
     """
 
     role = "ConcurrentSequence"
+    children_at_once = True
 
     @classmethod
     def provided_ports(cls) -> dict[str, PortInfo]:

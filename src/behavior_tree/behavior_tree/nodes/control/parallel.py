@@ -25,6 +25,7 @@ class _Concurrent(ControlNode):
 
     __slots__ = ("_done", "_failures", "_successes")
 
+    children_at_once = True
     restorable = ("_done", "_successes", "_failures")
 
     def __init__(self, name: str, config: NodeConfig | None = None) -> None:
