@@ -20,6 +20,7 @@ from behavior_tree.blackboard.blackboard import Blackboard
 from behavior_tree.blackboard.conversion import TypeRegistry
 from behavior_tree.cli.cases import add_test, test_trees
 from behavior_tree.cli.checking import find_problems, report
+from behavior_tree.cli.convert import add_export, add_import, export_tree, import_tree
 from behavior_tree.cli.drawing import Drawn, drawn_trees, text_lines
 from behavior_tree.cli.edit import add_edit, edit_file
 from behavior_tree.cli.picture import svg_picture
@@ -101,6 +102,8 @@ def add_commands(parser: argparse.ArgumentParser, extend: Extend | None = None) 
     _add_models(add("xsd", _xsd, "write an XML Schema for tree files"))
     _add_edit(add("edit", _edit, "change a file: set, insert, rename, extract, mirror ..."))
     _add_migrate(add("migrate", _migrate, "convert a file of BehaviorTree.CPP 3 to version 4"))
+    add_import(add("import", import_tree, "make a tree file of IHMC's JSON or a Groot2 project"))
+    add_export(add("export", export_tree, "write an imported tree as IHMC's JSON again"))
     _add_run(add("run", _run, "run a tree with simulated leaves, log each transition"))
     _add_replay(add("replay", _replay, "show what a .btlog file recorded"))
     _add_test(add("test", test_trees, "run the cases that stand beside trees, with coverage"))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Projects of Groot2 (``.btproj``): one tree file that includes all theirs.
+
+The tree files of a project do not name each other: only the project ties them together, and holds
+the models of the node types.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.importing.imported import Imported
+from behavior_tree.xml.document import parse_xml
+
+__all__ = ["import_groot"]
+
+
+def import_groot(path: Path, target: Path) -> Imported:
+    """Make the tree file of a project.
+
+    Args:
+        path: of the project
+        target: where the tree file will stand: paths are relative to it
+
+    Raises:
+        BehaviorTreeError: it is no project, or files are missing
+        OSError: it cannot be read
+    """
+    data = path.read_bytes()
+    parse_xml(data, str(path))  # says what is wrong with it, and refuses what is hostile
+    project = ElementTree.fromstring(data)
+    version = project.get("BTCPP_format", "3")
+    if project.tag != "root" or version != "4":
+        why = f"its BTCPP_format is {version}" if project.tag == "root" else "its root is no <root>"
+        raise BehaviorTreeError(f"{path}: no project of Groot2: {why}; 4 is wanted")
+    root = ElementTree.Element("root", BTCPP_format="4")
+    missing: list[str] = []
+    main, notes, trees = "", [], [each.get("ID", "") for each in project.iter("BehaviorTree")]
+    for include in project.iter("include"):
+        if include.get("ros_pkg"):
+            ElementTree.SubElement(root, "include", dict(include.attrib))
+            notes.append(f"{include.get('path')} is looked for in package {include.get('ros_pkg')}")
+            continue
+        file = (path.parent / include.get("path", "")).resolve()
+        if not file.is_file():
+            missing.append(str(file))
+            continue
+        relative = os.path.relpath(file, target.resolve().parent)
+        ElementTree.SubElement(root, "include", path=Path(relative).as_posix())
+        said, inside = _trees(file)
+        main = main or said
+        trees += inside
+    if missing:
+        raise BehaviorTreeError(f"{path}: no such files: {', '.join(missing)}")
+    for kind in ("BehaviorTree", "TreeNodesModel"):
+        for each in project.findall(kind):
+            root.append(each)
+    only = trees[0] if len(trees) == 1 else ""
+    main = project.get("main_tree_to_execute") or main or only
+    if main:
+        root.set("main_tree_to_execute", main)
+    else:
+        notes.append("no file says which tree is the main one: set main_tree_to_execute")
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return Imported(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', tuple(notes))
+
+
+def _trees(file: Path) -> tuple[str, list[str]]:
+    """The main tree that a file names, and the trees that it has."""
+    data = file.read_bytes()
+    parse_xml(data, str(file))
+    root = ElementTree.fromstring(data)
+    trees = [each.get("ID", "") for each in root.iter("BehaviorTree")]
+    return root.get("main_tree_to_execute", ""), trees

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a tree file back to IHMC's behaviour JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from behavior_tree.errors import BehaviorTreeError
+from behavior_tree.importing.ihmc_fields import of_text, type_name
+from behavior_tree.importing.ihmc_json import Number, Object, compact, parse, write_behavior
+from behavior_tree.xml.document import parse_xml
+
+__all__ = ["NOTHING", "digest", "export_ihmc", "ruled"]
+
+NOTHING = "nothing"
+"""Mark of what is not in a behaviour: the child of an empty list, a Step around a list."""
+_NOT_PORTS = ("name", "ID", "nominal_duration")
+_CONDITIONS = {"AlwaysSuccess": "ALWAYS_SUCCEED", "AlwaysFailure": "ALWAYS_FAIL"}
+_KINDS = {
+    "ConcurrentSequence": "Sequence",
+    "Try": "Fallback",
+    "Sleep": "Wait",
+    "Checkpoint": "Checkpoint",
+    "Goto": "Goto",
+    **dict.fromkeys(_CONDITIONS, "Condition"),
+}
+
+
+def export_ihmc(path: Path) -> dict[str, str]:
+    """The JSON files of a tree: text by name, the main tree's first.
+
+    A node that has not been changed since it was imported is written as it was; others in today's
+    form.
+
+    Raises:
+        BehaviorTreeError: it has nodes that IHMC's program does not know; all are named
+        OSError: the file cannot be read
+    """
+    data = path.read_bytes()
+    parse_xml(data, str(path))  # says what is wrong with it, and refuses what is hostile
+    root = ElementTree.fromstring(data)
+    trees = {each.get("ID", ""): each for each in root.iter("BehaviorTree")}
+    main = root.get("main_tree_to_execute") or next(iter(trees), "")
+    if main not in trees:
+        raise BehaviorTreeError(f"{path}: there is no tree '{main}' to export")
+    writer = _Writer(trees)
+    writer.tree(main)
+    if writer.problems:
+        raise BehaviorTreeError(f"{path}: not exported: " + "; ".join(writer.problems))
+    return writer.files
+
+
+class _Writer:
+    def __init__(self, trees: dict[str, ElementTree.Element]) -> None:
+        self._trees = trees
+        self._names: dict[str, str] = {}
+        self.files: dict[str, str] = {}
+        self.problems: list[str] = []
+
+    def tree(self, tree_id: str) -> str:
+        """Write a tree; returns the name of its file."""
+        if tree_id in self._names:
+            return self._names[tree_id]
+        root = self._trees[tree_id][0]
+        name = root.get("name", "")
+        name = name if name.endswith(".json") else f"{tree_id}.json"
+        self._names[tree_id] = name
+        self.files[name] = ""
+        self.files[name] = write_behavior(self._node(root, None))
+        return name
+
+    def _node(self, element: ElementTree.Element, around: ElementTree.Element | None) -> Object:
+        self._check(element, around)
+        rule = ruled(element, around)
+        mark, _, said = element.get("_ihmc", "").partition(" ")
+        node = parse(said) if mark == digest(rule) else rule
+        if element.tag == "SubTree" and element.get("ID") in self._trees:
+            self.tree(element.get("ID", ""))
+        if "children" in node:
+            node["children"] = [self._child(each) for each in _children(element)]
+        return dict(node)
+
+    def _child(self, element: ElementTree.Element) -> Object:
+        if element.tag == "Step" and len(element) == 1:
+            return self._node(element[0], element)
+        return self._node(element, None)
+
+    def _check(self, element: ElementTree.Element, around: ElementTree.Element | None) -> None:
+        name = element.get("name") or element.tag
+        known = element.tag in _KINDS or element.tag == "SubTree" or element.tag.startswith("Ihmc")
+        if not known:
+            self.problems.append(f"'{name}': IHMC has no {element.tag}")
+        conditions = [each for each in element.attrib if each.startswith("_") and each not in _KEPT]
+        if conditions:
+            self.problems.append(f"'{name}': IHMC has no {', '.join(conditions)}")
+        if around is not None and "_ihmc" not in {*around.attrib, *element.attrib}:
+            if element.tag in ("ConcurrentSequence", "Try", "SubTree"):
+                self.problems.append(f"'{name}': a list of IHMC comes after what is before it")
+            elif ";" in around.get("execute_after", ""):
+                self.problems.append(f"'{name}': with IHMC a node comes after one other")
+        clauses = [each for each in element if each.tag == "Catch"]
+        if len(clauses) > 1 or any(set(each.attrib) - {"name"} for each in clauses):
+            self.problems.append(f"'{name}': IHMC has one clause, for whatever fails")
+
+
+_KEPT = ("_ihmc", "_description", "_color", "_collapsed", "_uid", "_fullpath")
+
+
+def _children(element: ElementTree.Element) -> list[ElementTree.Element]:
+    found: list[ElementTree.Element] = []
+    for child in element:
+        if child.tag == "Catch":
+            for handled in child:
+                found += list(handled) if handled.tag == "ConcurrentSequence" else [handled]
+        elif child.tag == "Step" or child.get("_ihmc") != NOTHING:
+            found.append(child)
+    return found
+
+
+def ruled(element: ElementTree.Element, around: ElementTree.Element | None) -> Object:
+    """The fields of a node by its attributes alone, without its children.
+
+    Args:
+        element: of the node
+        around: the Step around it
+    """
+    if element.tag == "SubTree":
+        return {"file": element.get("name", "")}
+    kind = _KINDS.get(element.tag, element.tag.removeprefix("Ihmc"))
+    node: Object = {
+        "type": type_name(kind),
+        "name": element.get("name", ""),
+        "notes": element.get("_description", ""),
+        "children": [],
+    }
+    if kind in ("Sequence", "Fallback"):
+        return node
+    after = "previous" if around is None else around.get("execute_after", "previous")
+    spoken = {"previous": "Previous", "beginning": "Beginning"}
+    node["executeAfterAction"] = spoken.get(after, after)
+    return node | _fields(element)
+
+
+def _fields(element: ElementTree.Element) -> dict[str, Any]:
+    if element.tag == "Sleep":
+        return {"waitDuration": Number(float(element.get("msec", "0")) / 1000.0)}
+    if element.tag == "Goto":
+        return {"nodeToGoto": element.get("to", "")}
+    if element.tag in _CONDITIONS:
+        return {"conditionType": _CONDITIONS[element.tag]}
+    ports = [
+        each for each in element.attrib.items() if each[0][0] != "_" and each[0] not in _NOT_PORTS
+    ]
+    return {name: of_text(text) for name, text in ports}
+
+
+def digest(rule: Object) -> str:
+    """Short mark of what a node was by rule."""
+    return hashlib.sha256(compact(rule).encode()).hexdigest()[:8]
