@@ -18,6 +18,7 @@ export const PANELS: readonly Panel[] = [
   { id: "preview", title: "Preview", load: () => import("./preview") },
   { id: "timeline", title: "Timeline", load: () => import("./timeline") },
   { id: "scene", title: "3D", load: () => import("./scene3d") },
+  { id: "map", title: "Map", load: () => import("./map") },
   { id: "objects", title: "Objects", load: () => import("./objects") },
   { id: "tree", title: "Tree", load: () => import("./tree") },
   { id: "records", title: "Recordings", load: () => import("./records") },

@@ -8,6 +8,8 @@ import type { Pose } from "./types";
 export interface Goal {
   /** What it is for, for people. */
   label: string;
+  /** What the button says that uses it. */
+  verb: string;
   /** In which `pose` is. */
   frame: string;
   pose: Pose;

@@ -6,8 +6,9 @@ import { noStack } from "./empty";
 import { FakeServer, type Script } from "./fake";
 import { largeTree } from "./large_tree";
 import { stackBlocks } from "./stack_blocks";
+import { warehouse } from "./warehouse";
 
-const SCRIPTS: Record<string, Script> = { stack_blocks: stackBlocks, empty: noStack, large: largeTree };
+const SCRIPTS: Record<string, Script> = { stack_blocks: stackBlocks, empty: noStack, large: largeTree, warehouse };
 const PERIOD = 0.1;
 
 /** A fake that plays by itself, or stands still at the parameter `t` [s]. */

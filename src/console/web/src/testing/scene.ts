@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SceneObject, Transform, Xyz } from "../store/types";
+import type { Marker, Preview, SceneObject, Transform, Xyz } from "../store/types";
 
 /** A box [m] that stands upright in `world`. */
 function box(position: Xyz, size: Xyz, color: number[]): SceneObject {
@@ -36,3 +36,24 @@ export const TRANSFORMS: Record<string, Transform> = {
   panda_link0: ["world", [0, 0, 0], [0, 0, 0, 1]],
   camera: ["world", [1.2, 0, 0.9], [-0.65, -0.65, 0.27, 0.27]],
 };
+
+/** The tool's way over the table that is planned now, as the skills publish it. */
+export const PLANNED: Record<string, Marker> = {
+  "motion/planned_path:planned_path:0": {
+    frame: "panda_link0", type: 4, pose: [0, 0, 0, 0, 0, 0, 1], scale: [0.004, 0, 0],
+    color: [0.1, 0.8, 0.9, 0.9], points: arc(0.4, -0.3, 0.3), text: "",
+  },
+};
+
+/** What a preview says before its mission begins. */
+export const PREVIEW: Preview = {
+  success: true, reason: "", duration: 12.4, path: arc(0.5, -0.1, 0.35), ghost: joints(8),
+};
+
+/** An arc over the table from side to side [m]. */
+function arc(x: number, from: number, to: number): Xyz[] {
+  return Array.from({ length: 25 }, (_, index) => {
+    const share = index / 24;
+    return [x, from + (to - from) * share, 0.08 + 0.3 * Math.sin(Math.PI * share)];
+  });
+}

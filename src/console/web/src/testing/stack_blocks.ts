@@ -2,7 +2,7 @@
 import type { ConsoleEvent, Health, Mission, OfferedMission, SceneObject, Xyz } from "../store/types";
 import { FAILURE, SUCCESS } from "../store/types";
 import { ScriptedRun, type Scripted } from "./run";
-import { block, joints, TABLE, TRANSFORMS } from "./scene";
+import { block, joints, PLANNED, PREVIEW, TABLE, TRANSFORMS } from "./scene";
 
 /** [s] at which the third block's first placing fails. */
 export const FAILS_AT = 31;
@@ -104,6 +104,7 @@ export function stackBlocks(t: number): Record<string, unknown> {
       since: 1.2,
     },
     health: health(t), objects: objects(t), joints: joints(t), transforms: TRANSFORMS,
+    markers: t < ENDS_AT ? PLANNED : {}, preview: t < BEGIN ? PREVIEW : null,
     controller: { holder: { number: 1, name: "you #1" }, asks: null, answer_within: null },
     editors: {}, modules: [],
   };
@@ -167,7 +168,9 @@ function objects(t: number): Record<string, SceneObject> {
     const air: Xyz = [0.45, 0.1 * Math.sin(t), 0.35];
     const where = inHand === name ? air : index < done ? stacked : start;
     const object = block(where, COLORS[color], t);
-    return [name, inHand === name ? { ...object, state: "attached", link: "panda_hand" } : object];
+    if (inHand === name) return [name, { ...object, state: "attached", link: "panda_hand" }];
+    const hidden = color === "yellow" && t > FAILS_AT && t < FAILS_AT + 4;
+    return [name, hidden ? { ...object, state: "stale", seen: FAILS_AT, text: "hidden by the arm" } : object];
   });
   return { table: TABLE, ...Object.fromEntries(entries) };
 }

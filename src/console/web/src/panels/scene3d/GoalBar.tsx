@@ -43,7 +43,7 @@ export function GoalBar({ turning, setTurning, flat }: {
         </Button>
       )}
       <Button onClick={copy} aria-live="polite">{copied === "copied" ? "Copied" : "Copy"}</Button>
-      <Button look="main" onClick={use}>Use</Button>
+      <Button look="main" onClick={use}>{goal.verb}</Button>
       <Button onClick={() => console.goal.set(null)}>Cancel</Button>
       {copied !== "" && copied !== "copied" ? <code className="text">{copied}</code> : null}
     </div>

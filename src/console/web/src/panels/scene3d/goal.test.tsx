@@ -12,7 +12,7 @@ async function bar(flat = false) {
   const { console } = await fakeConsole();
   const taken: Goal[] = [];
   const goal: Goal = {
-    label: "where to put it", frame: "world", pose: [0.4, -0.1, 0.2, 0, 0, Math.SQRT1_2, Math.SQRT1_2],
+    label: "where to put it", verb: "Use", frame: "world", pose: [0.4, -0.1, 0.2, 0, 0, Math.SQRT1_2, Math.SQRT1_2],
     flat, take: (each) => taken.push(each),
   };
   console.goal.set(goal);
@@ -44,7 +44,7 @@ describe("GoalBar", () => {
   });
 
   it("writes a pose as ports of trees take it", () => {
-    const goal: Goal = { label: "", frame: "world", pose: [0.12345, 0, 0, 0, 0, 0, 1], flat: false, take: () => {} };
+    const goal: Goal = { label: "", verb: "Use", frame: "world", pose: [0.12345, 0, 0, 0, 0, 0, 1], flat: false, take: () => {} };
     expect(goalText(goal)).toBe("world;0.1235;0;0;0;0;0;1");
     expect(heading([0, 0, 0, 0, 0, 1, 0])).toBeCloseTo(Math.PI);
   });
