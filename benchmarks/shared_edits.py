@@ -23,6 +23,7 @@ from pathlib import Path
 
 from behavior_tree import BehaviorTreeFactory, NodeStatus
 from behavior_tree.sharing import Code, Edit, Limits, SharedTree
+from behavior_tree.sharing.document import Replica
 
 SLACK = 0.005
 """[s] that an edit may take beyond one tick."""
@@ -54,9 +55,9 @@ def edits(tree: SharedTree, count: int) -> list[Edit]:
     return made
 
 
-def parts(tree: SharedTree, edit: Edit) -> dict[str, float]:
+def parts(tree: SharedTree, edit: Edit, editor: Replica) -> dict[str, float]:
     """Processor time of the parts of an edit [ms]."""
-    times, start = {}, time.process_time()
+    known, times, start = editor.state_vector, {}, time.process_time()
 
     def lap(name: str) -> None:
         nonlocal start
@@ -72,6 +73,8 @@ def parts(tree: SharedTree, edit: Edit) -> dict[str, float]:
     lap("keep")
     assert tree.commit(prepared).code is Code.MADE
     lap("show")
+    editor.apply(tree.update_for(known))
+    lap("an editor follows")
     return times
 
 
@@ -102,7 +105,9 @@ def main() -> int:
             took.append(time.perf_counter() - start)
         stop.set()
         ticker.join()
-        laps = [parts(tree, edit) for edit in todo[options.edits :]]
+        editor = Replica()
+        editor.apply(tree.update_for())
+        laps = [parts(tree, edit, editor) for edit in todo[options.edits :]]
     for part in laps[0]:
         print(f"{part:18} {statistics.median(lap[part] for lap in laps):7.2f} ms")
     whole = statistics.median(sum(lap.values()) for lap in laps)

@@ -127,6 +127,13 @@ class Replica:
 
     def __init__(self) -> None:
         self._maps = _Maps(Doc())
+        self._newest: dict[str, dict[str, Any]] = {}
+        """Elements that the document has, also while others are missing."""
+        touched: set[str] = set()
+        self._touched = touched
+        """Elements that have changed in the document, and not yet in `_newest`."""
+        # Not a method of this object: what the document holds is never collected.
+        self._watch = self._maps.nodes.observe_deep(lambda events: _note(events, touched))
         self.nodes: dict[str, dict[str, Any]] = {}
         """All elements: tag, attributes and children, by identifier."""
         self.files: dict[str, dict[str, Any]] = {}
@@ -140,12 +147,23 @@ class Replica:
             self._maps.doc.apply_update(update)
         except Exception as error:  # pycrdt raises what its Rust part says
             raise LogicError(f"this is no Yjs update: {error}") from None
-        nodes: dict[str, dict[str, Any]] = self._maps.nodes.to_py() or {}
+        self._renew()
+        nodes = self._newest
         files: dict[str, dict[str, Any]] = self._maps.files.to_py() or {}
         # Yjs removes at once, but what is new waits for what came before it.
         if files and _is_whole(nodes, files):
-            self.nodes, self.files = nodes, files
+            self.nodes, self.files = dict(nodes), files
             self.revision = int(self._maps.tree.get("revision") or 0)
+
+    def _renew(self) -> None:
+        """Only what has changed is read: that of a whole tree takes longer than a tick may."""
+        nodes = self._maps.nodes
+        for id in self._touched:
+            if id in nodes:
+                self._newest[id] = nodes[id].to_py()
+            else:
+                self._newest.pop(id, None)
+        self._touched.clear()
 
     @property
     def state_vector(self) -> bytes:
@@ -193,6 +211,12 @@ class Replica:
         element = _element(nodes, self.files[file]["root"])
         ElementTree.indent(element)
         return ElementTree.tostring(element, encoding="unicode")
+
+
+def _note(events: list[Any], touched: set[str]) -> None:
+    """Which elements events of the map of all elements are about."""
+    for event in events:
+        touched.update(event.path[:1] or event.keys)
 
 
 def _is_whole(nodes: dict[str, dict[str, Any]], files: dict[str, dict[str, Any]]) -> bool:

@@ -479,6 +479,15 @@ def test_garbage_instead_of_updates_and_state_vectors(shared):
         replica.apply(b"garbage")
 
 
+def test_a_replica_reads_only_what_an_edit_has_changed(shared):
+    before, node = shared.editor().replica.nodes, shared.id("c")
+    assert shared.do("set", node=node, attributes={"ticks": "7"}).code is Code.MADE
+    after = shared.editor().replica.nodes
+    assert after[node]["attributes"]["ticks"] == "7"
+    assert "ticks" not in before[node]["attributes"], "who holds the old one keeps it"
+    assert [id for id in after if after[id] is not before[id]] == [node]
+
+
 def test_a_replica_shows_nothing_half(shared):
     replica, updates = Replica(), []
     replica.apply(shared.tree.update_for())
