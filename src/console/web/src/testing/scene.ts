@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Marker, Preview, SceneObject, Transform, Xyz } from "../store/types";
+import type { Marker, SceneObject, Transform, Xyz } from "../store/types";
 
 /** A box [m] that stands upright in `world`. */
 function box(position: Xyz, size: Xyz, color: number[]): SceneObject {
@@ -43,11 +43,6 @@ export const PLANNED: Record<string, Marker> = {
     frame: "panda_link0", type: 4, pose: [0, 0, 0, 0, 0, 0, 1], scale: [0.004, 0, 0],
     color: [0.1, 0.8, 0.9, 0.9], points: arc(0.4, -0.3, 0.3), text: "",
   },
-};
-
-/** What a preview says before its mission begins. */
-export const PREVIEW: Preview = {
-  success: true, reason: "", duration: 12.4, path: arc(0.5, -0.1, 0.35), ghost: joints(8),
 };
 
 /** An arc over the table from side to side [m]. */

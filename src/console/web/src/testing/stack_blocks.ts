@@ -2,7 +2,8 @@
 import type { ConsoleEvent, Health, Mission, OfferedMission, SceneObject, Xyz } from "../store/types";
 import { FAILURE, SUCCESS } from "../store/types";
 import { ScriptedRun, type Scripted } from "./run";
-import { block, joints, PLANNED, PREVIEW, TABLE, TRANSFORMS } from "./scene";
+import { PREVIEW } from "./preview";
+import { block, joints, PLANNED, TABLE, TRANSFORMS } from "./scene";
 
 /** [s] at which the third block's first placing fails. */
 export const FAILS_AT = 31;
