@@ -30,6 +30,7 @@ from std_srvs.srv import Trigger
 from behavior_recording import topics as names
 from behavior_recording.black_box import BlackBox, Limits
 from behavior_recording.errors import RecordingError
+from behavior_recording.folder import default_folder
 from behavior_recording.mcap_file import McapFile
 from behavior_recording.recorder import Recorder, Standing
 from behavior_recording.schemas import SchemaError, schema_text
@@ -253,13 +254,6 @@ class RecorderNode(Node):  # type: ignore[misc]
         answer.success = kept is not None
         answer.message = str(kept) if kept else "it is being kept just now: ask again in a moment"
         return answer
-
-
-def default_folder() -> Path:
-    """Where recordings go that nobody has named a place for."""
-    state = os.environ.get("BEHAVIOR_RUNTIME_DIR") or os.environ.get("XDG_STATE_HOME")
-    folder = Path(state) if state else Path.home() / ".local" / "state"
-    return folder / "behavior" / "recordings"
 
 
 def _qos_for(publishers: list[Any]) -> QoSProfile:

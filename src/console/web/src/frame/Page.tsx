@@ -2,7 +2,7 @@
 import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import "../design";
 import { Empty } from "../design";
-import { ConsoleProvider, useConsole, useValue, type Console } from "../store";
+import { ConsoleProvider, useConsole, useIsRecord, useValue, type Console } from "../store";
 import { FailureLine } from "./FailureLine";
 import "./frame.css";
 import { applyTheme, keptTheme } from "./kept";
@@ -26,11 +26,12 @@ export function Page({ console }: { console: Console }) {
 function Frame() {
   const console = useConsole();
   const at = useValue(console.at);
+  const recorded = useIsRecord();
   const narrow = useNarrow();
   useTheme();
   useKeys();
   return (
-    <div className="frame" data-live={at === null}>
+    <div className="frame" data-live={at === null && !recorded}>
       <TopBar />
       <FailureLine />
       <LinkBanner />

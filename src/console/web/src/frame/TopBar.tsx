@@ -2,7 +2,7 @@
 import { useCallback } from "react";
 import { Button, StatusIcon, type Shape } from "../design";
 import {
-  LAYOUTS, useChannel, useConsole, useMay, useTime, useValue, type Controller, type Health,
+  LAYOUTS, useChannel, useConsole, useIsRecord, useMay, useTime, useValue, type Controller, type Health,
   type Layout, type Mission, type MissionState,
 } from "../store";
 import { useAnnounce } from "./announce";
@@ -166,6 +166,8 @@ function Clock() {
   const console = useConsole();
   const now = useValue(console.connection.now);
   const [at, goTo] = useTime();
+  const recorded = useIsRecord();
+  if (recorded) return <span className="bar-clock button" data-live="false" title="A run that is over.">RECORD <time>{clockOf(at ?? now, 1)}</time></span>;
   if (at === null)
     return (
       <span className="bar-clock" data-live="true" title="This is now.">

@@ -36,6 +36,7 @@ export async function apiJson<T>(path: string): Promise<T> {
 
 function withToken(path: string, parameters: Record<string, string>): string {
   const token = sessionStorage.getItem(KEY) ?? "";
-  const query = new URLSearchParams({ ...parameters, token }).toString();
-  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
+  // Who has none may look: an empty one would be a wrong one.
+  const query = new URLSearchParams({ ...parameters, ...(token === "" ? {} : { token }) }).toString();
+  return query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }

@@ -128,6 +128,11 @@ export function useTime(): [number | null, (at: number | null) => void] {
   return [useValue(console.at), useCallback((at) => console.at.set(at), [console])];
 }
 
+/** Whether the page shows a run that is over. */
+export function useIsRecord(): boolean {
+  return useValue(useConsole().connection.welcome)?.view === "record";
+}
+
 /** Whether this client may do what `role` may. */
 export function useMay(role: Role): boolean {
   const console = useConsole();

@@ -374,6 +374,8 @@ export interface Welcome {
   name: string;
   role: Role;
   view: "live" | "record";
+  /** [s] Moments that can be shown; null: only what happens now, as far as is known. */
+  history?: [number, number] | null;
   now: number;
   channels: Record<string, string>;
   commands: string[];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Button, Empty, Keys } from "../../design";
-import { useCommand, useConsole, useTime, useValue } from "../../store";
+import { useCommand, useConsole, useIsRecord, useTime, useValue } from "../../store";
 import { TimelineData } from "./data";
 import type { Hit } from "./hit";
 import { Surface } from "./surface";
@@ -71,6 +71,7 @@ function Toolbar({ surface, data, table, setTable }: {
 }) {
   const console = useConsole();
   const [at, goTo] = useTime();
+  const recorded = useIsRecord();
   const { playing, speed, toggle, setSpeed } = usePlayback();
   const step = useCallback((direction: 1 | -1) => {
     const t = data.change(console.at.get() ?? console.connection.now.get(), direction);
@@ -86,7 +87,7 @@ function Toolbar({ surface, data, table, setTable }: {
       <Button look="quiet" aria-label="Previous change" title="Previous change: [" onClick={back}>◂</Button>
       <Button
         look="quiet" disabled={at === null} aria-pressed={playing} onClick={toggle}
-        title={at === null ? "It is live: choose a moment to play from" : "Play on from this moment"}
+        title={at === null ? "This is the latest: choose a moment to play from" : "Play on from this moment"}
       >
         {playing ? "Pause" : "Play"}
       </Button>
@@ -102,7 +103,7 @@ function Toolbar({ surface, data, table, setTable }: {
       <Button look="quiet" aria-label="Zoom in" title="Zoom in: +" onClick={() => surface?.zoomAtMoment(0.5)}>+</Button>
       <Button look="quiet" title="All that is known: double click" onClick={() => surface?.fit()}>All</Button>
       <Button look="quiet" aria-pressed={table} onClick={() => setTable(!table)}>Table</Button>
-      <Button look="quiet" aria-pressed={at === null} onClick={() => goTo(null)}>Live <Keys of="L" /></Button>
+      <Button look="quiet" aria-pressed={at === null} onClick={() => goTo(null)}>{recorded ? "End" : "Live"} <Keys of="L" /></Button>
     </div>
   );
 }

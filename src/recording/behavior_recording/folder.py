@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where recordings are. No ROS."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["default_folder"]
+
+
+def default_folder() -> Path:
+    """Where recordings go that nobody has named a place for."""
+    state = os.environ.get("BEHAVIOR_RUNTIME_DIR") or os.environ.get("XDG_STATE_HOME")
+    folder = Path(state) if state else Path.home() / ".local" / "state"
+    return folder / "behavior" / "recordings"
