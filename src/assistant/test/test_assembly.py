@@ -57,6 +57,7 @@ def test_the_suites_own_nodes_are_known_and_fit_into_a_question(folder):
     assert len(prompt(checker, {}, EXAMPLE)) < MOST_ASKED / 2
 
 
+@pytest.mark.slow
 def test_of_a_stack_that_is_up_its_own_nodes_and_missions_count(up, monkeypatch):
     monkeypatch.setattr(behavior_bringup.tree_nodes, "register_suite_nodes", lambda factory: None)
     (up / "tidy.xml").write_text(PICK)
@@ -90,6 +91,7 @@ def proposed(folder, text=PICK):
     return kept.add(author="t", mission="fetch", tree=checker().check(text), reason="a cup")
 
 
+@pytest.mark.slow
 def test_a_person_lists_shows_and_rejects(folder, capsys):
     assert main(["proposals", "list"]) == 0
     assert "There are no proposals" in capsys.readouterr().out
@@ -119,6 +121,7 @@ def test_the_folder_of_missions_is_made(folder, capsys):
     assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(printed.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("says", ["y", "n", ""])
 def test_on_a_terminal_a_person_is_asked(folder, up, says, monkeypatch, capsys):
     monkeypatch.setattr(behavior_bringup.tree_nodes, "register_suite_nodes", lambda factory: None)
@@ -170,6 +173,7 @@ def test_an_approved_mission_is_given_to_the_executor_and_its_end_is_told(monkey
     assert given == [("fetch", MissionAction.RUN_BEHAVIOR)]
 
 
+@pytest.mark.slow
 def test_without_a_model_ask_names_the_variable(folder, monkeypatch, capsys):
     for name in ("BEHAVIOR_LANGUAGE_MODEL_URL", "BEHAVIOR_LANGUAGE_MODEL_SCRIPT"):
         monkeypatch.delenv(name, raising=False)
@@ -179,6 +183,7 @@ def test_without_a_model_ask_names_the_variable(folder, monkeypatch, capsys):
     assert main(["ask", "pick the cup", "--episodes", "101"]) == 2
 
 
+@pytest.mark.slow
 def test_a_name_that_is_taken_is_refused(folder, capsys):
     assert main(["ask", "pick the cup", "--as", "stack_blocks"]) == 2
     assert "there is a mission 'stack_blocks' already" in capsys.readouterr().err.lower()
@@ -199,6 +204,7 @@ def test_mcp_says_what_is_missing_without_the_package(folder, monkeypatch, capsy
     assert "pip install mcp==2.3.0" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_port_that_cannot_be_is_refused(folder, capsys):
     assert main(["mcp", "--http", "65536"]) == 2
     assert "1 to 65535" in capsys.readouterr().err

@@ -34,6 +34,7 @@ def ask(settings, **options):
     return Chat(Endpoint(settings), **options).ask(HOW_MANY, Count)[0]
 
 
+@pytest.mark.slow
 def test_an_answer_comes_over_http_with_the_schema_and_the_key():
     with chat_server(lambda _: completion({"blocks": 4})) as server:
         assert ask(Settings(url=server.url, name="small", key="s3cret")).blocks == 4
@@ -45,6 +46,7 @@ def test_an_answer_comes_over_http_with_the_schema_and_the_key():
     assert server.headers[0]["Authorization"] == "Bearer s3cret"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_an_answer_is_explained_once():
     replies = iter([completion({"blocks": "many"}), completion('```json\n{"blocks": 2}\n```')])
     with chat_server(lambda _: next(replies)) as server:
@@ -54,6 +56,7 @@ def test_what_is_wrong_with_an_answer_is_explained_once():
     assert "How many blocks?" in explained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", ["four", '{"blocks": 1, "more": 2}', "{}", "[]", '{"blocks": 1']
 )
@@ -74,6 +77,7 @@ def test_a_check_of_the_asker_counts_like_the_form():
     assert few[1][3].content.startswith("too many")
 
 
+@pytest.mark.slow
 def test_a_server_that_knows_no_schema_is_asked_without():
     def reply(request):
         return (400, b"what?") if "response_format" in request else completion({"blocks": 1})
@@ -93,6 +97,7 @@ def test_a_key_is_in_no_message():
     assert "s3cret" not in repr(settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body", [b"<html>", b"{}", b'{"choices": []}', b'{"choices": [{"message": {"content": null}}]}']
 )
@@ -101,6 +106,7 @@ def test_a_response_that_is_none_is_an_error(body):
         ask(Settings(url=server.url))
 
 
+@pytest.mark.slow
 def test_sizes_are_limited_both_ways():
     with chat_server(lambda _: (200, b" " * (MOST_ANSWERED + 1))) as server:
         with pytest.raises(RefusedError, match="larger than"):
@@ -110,6 +116,7 @@ def test_sizes_are_limited_both_ways():
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_hangs_is_given_up():
     with (
         chat_server(lambda _: (server.released.wait(60), completion({}))[1]) as server,

@@ -49,6 +49,7 @@ def test_there_are_thirty_of_all_kinds():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_what_is_right_counts_as_right(name, checker):
     instruction = INSTRUCTIONS[name]
@@ -56,6 +57,7 @@ def test_what_is_right_counts_as_right(name, checker):
     assert result.passed, result.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "inside"), WRONG)
 def test_what_is_wrong_counts_as_wrong(name, inside, checker):
     result = answered(name, inside, checker)
@@ -100,6 +102,7 @@ def test_the_rules_of_the_world():
     assert world.places == {"red": "left_tray", "blue": "table"}
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_asked_and_reported(checker, monkeypatch, capsys, tmp_path):
     def reply(request):
         text = request["messages"][-1]["content"]
@@ -127,6 +130,7 @@ def test_an_endpoint_is_asked_and_reported(checker, monkeypatch, capsys, tmp_pat
     ]
 
 
+@pytest.mark.slow
 def test_without_a_model_the_variable_is_named(monkeypatch, capsys):
     monkeypatch.delenv("BEHAVIOR_LANGUAGE_MODEL_URL", raising=False)
     monkeypatch.delenv("BEHAVIOR_LANGUAGE_MODEL_SCRIPT", raising=False)

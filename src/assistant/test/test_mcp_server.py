@@ -97,6 +97,7 @@ def tools_of(room):
     return room.talk(listed)
 
 
+@pytest.mark.slow
 def test_it_only_looks_unless_proposals_are_allowed(room):
     tools = tools_of(room)
     assert {tool.name for tool in tools} == LOOKING
@@ -111,6 +112,7 @@ def test_with_proposals_there_are_two_tools_more_and_none_that_moves(proposing):
     }
 
 
+@pytest.mark.slow
 def test_node_types_come_with_their_ports(room):
     found = room.call("list_nodes", search="pick")
     (pick,) = [each for each in found["nodes"] if each["name"] == "Pick"]
@@ -124,6 +126,7 @@ def test_node_types_come_with_their_ports(room):
     assert room.call("list_nodes", search="Suppress")["found"] == 0
 
 
+@pytest.mark.slow
 def test_missions_are_listed_and_shown(room):
     (mission,) = room.call("list_missions")["missions"]
     assert (mission["name"], mission["about"]) == ("tidy", "Tidies up.")
@@ -144,6 +147,7 @@ def test_a_stack_that_is_down_is_an_error_in_words(room):
     assert room.call("read_scene").endswith("The stack is not up")
 
 
+@pytest.mark.slow
 def test_trees_are_checked(room):
     assert room.call("validate_tree", xml=PICK) == {"valid": True, "problems": []}
     wrong = room.call("validate_tree", xml=tree("<Fly/>"))
@@ -151,6 +155,7 @@ def test_trees_are_checked(room):
     assert "Fly" in wrong["problems"][0]
 
 
+@pytest.mark.slow
 def test_trees_are_simulated_with_their_confidence(room):
     found = room.call("simulate_tree", xml=PICK, episodes=4)
     assert found["summary"].startswith("3 of 4 simulated episodes")
@@ -182,6 +187,7 @@ def test_missions_are_previewed(room):
     assert "no mission" in room.call("preview_mission", name="none")
 
 
+@pytest.mark.slow
 def test_a_proposal_waits_and_nothing_else_happens(proposing):
     answer = proposing.call("propose_mission", name="fetch", xml=PICK, reason="a cup is wanted")
     (kept,) = proposing.proposals.all()
@@ -201,6 +207,7 @@ def test_an_edit_keeps_what_it_changes(proposing):
     assert '-<root BTCPP_format="4"' in kept.difference()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments", "why"),
     [
@@ -279,6 +286,7 @@ def test_over_http_the_token_opens_it(room):
     assert answer.json()["result"]["serverInfo"]["name"] == "behavior"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

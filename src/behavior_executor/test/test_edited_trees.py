@@ -310,6 +310,7 @@ def test_who_may_only_look_is_refused(tmp_path):
 # -- too much -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ten_thousand_edits_a_second_are_held_back_and_nobody_else_waits(bench):
     bench.start()
     ann = bench.join("ann")
@@ -361,6 +362,7 @@ def test_a_large_tree_comes_in_parts_also_if_it_changes_meanwhile(tmp_path, monk
     assert ann.peer.replica.nodes == bob.peer.replica.nodes
 
 
+@pytest.mark.slow
 def test_trees_that_nobody_edits_make_room(tmp_path):
     text = tree_file("t", '<Drive name="home" seconds="1"/>')
     names = [f"t{number}" for number in range(MOST_TREES + 1)]
@@ -406,6 +408,7 @@ def test_garbage_is_refused_with_a_sentence(bench, request_):
 # -- a bad network ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_editors_over_a_bad_network_come_to_the_same_tree(tmp_path, seed):
     bench, network = EditingBench(tmp_path), Network(seed)

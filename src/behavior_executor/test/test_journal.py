@@ -105,6 +105,7 @@ def test_mission_that_ends_behind_many_newer_ones_is_told(path: Path) -> None:
     log.close()
 
 
+@pytest.mark.slow
 def test_files_stay_within_their_bound_by_dropping_the_oldest(path: Path) -> None:
     log = opened(path, max_bytes=2**17)
     accept(log, "open")

@@ -61,6 +61,7 @@ def reopened(path: Path) -> MissionJournal:
     return journal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
 def test_what_one_file_lost_comes_from_the_other(path: Path, which: int) -> None:
     whole = path.read_bytes()
@@ -75,6 +76,7 @@ def test_what_one_file_lost_comes_from_the_other(path: Path, which: int) -> None
     reopened(path).close()
 
 
+@pytest.mark.slow
 def test_both_files_damaged_at_different_places_lose_nothing(path: Path) -> None:
     spoil(path, 1, 2, 3)
     spoil(copies(path)[1], 4, 5, 14)
@@ -103,6 +105,7 @@ def test_unreadable_mission_does_not_keep_the_others_from_being_taken_up(
     journal.close()
 
 
+@pytest.mark.slow
 def test_mission_whose_end_may_be_lost_is_not_run_again(path: Path, tmp_path: Path) -> None:
     for file in copies(path):
         spoil(file, 14)  # the end of m1
@@ -134,6 +137,7 @@ def test_only_those_before_the_loss_are_in_doubt(path: Path) -> None:
     journal.close()
 
 
+@pytest.mark.slow
 def test_mission_of_which_only_a_change_is_left_has_ended(path: Path) -> None:
     log = MissionLog(MissionJournal(path))
     mission = log.unfinished()[0]
@@ -260,6 +264,7 @@ def test_journal_of_the_first_version_is_taken_over(tmp_path: Path) -> None:
     assert len(reopened(path).records()) == 10
 
 
+@pytest.mark.slow
 def test_damaged_journal_of_the_first_version_gives_what_can_be_read(tmp_path: Path) -> None:
     path = first_version(tmp_path / "missions.sqlite", 200)
     content = bytearray(path.read_bytes())

@@ -92,6 +92,7 @@ def kept(path: Path) -> dict[str, Mission]:
     return found
 
 
+@pytest.mark.slow
 def test_full_disk_refuses_missions_and_takes_the_ends_of_all_it_accepted(
     path: Path, limit: Callable[[int], None]
 ) -> None:
@@ -125,6 +126,7 @@ def test_full_disk_refuses_missions_and_takes_the_ends_of_all_it_accepted(
     assert any("space" in text for text in told) or not told
 
 
+@pytest.mark.slow
 def test_full_disk_at_the_start_heals(path: Path, limit: Callable[[int], None]) -> None:
     limit(10)
     log, clock, _ = make(path)
@@ -141,6 +143,7 @@ def test_full_disk_at_the_start_heals(path: Path, limit: Callable[[int], None]) 
     assert kept(path).keys() == {"a"}
 
 
+@pytest.mark.slow
 def test_where_it_is_not_required_missions_run_and_say_so(
     path: Path, limit: Callable[[int], None]
 ) -> None:
@@ -167,6 +170,7 @@ def kept_before_close(log: MissionLog) -> set[str]:
     return {one.action_id for one in log.journal.records()}
 
 
+@pytest.mark.slow
 def test_end_is_told_when_it_is_on_a_disk_that_works_again(
     path: Path, folder: Path, broken: list[bool]
 ) -> None:
@@ -193,6 +197,7 @@ def test_end_is_told_when_it_is_on_a_disk_that_works_again(
     assert kept(path)["a"].state is State.FINISHED
 
 
+@pytest.mark.slow
 def test_mission_that_turns_out_not_to_be_written_ends_with_busy(
     path: Path, folder: Path, broken: list[bool]
 ) -> None:
@@ -233,6 +238,7 @@ def test_replacing_mission_for_which_there_is_no_room_replaces_nothing(
     log.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["removed", "cut", "exchanged"])
 def test_file_that_is_taken_away_is_written_anew(path: Path, how: str) -> None:
     log, clock, told = make(path)
@@ -281,6 +287,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> SlowDisk:
     return SlowDisk(monkeypatch)
 
 
+@pytest.mark.slow
 def test_burst_is_one_write_that_no_call_waits_for(path: Path, slow: SlowDisk) -> None:
     log, _, _ = make(path, in_background=True)
     slow.go.clear()

@@ -176,6 +176,7 @@ STEPS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(STEPS, max_size=60), st.sampled_from([Policy.REJECT, Policy.QUEUE, Policy.REPLACE]))
 def test_books_stay_right(steps: list[tuple], default: Policy) -> None:

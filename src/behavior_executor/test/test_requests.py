@@ -204,6 +204,7 @@ PARTS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(PARTS, st.lists(PARTS, max_size=2))
 def test_requests_survive_the_journal(request_: MissionRequest, steps: list) -> None:

@@ -108,6 +108,7 @@ def test_failed_by_policy_with_a_reason(restarts: Restarts) -> None:
     assert restarts.bench.core.queue.waiting == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decision", [Kind.RESUME, Kind.CANCEL])
 def test_held_until_a_client_decides(restarts: Restarts, decision: Kind) -> None:
     restarts.sequence("server", "forever")

@@ -126,6 +126,7 @@ def test_of_two_grasps_the_nearer_one() -> None:
     assert turned(target, half) == pytest.approx(half)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degrees", range(-180, 180, 20))
 def test_from_the_grasp_to_the_pallet_the_tool_turns_as_the_base_does(degrees: int) -> None:
     lies = pose(0.0, 0.45, -0.3765, Rotation.from_euler("z", degrees, degrees=True).as_matrix())

@@ -36,6 +36,7 @@ def carrying(mission: NetworkMission, name: str, where: str = "onto the tower") 
     return mission.on(where) and mission.board.get("held") == name
 
 
+@pytest.mark.slow
 def test_builds_the_tower_and_goes_home() -> None:  # T1.1
     mission = started()
     assert mission.finish() is NodeStatus.SUCCESS, mission.run.failure_text()
@@ -118,6 +119,7 @@ def test_a_stolen_block_is_noticed_in_one_tick() -> None:  # T1.4
     assert mission.picked() == [BLUE, BLUE, YELLOW, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_a_block_that_slips_a_little_is_still_held() -> None:  # T1.4
     mission = started()
     mission.until(lambda: carrying(mission, BLUE))
@@ -129,6 +131,7 @@ def test_a_block_that_slips_a_little_is_still_held() -> None:  # T1.4
     assert mission.on("place")
 
 
+@pytest.mark.slow
 def test_fingers_that_shut_hold_nothing() -> None:
     mission = started()
     mission.until(lambda: carrying(mission, BLUE))
@@ -175,6 +178,7 @@ def test_the_top_that_was_knocked_off_is_put_back() -> None:  # T1.6
     assert mission.picked() == [BLUE, YELLOW, GREEN, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_a_block_that_somebody_puts_onto_the_tower_is_not_aligned() -> None:
     mission = started()
     mission.until(lambda: reaching_for(mission, YELLOW))
@@ -218,6 +222,7 @@ def test_a_wrong_tower_is_taken_down_from_the_top() -> None:  # T1.7
     assert len({tuple(spot.round(3)) for spot, _ in spots}) == 2
 
 
+@pytest.mark.slow
 def test_the_right_beginning_of_a_wrong_tower_stays() -> None:
     world = BlockWorld()
     world.stack(BLUE, GREEN, YELLOW)
@@ -226,6 +231,7 @@ def test_the_right_beginning_of_a_wrong_tower_stays() -> None:
     assert mission.picked() == [YELLOW, GREEN, YELLOW, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_a_block_that_is_taken_off_the_finished_tower_is_fetched() -> None:  # T1.8
     world = BlockWorld()
     world.stack(*ORDER)
@@ -238,6 +244,7 @@ def test_a_block_that_is_taken_off_the_finished_tower_is_fetched() -> None:  # T
     assert mission.picked() == [RED]
 
 
+@pytest.mark.slow
 def test_a_block_that_is_taken_when_the_arm_is_home_already_is_fetched_too() -> None:
     world = BlockWorld()
     world.stack(*ORDER)
@@ -249,6 +256,7 @@ def test_a_block_that_is_taken_when_the_arm_is_home_already_is_fetched_too() -> 
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_it_may_watch_over_the_finished_tower() -> None:  # T1.8
     world = BlockWorld()
     world.stack(*ORDER)
@@ -262,6 +270,7 @@ def test_it_may_watch_over_the_finished_tower() -> None:  # T1.8
     assert mission.status is NodeStatus.RUNNING
 
 
+@pytest.mark.slow
 def test_a_shut_hand_opens_once_near_the_block() -> None:  # quirk q1
     world = BlockWorld()
     world.width = 0.0
@@ -299,6 +308,7 @@ def test_a_block_that_leans_is_waited_for_and_nothing_stalls() -> None:  # quirk
     assert mission.finish() is NodeStatus.SUCCESS
 
 
+@pytest.mark.slow
 def test_a_failed_reach_is_repeated_and_too_many_fail_the_mission() -> None:
     mission = started(max_failures="3")
     mission.fail_next += ["stuck"] * 2
@@ -309,6 +319,7 @@ def test_a_failed_reach_is_repeated_and_too_many_fail_the_mission() -> None:
     assert not mission.locked()
 
 
+@pytest.mark.slow
 def test_no_placement_while_nothing_is_held_and_none_where_no_room_is() -> None:  # quirk q4
     world = BlockWorld()
     world.stack(GREEN)
@@ -328,6 +339,7 @@ def test_a_block_beside_the_axis_is_cleared_before_anything_is_built() -> None: 
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_a_block_that_lies_across_the_hands_way_beside_a_tall_tower_goes_first() -> None:
     world = BlockWorld()  # where the reference goes home for ever
     world.stack(BLUE, YELLOW)
@@ -353,6 +365,7 @@ def test_collisions_are_suppressed_where_the_hand_works_and_nowhere_else() -> No
     assert len(changes) < 40
 
 
+@pytest.mark.slow
 def test_a_world_that_is_not_seen_ends_the_mission_with_a_sentence() -> None:
     world = BlockWorld()
     world.blind = True
@@ -364,6 +377,7 @@ def test_a_world_that_is_not_seen_ends_the_mission_with_a_sentence() -> None:
     assert world.now - 10.0 == pytest.approx(5.0, abs=5 * DT)
 
 
+@pytest.mark.slow
 def test_a_halt_while_it_is_locked_leaves_no_lock() -> None:
     mission = started()
     mission.until(mission.locked)

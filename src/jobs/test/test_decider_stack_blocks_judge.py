@@ -29,6 +29,7 @@ def played(seed: int) -> tuple[list[tuple[float, str, Disturbance]], list[str]]:
     return done, plan.pending()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_an_episode_has_one_disturbance_of_each_kind_and_the_same_again(seed: int) -> None:
     done, pending = played(seed)
@@ -59,6 +60,7 @@ def test_the_whole_tower_is_left_alone_when_the_job_is_about_to_end() -> None:
     assert max(touched) < stands + LATEST + 0.25
 
 
+@pytest.mark.slow
 def test_seeds_differ() -> None:
     moments = {tuple(time for time, _, _ in played(seed)[0]) for seed in range(10)}
     assert len(moments) == 10

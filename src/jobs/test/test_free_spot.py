@@ -19,6 +19,7 @@ def distance(spot: tuple[float, float], disc: Disc) -> float:
     return math.hypot(spot[0] - disc.x, spot[1] - disc.y)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(DISCS, st.integers(0, 1000))
 def test_spots_keep_every_essential_limit(discs: list[Disc], seed: int) -> None:

@@ -159,6 +159,7 @@ def test_balls_count_when_they_lie_in_the_tray_of_their_colour() -> None:
     assert "no balls" in sort_balls.judge({}).reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_one_ball_is_taken_and_comes_back(seed: int) -> None:
     plan = sort_balls.SortBallsDisturbances(seed)

@@ -41,6 +41,7 @@ def at_place(world: World, name: str, number: int, tolerance: float = 0.002) -> 
 # ------------------------------------------------------------------------------- T2.1
 
 
+@pytest.mark.slow
 def test_open_bins_are_flipped_and_turned_ones_are_not() -> None:
     world = world_of(UP, DOWN)
     mission = Mission(world, bins="2")
@@ -53,6 +54,7 @@ def test_open_bins_are_flipped_and_turned_ones_are_not() -> None:
     assert mission.entry("mission_progress") == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["isaac_6", "legacy_2022"])
 def test_layer_upon_layer(preset: str) -> None:
     world = world_of(DOWN, DOWN, noise=0.001)
@@ -62,6 +64,7 @@ def test_layer_upon_layer(preset: str) -> None:
     assert math.dist(world.bins["bin_1"][:2, 3], PLACES[0][:2]) < 0.008
 
 
+@pytest.mark.slow
 def test_what_stands_on_the_pallet_at_the_start_is_stacked() -> None:
     world = world_of(DOWN)
     world.bins["bin_7"] = bin_pose(1.055, -0.615, -0.59224, DOWN)
@@ -73,6 +76,7 @@ def test_what_stands_on_the_pallet_at_the_start_is_stacked() -> None:
 # ------------------------------------------------------------------------------- T2.3, T2.4
 
 
+@pytest.mark.slow
 def test_bin_that_falls_while_it_is_carried_is_given_up_for_the_next() -> None:
     world = world_of(DOWN, DOWN)
     mission = Mission(world, bins="1")
@@ -100,6 +104,7 @@ def test_bin_that_left_the_tool_is_picked_anew() -> None:
     assert mission.step == "pick"
 
 
+@pytest.mark.slow
 def test_bin_lost_from_the_tool_onto_the_belt_is_picked_anew() -> None:
     world = world_of(DOWN)
     mission = Mission(world, bins="1")
@@ -115,6 +120,7 @@ def test_bin_lost_from_the_tool_onto_the_belt_is_picked_anew() -> None:
 # ------------------------------------------------------------------------------- T2.5, T2.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [0.003, 0.008, 0.014])
 def test_aim_follows_the_bin_below(off: float) -> None:
     world = world_of(DOWN, DOWN)
@@ -127,6 +133,7 @@ def test_aim_follows_the_bin_below(off: float) -> None:
     assert abs(upper[0, 3] - lower[0, 3]) < 0.5 * off + 0.001
 
 
+@pytest.mark.slow
 def test_without_the_adjustment_it_lands_on_the_rim() -> None:
     world = world_of(DOWN, DOWN)
     world.on_placed = lambda name: _displace(world, name, "bin_0", 0.014)
@@ -137,6 +144,7 @@ def test_without_the_adjustment_it_lands_on_the_rim() -> None:
     assert holders(mission.tree) == []
 
 
+@pytest.mark.slow
 def test_bin_below_that_is_out_of_place_is_reported_after_the_retries() -> None:
     world = world_of(DOWN, DOWN)
     world.on_placed = lambda name: _displace(world, name, "bin_0", 0.025)
@@ -152,6 +160,7 @@ def _displace(world: World, placed: str, name: str, x: float) -> None:
         world.bins[name][0, 3] += x
 
 
+@pytest.mark.slow
 def test_bin_that_is_pushed_aside_comes_in_again() -> None:
     world = world_of(DOWN)
     mission = Mission(world, bins="1", place_std_dev="0.005")
@@ -168,6 +177,7 @@ def test_bin_that_is_pushed_aside_comes_in_again() -> None:
 # ------------------------------------------------------------------------------- T2.7, T2.8
 
 
+@pytest.mark.slow
 def test_the_bin_that_has_come_furthest_is_first() -> None:
     world = World(jammed=True)
     world.bins = {
@@ -181,6 +191,7 @@ def test_the_bin_that_has_come_furthest_is_first() -> None:
     assert at_place(world, "bin_1", 0)
 
 
+@pytest.mark.slow
 def test_navigation_obstacles_are_on_while_the_way_leads_past_the_middle() -> None:
     world = world_of(DOWN)
     mission = Mission(world, bins="1")
@@ -198,6 +209,7 @@ def test_navigation_obstacles_are_on_while_the_way_leads_past_the_middle() -> No
 # ------------------------------------------------------------------------------- T2.9
 
 
+@pytest.mark.slow
 def test_sucking_and_lifting_is_not_interrupted() -> None:
     world = world_of(DOWN, no_suction=True)
     mission = Mission(world, bins="1")
@@ -216,6 +228,7 @@ def test_sucking_and_lifting_is_not_interrupted() -> None:
     assert mission.finish() is NodeStatus.SUCCESS, mission.run.failure_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [5, 40, 70, 130, 170, 260])
 def test_halted_at_any_moment_nothing_is_left_and_it_goes_on(ticks: int) -> None:
     world = world_of(UP, DOWN)
@@ -230,6 +243,7 @@ def test_halted_at_any_moment_nothing_is_left_and_it_goes_on(ticks: int) -> None
 # ------------------------------------------------------------------------------- faults
 
 
+@pytest.mark.slow
 def test_pump_that_does_not_suck_is_given_time_and_then_told() -> None:
     world = world_of(DOWN, no_suction=True)
     mission = Mission(world, bins="1", max_failures="2")
@@ -241,6 +255,7 @@ def test_pump_that_does_not_suck_is_given_time_and_then_told() -> None:
     assert not world.pump
 
 
+@pytest.mark.slow
 def test_pump_that_sucks_again_is_enough() -> None:
     world = world_of(DOWN, no_suction=True)
     mission = Mission(world, bins="1")
@@ -249,6 +264,7 @@ def test_pump_that_sucks_again_is_enough() -> None:
     assert mission.finish() is NodeStatus.SUCCESS, mission.run.failure_text()
 
 
+@pytest.mark.slow
 def test_bin_after_bin_lost_in_mid_air_ends_the_mission() -> None:
     world = world_of(*[DOWN] * 6)
     mission = Mission(world, bins="1", max_failures="3")
@@ -275,6 +291,7 @@ def test_jammed_conveyor_is_waited_for_and_then_told() -> None:
     assert "conveyor" in mission.run.failure_text()
 
 
+@pytest.mark.slow
 def test_silent_camera_is_waited_for_and_then_told() -> None:
     world = world_of(DOWN, speed=0.1)
     mission = Mission(world, bins="1", patience="10")
@@ -288,6 +305,7 @@ def test_silent_camera_is_waited_for_and_then_told() -> None:
     assert "bin_0 not seen any more: see whether the camera" in mission.run.failure_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "why"), [("blind", "no fresh scene"), ("silent", "vacuum")])
 def test_silence_is_told_after_a_while(what: str, why: str) -> None:
     world = world_of(DOWN)
@@ -305,6 +323,7 @@ def test_silence_is_told_after_a_while(what: str, why: str) -> None:
     assert holders(mission.tree) == []
 
 
+@pytest.mark.slow
 def test_bin_on_its_side_is_left_for_another_and_told_if_there_is_none() -> None:
     world = World()
     world.bins = {
@@ -318,6 +337,7 @@ def test_bin_on_its_side_is_left_for_another_and_told_if_there_is_none() -> None
     assert "bin_0 on its side: set it upright" in mission.run.failure_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["reach", "lift and turn", "to the flip station", "come down"])
 def test_stuck_arm_backs_off_and_tries_again(step: str) -> None:
     world = world_of(UP)

@@ -23,6 +23,7 @@ def running(world: World, skill: str, block: str) -> bool:
     return bool(world.log) and world.log[-1] == (f"start {skill}", block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.001])
 @pytest.mark.parametrize("attach_delay", [0.01, 0.3, 1.0])
 def test_builds_the_tower_and_goes_home(noise: float, attach_delay: float) -> None:
@@ -40,6 +41,7 @@ def test_builds_the_tower_and_goes_home(noise: float, attach_delay: float) -> No
         assert math.hypot(place.x - TOWER[0], place.y - TOWER[1]) < 0.01
 
 
+@pytest.mark.slow
 def test_tells_progress_and_phase() -> None:
     mission = Mission(World())
     seen = set()
@@ -62,6 +64,7 @@ def test_block_moved_while_the_arm_reaches_is_still_picked_in_one_go() -> None:
     assert len(world.events("start Pick")) == 4
 
 
+@pytest.mark.slow
 def test_block_stolen_from_the_gripper_is_fetched_again() -> None:
     world = World()
     mission = Mission(world)
@@ -74,6 +77,7 @@ def test_block_stolen_from_the_gripper_is_fetched_again() -> None:
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_block_stolen_during_the_lift_is_fetched_again() -> None:
     world = World()
     mission = Mission(world)
@@ -95,6 +99,7 @@ def test_top_knocked_off_is_put_back_in_order() -> None:
     assert world.events("done Pick") == [BLUE, YELLOW, YELLOW, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_tower_changed_while_carrying_turns_to_the_table() -> None:
     world = World()
     mission = Mission(world)
@@ -110,6 +115,7 @@ def test_tower_changed_while_carrying_turns_to_the_table() -> None:
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_tower_knocked_over_after_the_release_does_not_place_an_empty_hand() -> None:
     world = World()
     mission = Mission(world)
@@ -122,6 +128,7 @@ def test_tower_knocked_over_after_the_release_does_not_place_an_empty_hand() -> 
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_wrong_tower_is_taken_down_first() -> None:
     world = World()
     world.stack(GREEN, BLUE)
@@ -166,6 +173,7 @@ def test_block_removed_on_the_way_home_is_fetched() -> None:
     assert world.tower() == list(ORDER)
 
 
+@pytest.mark.slow
 def test_block_in_the_gripper_at_the_start_is_placed_first() -> None:
     world = World()
     world.grasped = world.held = RED
@@ -174,6 +182,7 @@ def test_block_in_the_gripper_at_the_start_is_placed_first() -> None:
     assert world.events("done Place") == [RED, *ORDER]
 
 
+@pytest.mark.slow
 def test_tilted_block_in_the_way_is_cleared_first() -> None:
     world = World()
     world.stack(BLUE)
@@ -182,6 +191,7 @@ def test_tilted_block_in_the_way_is_cleared_first() -> None:
     assert world.events("done Pick") == [RED, YELLOW, GREEN, RED]
 
 
+@pytest.mark.slow
 def test_failed_picks_are_repeated_and_the_count_starts_anew_after_a_success() -> None:
     world = World()
     world.fail_next["Pick"] = ["slipped", "slipped"]
@@ -220,6 +230,7 @@ def test_failure_is_followed_by_a_pause() -> None:
     assert world.time - failed_at >= 0.5 - 1e-9
 
 
+@pytest.mark.slow
 def test_absent_block_is_waited_for_then_named() -> None:
     world = World()
     gone = world.blocks.pop(YELLOW)

@@ -139,6 +139,7 @@ def played(seed: int) -> tuple[list[tuple[float, Disturbance]], list[str]]:
     return done, plan.pending()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
 def test_every_episode_is_disturbed_twice_and_the_same_way_again(seed: int) -> None:
@@ -153,6 +154,7 @@ def test_every_episode_is_disturbed_twice_and_the_same_way_again(seed: int) -> N
     ]
 
 
+@pytest.mark.slow
 def test_seeds_take_from_the_gripper_and_from_the_tower() -> None:
     causes = " ".join(what.cause for seed in range(20) for _, what in played(seed)[0])
     assert "from the gripper" in causes

@@ -258,6 +258,7 @@ def test_the_verdict_of_an_episode():
     assert arrived(evidence, goals) == Verdict(False, "goals never reached: 3, 4, 5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_drawn_disturbances_are_those_of_their_seed_and_leave_a_way(seed):
     cues = drawn_cues(seed)
@@ -368,6 +369,7 @@ def test_the_tour_is_judged_by_what_the_executor_told_at_last():
     assert findings["nothing is run into"].how.startswith("1 collisions")
 
 
+@pytest.mark.slow
 def test_a_demonstration_lets_things_happen_and_tells_of_them(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "draw_animation", lambda recording, file: file.touch())
     assert isinstance(JOB, Job)

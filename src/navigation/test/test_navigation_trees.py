@@ -78,6 +78,7 @@ def test_progress_is_told(bench: NavigationBench) -> None:
     assert bench.state.action.distance_remaining == 0.0
 
 
+@pytest.mark.slow
 def test_one_mission_after_the_other(bench: NavigationBench) -> None:
     for number, x in enumerate((3.0, -2.0, 4.0), 1):
         assert bench.finish(bench.go(x)) is Code.SUCCESS
@@ -125,6 +126,7 @@ def passed_in_order(track: list, corners: list, reach: float = 0.2) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROUTES)
 def test_a_route_that_folds_or_crosses_itself_is_driven_to_its_end(
     bench: NavigationBench, name: str
@@ -146,6 +148,7 @@ def test_a_route_that_folds_or_crosses_itself_is_driven_to_its_end(
     assert 0.3 < half < 0.7
 
 
+@pytest.mark.slow
 def test_a_change_of_the_map_on_the_way_begins_no_route_anew(bench: NavigationBench) -> None:
     mission = follow(bench, [(0, 0), (4, 0), (0, 0), (4, 0)])
     bench.until(lambda: 5.0 < bench.state.action.distance_remaining < 6.0)
@@ -156,6 +159,7 @@ def test_a_change_of_the_map_on_the_way_begins_no_route_anew(bench: NavigationBe
     assert 4.5 < (bench.world.time - begin) * SPEED < 8.0
 
 
+@pytest.mark.slow
 def test_a_blocked_piece_of_a_given_route_is_driven_around_and_no_more(
     bench: NavigationBench,
 ) -> None:
@@ -379,6 +383,7 @@ def test_a_goal_that_trembles_gets_no_new_route(bench: NavigationBench) -> None:
     assert causes(bench) == [RouteCause.NEW_ACTION]
 
 
+@pytest.mark.slow
 def test_a_goal_whose_frame_is_lost_fails(bench: NavigationBench) -> None:
     bench.world.frames["cart"] = Pose2D(20.0)
     mission = bench.go(0.0, frame="cart")
@@ -526,6 +531,7 @@ def test_a_new_action_takes_the_place_of_the_old_one(bench: NavigationBench) -> 
     assert bench.world.resets == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [Level.MANUAL, Level.TELEOPERATION, Level.HALTED])
 def test_without_autonomy_the_robot_waits(bench: NavigationBench, level: Level) -> None:
     mission = bench.go(6.0)
@@ -635,6 +641,7 @@ def mend(bench: NavigationBench) -> None:
     world.localized = world.relocalizes = True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("phase", "reason"),
     [
@@ -750,6 +757,7 @@ def tiled() -> NavigationBench:
     return bench
 
 
+@pytest.mark.slow
 def test_a_tile_that_the_way_needs_and_nobody_knows_ends_the_drive() -> None:
     bench = tiled()
     bench.world.load_refusal = "unknown tile 'east'"
@@ -760,6 +768,7 @@ def test_a_tile_that_the_way_needs_and_nobody_knows_ends_the_drive() -> None:
     assert bench.finish(bench.go(3.0)) is Code.SUCCESS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -811,6 +820,7 @@ def region(kind: int) -> RegionIndex:
     return RegionIndex([Region("lab", kind, np.array(corners), 0.0)])
 
 
+@pytest.mark.slow
 def test_semantic_drives_around_forbidden_regions() -> None:
     bench = NavigationBench("navigation_semantic")
     bench.action.regions = region(2)
@@ -833,6 +843,7 @@ def test_semantic_fails_where_no_way_leads_around() -> None:
     assert bench.world.robot.x < 4.0
 
 
+@pytest.mark.slow
 def test_semantic_lets_other_regions_pass() -> None:
     bench = NavigationBench("navigation_semantic")
     bench.action.regions = region(3)

@@ -166,6 +166,7 @@ def test_every_combination_of_inputs() -> None:
     print(f"{total} combinations of {sizes}")
 
 
+@pytest.mark.slow
 def test_a_reason_is_given_whenever_the_mode_is_not_nominal() -> None:
     for known in combinations(([HINDRANCES[0]], *GROUPS[1:])):
         got = choose_mode(known, RULES)

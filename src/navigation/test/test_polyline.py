@@ -37,6 +37,7 @@ def brute_force(
     return found
 
 
+@pytest.mark.slow
 @given(ROUTE, POINT, st.floats(-10.0, 200.0), st.floats(0.0, 50.0))
 @settings(max_examples=120, deadline=None)
 def test_the_nearest_of_each_segment_in_the_window(
@@ -55,6 +56,7 @@ def test_the_nearest_of_each_segment_in_the_window(
     assert len(found.corner) == len(found.s) - 1
 
 
+@pytest.mark.slow
 @given(ROUTE, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
 @settings(max_examples=80, deadline=None)
 def test_slice_is_as_long_as_its_arc_and_lies_on_the_line(
@@ -72,6 +74,7 @@ def test_slice_is_as_long_as_its_arc_and_lies_on_the_line(
         assert line.near(x, y, 0.0, math.inf).distance.min() < 1e-6
 
 
+@pytest.mark.slow
 @given(ROUTE)
 @settings(max_examples=100, deadline=None)
 def test_arc_lengths_grow_and_no_step_is_too_short(points: list) -> None:
@@ -124,6 +127,7 @@ def test_points_that_are_none_are_refused(points: list) -> None:
         Polyline(points)
 
 
+@pytest.mark.slow
 def test_ten_thousand_points_cost_milliseconds_at_most() -> None:
     angle = np.linspace(0.0, 60.0, 10_000)
     line = Polyline(np.column_stack([angle * np.cos(angle), angle * np.sin(angle)]))

@@ -46,6 +46,7 @@ def test_the_inside_of_a_hook_is_outside() -> None:
     assert touches(np.array([[1.0, 2.0], [3.5, 3.5]]), HOOK)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(COORDINATE, COORDINATE), min_size=1, max_size=5))
 @settings(max_examples=80, deadline=None)
 def test_a_line_with_a_point_inside_touches(points: list) -> None:

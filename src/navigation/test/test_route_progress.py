@@ -105,6 +105,7 @@ def test_progress_is_bounded_by_what_was_driven(points: list, seed: int, size: f
         last = told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("points", "standing"),
     [

@@ -95,6 +95,7 @@ def page_of(file: Path) -> tuple[str, Page]:
     return text, Page(text)
 
 
+@pytest.mark.slow
 def test_the_page_tells_what_was_asked_what_happened_and_why(failed: Path) -> None:
     _, page = page_of(failed)
     for words in (
@@ -210,6 +211,7 @@ def with_a_scene(recording: TreeRecording, status: NodeStatus | None) -> None:
     recording.message("/tf", "tf2_msgs/msg/TFMessage", {"transforms": transforms})
 
 
+@pytest.mark.slow
 def test_the_scene_of_the_moment_is_drawn(tmp_path: Path) -> None:
     file = tmp_path / "scene.mcap"
     assert record(file, pick_it="F", extra=with_a_scene) is NodeStatus.FAILURE

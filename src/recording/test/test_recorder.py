@@ -119,6 +119,7 @@ def notes(path: Path) -> list[int]:
         return [int(m.value.data.split()[0]) for m in read.messages("/note")]
 
 
+@pytest.mark.slow
 def test_the_last_minutes_are_kept_in_order_and_once_each(tmp_path):
     box = Box(tmp_path, Limits(seconds=80.0))
     box.feed(300)
@@ -129,6 +130,7 @@ def test_the_last_minutes_are_kept_in_order_and_once_each(tmp_path):
     assert [each.name for each in tmp_path.glob("keeping-*")] == []
 
 
+@pytest.mark.slow
 def test_the_ring_stays_below_its_size(tmp_path):
     import random
 
@@ -176,6 +178,7 @@ def test_kept_recordings_hold_the_tree_to_its_end(tmp_path):
         assert records == list(range(records[0], records[-1] + 1))
 
 
+@pytest.mark.slow
 def test_what_a_killed_recorder_left_is_part_of_what_is_kept_next(tmp_path):
     first = Box(tmp_path, Limits(seconds=80.0))
     first.feed(25)

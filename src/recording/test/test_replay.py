@@ -154,6 +154,7 @@ def _tree(body: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_the_tree_runs_once_more_on_its_record(
     files: dict[str, Path], tmp_path: Path, replay: Replay
 ) -> None:
@@ -257,6 +258,7 @@ def test_a_run_that_is_not_there(files: dict[str, Path], replay: Replay) -> None
 PAGE = Path(__file__).parents[3] / "docs" / "recording.md"
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_work(
     files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,6 +87,7 @@ def tree_of(file: Path, clock: Clock, seed: int) -> Tree:
     return factory.create_tree_from_file(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(TREES)))
 def test_a_shipped_tree_decides_the_same_on_its_record(file: Path, tmp_path: Path) -> None:
     clock = Clock()

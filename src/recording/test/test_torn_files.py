@@ -40,6 +40,7 @@ def read_numbers(path: Path) -> list[int]:
         return numbers
 
 
+@pytest.mark.slow
 def test_torn_anywhere_all_that_was_safe_is_read(tmp_path):
     source, torn = tmp_path / "source.mcap", tmp_path / "torn.mcap"
     safe = write(source, messages=60, every=7)
@@ -87,6 +88,7 @@ def test_a_torn_file_is_completed_in_its_place(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["run.mcap"]
 
 
+@pytest.mark.slow
 def test_moments_of_a_torn_file(tmp_path):
     path = tmp_path / "run.mcap"
     record(path, cycles=20)
@@ -122,6 +124,7 @@ class FullDisk:
         return getattr(self._stream, name)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_what_was_safe_stays(tmp_path, monkeypatch):
     path = tmp_path / "run.mcap"
     plain = Path.open

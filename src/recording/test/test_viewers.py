@@ -39,6 +39,7 @@ def test_foxglove_and_lichtblick_read_it_as_their_library_does(run):
         assert decoded == set(read.topics)
 
 
+@pytest.mark.slow
 def test_a_reader_of_ros2_bags_reads_it(run):
     highlevel = pytest.importorskip("rosbags.highlevel", reason="needs rosbags of the test list")
     with highlevel.AnyReader([run]) as bag, Recording(run) as read:

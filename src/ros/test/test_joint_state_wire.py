@@ -25,6 +25,7 @@ def joint_states(draw):
     return message
 
 
+@pytest.mark.slow
 @given(joint_states())
 def test_all_that_was_written_is_read(message):
     read = read_joint_state(serialize_message(message))

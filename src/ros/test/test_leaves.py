@@ -858,6 +858,7 @@ class TestModels:
         assert "node A: behavior_msgs/action/Pikc: no such type" in str(info.value)
         assert "node B: no port 'x'" in str(info.value)
 
+    @pytest.mark.slow
     def test_ports_are_known_without_a_node(self):
         models = load_node_models({"nodes": MODELS})
         manifests = {each.registration_id: each for each in ros_node_manifests(models)}

@@ -85,6 +85,7 @@ def test_a_clock_that_is_set_back_empties_it():
     assert not entry.fresh(1.0)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=30))
 def test_in_any_order_the_newest_stamp_wins(arrivals):
     """Stamps from the past only: what is kept is the maximum, the rest is counted."""

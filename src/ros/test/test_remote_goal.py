@@ -66,6 +66,7 @@ EVENTS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.lists(st.sampled_from(sorted(EVENTS)), max_size=12))
 def test_any_order_of_events(order):
@@ -89,6 +90,7 @@ def test_any_order_of_events(order):
         assert not server.cancels, "nothing is cancelled that nobody wants cancelled"
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(sorted(EVENTS)), max_size=8))
 def test_every_order_can_end(order):
     bench = Bench()
