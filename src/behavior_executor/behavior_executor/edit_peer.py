@@ -127,7 +127,7 @@ class EditPeer:
                     self._note(edit, news.answer)
 
     def _note(self, edit: Edit, answer: Answer) -> None:
-        if answer.code is Code.HELD_BACK:
+        if answer.retry_after:
             return
         self.answers[edit.number] = answer
         while len(self.answers) > 100:

@@ -167,9 +167,9 @@ class LiveEditor(Closing):
             told = self._ask(deadline)
             if done():
                 return
-            if not told.document and told.answer.code is not Code.HELD_BACK:
+            if not told.document and not told.answer.retry_after:
                 raise LiveEditorError(told.answer.message)
-            if told.answer.code is Code.HELD_BACK:
+            if told.answer.retry_after:
                 self._wait(min(deadline, time.monotonic() + told.answer.retry_after))
 
     def _ask(self, deadline: float) -> ExchangeAnswer:

@@ -251,6 +251,21 @@ def test_an_edit_looked_at_before_the_file_was_taken_in_is_looked_at_again(bench
     assert bench.node("desk").raw_port("seconds") == "3"
 
 
+def test_who_asks_again_while_an_edit_is_looked_at_waits_for_its_answer(bench):
+    ann = bench.join()
+    edit = ann.peer.propose({"op": "set", "node": ann.id("desk"), "attributes": {"seconds": "3"}})
+    request, answers = ann.peer.request(), []
+    for _ in range(2):
+        bench.trees.exchange(request, answers.append)
+    assert [each.answer.code for each in answers] == [Code.WAITING]
+    ann.peer.take(request, answers[0])
+    assert ann.peer.answers == {}
+    assert ann.peer.wants
+    bench.aside.run()
+    ann.peer.take(request, answers[1])
+    assert ann.peer.answers[edit.number].code is Code.MADE
+
+
 def test_a_mission_may_begin_while_its_tree_is_opened(bench):
     answers = []
     bench.trees.exchange(ExchangeRequest("patrol", "ann"), answers.append)

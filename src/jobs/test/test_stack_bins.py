@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from bins_world import DOWN, DT, UP, Mission, World, bin_pose
 
+from behavior_executor.missions import MissionError
 from behavior_jobs.bins import pallet_places
 from behavior_tree import NodeStatus
 from behavior_tree.decider import holders
@@ -360,14 +361,18 @@ def test_stuck_arm_backs_off_and_tries_again(step: str) -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"bins": "37"}, "give 1..36"),
-        ({"bins": "0"}, "give 1..36"),
-        ({"preset": "latest"}, "choose isaac_6 or legacy_2022"),
+        ({"bins": "37"}, "'bins': 37 is more than 36"),
+        ({"bins": "0"}, "'bins': 0 is less than 1"),
     ],
 )
-def test_bad_parameters_are_told_in_a_sentence(given: dict, why: str) -> None:
-    mission = Mission(World(), **given)
-    with pytest.raises(RuntimeError, match=why):
+def test_a_number_of_bins_that_do_not_fit_is_refused_in_a_sentence(given: dict, why: str) -> None:
+    with pytest.raises(MissionError, match=why):
+        Mission(World(), **given)
+
+
+def test_an_unknown_preset_is_told_in_a_sentence() -> None:
+    mission = Mission(World(), preset="latest")
+    with pytest.raises(RuntimeError, match="choose isaac_6 or legacy_2022"):
         mission.finish()
 
 

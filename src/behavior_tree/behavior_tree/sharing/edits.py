@@ -65,7 +65,7 @@ class Answer:
     nodes: tuple[str, ...] = ()
     """Identifiers of what is new."""
     retry_after: float = 0.0
-    """[s]"""
+    """[s] after which the edit is sent again, since this is not yet its answer; 0: it is."""
 
     @property
     def is_final(self) -> bool:

@@ -35,6 +35,8 @@ __all__ = ["Prepared", "SharedTree"]
 
 REMEMBERED = 20
 """Answers of one editor that are given again when its edit comes again."""
+LOOKED_AT = 0.2
+"""[s] after which an edit may be asked for again that is being looked at."""
 Subscriber = Callable[[bytes, int], None]
 """Is given each Yjs update and the revision after it."""
 
@@ -279,7 +281,8 @@ class SharedTree:
             return Answer(Code.HELD_BACK, text, retry_after=wait)
         session.bucket.take()
         self._all.take()
-        session.note(edit, Answer(Code.WAITING, "it is being looked at: ask again"))
+        text = "it is being looked at: ask again"
+        session.note(edit, Answer(Code.WAITING, text, retry_after=LOOKED_AT))
         return None
 
     def prepare(self, edit: Edit) -> Prepared:
