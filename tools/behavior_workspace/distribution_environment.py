@@ -31,9 +31,10 @@ PARTS = {
     "fleet": ("paho-mqtt",),
     "sharing": ("pycrdt",),
     "recording": ("mcap", "mcap-ros2-support"),
+    "console": ("starlette", "uvicorn", "websockets"),
 }
 """What the embedded planner, our own robot files, simulated worlds, viewer, VDA 5050, trees that
-several edit and recordings need."""
+several edit, recordings and the operator console need."""
 KEPT = "numpy"
 """Never another version than the distribution's."""
 

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ConsoleDesk`: what all pages of one console share."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from behavior_console.audit import Audit, AuditEntry
+from behavior_console.channels import CHANNELS
+from behavior_console.commands import Client, CommandError, Commands
+from behavior_console.control import ANSWER_WITHIN, Control
+from behavior_console.protocol import Answer
+from behavior_console.source import Source, SourceError
+
+__all__ = ["ConsoleDesk"]
+
+PROTOCOL = 1
+_LOOK = 0.5
+"""[s] between two looks at whether control passes on."""
+
+
+class ConsoleDesk:
+    """The live source, the commands, and who has control.
+
+    Args:
+        live: what happens now.
+        audit: keeps the commands.
+    """
+
+    def __init__(self, live: Source, audit: Audit) -> None:
+        self.live = live
+        control = Control(time.monotonic, self._show_control)
+        self.commands = Commands(audit, control)
+        self.commands.offer("control.take", self._take, controls=False)
+        self.commands.offer("control.ask", self._take, controls=False)
+        self.commands.offer("control.give", self._give, controls=False)
+        self.commands.offer("control.refuse", self._refuse, controls=False)
+        self._show_control()
+
+    async def source(self, record: str) -> Source:
+        """What a page looks at; empty: what happens now."""
+        if record:
+            raise SourceError(f"there is no record '{record[:200]}'")
+        return self.live
+
+    def welcome(self, client: Client, source: Source) -> dict[str, Any]:
+        """What a page is told first."""
+        return {
+            "protocol": PROTOCOL,
+            "number": client.number,
+            "name": client.who,
+            "role": client.role.word,
+            "view": "live" if source is self.live else "record",
+            "now": source.now(),
+            "channels": {name: kind.value for name, kind in CHANNELS.items()},
+            "commands": self.commands.names,
+        }
+
+    async def background(self) -> None:
+        """Pass control on to who asked for it and was not answered, until it is cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            self.commands.control.pass_on()
+
+    def _show_control(self) -> None:
+        commands = getattr(self, "commands", None)
+        state = commands.control.state() if commands else {"holder": None, "asks": None}
+        self.live.channels.set("controller", {**state, "answer_within": ANSWER_WITHIN})
+
+    async def _take(self, client: Client, _: Any) -> Answer:
+        return Answer(ok=True, message=self.commands.control.ask(client.number, client.who))
+
+    async def _give(self, client: Client, _: Any) -> Answer:
+        if not self.commands.control.give(client.number):
+            raise CommandError("this page has no control to give")
+        return Answer(ok=True, message="control was given")
+
+    async def _refuse(self, client: Client, _: Any) -> Answer:
+        if not self.commands.control.refuse(client.number):
+            raise CommandError("this page has no control to keep")
+        return Answer(ok=True, message="control is kept")
+
+
+def event_of(entry: AuditEntry, now: float) -> dict[str, Any]:
+    """An entry of the audit for the channel ``events``."""
+    row = entry.row()
+    outcome = row["message"] or ("done" if row["ok"] else "refused")
+    return {
+        "t": now,
+        "kind": "command",
+        "text": f"{entry.who}: {entry.command}: {outcome}",
+        "uid": None,
+        "level": "info" if row["ok"] else "warning",
+    }

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`LiveSource`: what a running stack says, as channels. It only listens."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+
+from behavior_console.channels import Channels
+from behavior_console.flow import PERIOD
+from behavior_console.reducers import TOPICS, Reducers
+from behavior_console.reducers.reducers import Topic
+from behavior_console.source import SourceError
+
+__all__ = ["LiveSource"]
+
+_LOOK = 1.0
+"""[s] between two looks at what is up."""
+_GLOBAL = ("/tf", "/tf_static", "/diagnostics")
+"""Topics that all robots share."""
+
+
+class LiveSource:
+    """Fills channels with what the nodes of one robot say.
+
+    Args:
+        node: hears it, in the robot's namespace.
+        world: name of the stack; empty: unknown.
+    """
+
+    def __init__(self, node: Node, *, world: str) -> None:
+        self.channels = Channels()
+        self._node, self._world = node, world
+        self._reducers = Reducers(self.channels)
+        self._newest: dict[str, deque[bytes]] = {}
+        self._kinds: dict[str, Any] = {}
+        self._bad: set[str] = set()
+        for topic, about in TOPICS.items():
+            self._subscribe(topic, about)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(PERIOD, self._take_newest, clock=steady)
+        node.create_timer(_LOOK, self._look, clock=steady)
+        self._look()
+
+    def now(self) -> float:
+        """[s] the executor's clock."""
+        return float(self._node.get_clock().now().nanoseconds) * 1e-9
+
+    async def show(self, moment: Channels, time: float) -> None:
+        """Nothing of the past is kept."""
+        raise SourceError("of a running stack only what happens now is shown")
+
+    def _subscribe(self, topic: str, about: Topic) -> None:
+        package, _, name = about.type.split("/")
+        try:
+            kind = getattr(import_module(f"{package}.msg"), name)
+        except (ImportError, AttributeError):
+            self._node.get_logger().warning(f"{topic} is not shown: {about.type} is not installed")
+            return
+        self._kinds[topic] = kind
+        relative = topic if topic in _GLOBAL else topic.removeprefix("/")
+        if about.newest:
+            kept = self._newest[topic] = deque(maxlen=about.newest)
+            self._node.create_subscription(kind, relative, kept.append, _qos(about), raw=True)
+        else:
+            take = partial(self._take, topic)
+            self._node.create_subscription(kind, relative, take, _qos(about))
+
+    def _take(self, topic: str, message: Any) -> None:
+        try:
+            self._reducers.take(topic, message)
+        except Exception as error:  # whatever one message holds, others shall be shown
+            if topic not in self._bad:
+                self._bad.add(topic)
+                self._node.get_logger().error(f"a message of {topic} cannot be shown: {error!r}")
+
+    def _take_newest(self) -> None:
+        for topic, kept in self._newest.items():
+            while kept:
+                self._take(topic, deserialize_message(kept.popleft(), self._kinds[topic]))
+
+    def _look(self) -> None:
+        """Tell what is up, and why the page is empty if it is."""
+        executor = self._node.count_publishers("mission/feedback") > 0
+        tree = self.channels.value("tree")
+        row = {
+            "namespace": self._node.get_namespace(),
+            "world": self._world,
+            "up": {
+                "executor": executor,
+                "scene": self._node.count_publishers("scene/objects") > 0,
+                "robot": self._node.count_publishers("joint_states") > 0,
+                "map": self._node.count_publishers("map") > 0,
+            },
+            "empty": _why_empty(executor=executor, tree=tree is not None),
+        }
+        if row != self.channels.value("stack"):
+            self.channels.set("stack", row)
+
+
+def _why_empty(*, executor: bool, tree: bool) -> dict[str, str] | None:
+    if not executor:
+        return {"text": "no executor is up", "remedy": "start a stack: behavior up"}
+    if not tree:
+        return {"text": "connected, no tree runs yet", "remedy": "start a mission"}
+    return None
+
+
+def _qos(about: Topic) -> QoSProfile:
+    streams = about.newest and not about.latched
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=about.depth,
+        reliability=ReliabilityPolicy.BEST_EFFORT if streams else ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if about.latched else DurabilityPolicy.VOLATILE,
+    )

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console's node: hears a running stack, serves the page, and hands on what operators ask for.
+
+The node's callbacks fill the channels in the thread of its executor; the web server has a thread of
+its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+
+from behavior_console.access import ADDRESS_FILE, kept_access
+from behavior_console.app import Pulse, application
+from behavior_console.audit import Audit, AuditEntry
+from behavior_console.desk import ConsoleDesk, event_of
+from behavior_console.live_source import LiveSource
+from behavior_console.server import ConsoleServer
+from behavior_ros import DiagnosticsPublisher, ParameterSpec, declare_all, run
+
+PARAMETERS = [
+    ParameterSpec(
+        "port",
+        8090,
+        "of the page on localhost; the next free one",
+        range=(0, 65535),
+        read_only=True,
+    ),
+    ParameterSpec("world", "", "name of the stack; empty: unknown", read_only=True),
+    ParameterSpec(
+        "folder",
+        "",
+        "where the page's addresses with their tokens and the audit are written, for this user "
+        "alone; empty: the runtime folder",
+        read_only=True,
+    ),
+]
+
+
+class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
+    """Serves the console of a running stack."""
+
+    def __init__(self, node_name: str = "console", **kwargs: Any) -> None:
+        """Begin to listen and to serve.
+
+        Raises:
+            OSError: there is no free port, or the address cannot be written down.
+        """
+        super().__init__(node_name, **kwargs)
+        values = declare_all(self, PARAMETERS)
+        self._live = LiveSource(self, world=values["world"])
+        folder = Path(values["folder"]) if values["folder"] else runtime_folder()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        prefix = self.get_namespace().strip("/").replace("/", "-")
+        self._file = folder / "-".join(filter(None, [prefix, ADDRESS_FILE]))
+        audit = Audit(folder / "console_audit.jsonl", self._note, self.get_logger().error)
+        desk = ConsoleDesk(self._live, audit)
+        access, pulse = kept_access(self._file), Pulse()
+        self._live.channels.on_change = pulse.announce
+        app = application(desk, access, pulse=pulse, background=desk.background)
+        self.server = ConsoleServer(app, port=values["port"])
+        access.write(self._file, self.server.port)
+        self._diagnostics = DiagnosticsPublisher(self, "console")
+        self.get_logger().info(
+            f"the console is at http://localhost:{self.server.port}, to look at;"
+            f" the addresses with the right to act are in {self._file}"
+        )
+
+    def destroy_node(self) -> None:
+        """Stop serving."""
+        self.server.close()
+        super().destroy_node()
+
+    def _note(self, entry: AuditEntry) -> None:
+        row = entry.row()
+        self.get_logger().info(
+            f"{entry.who} ({row['role']}): {entry.command} {row['args']}: "
+            f"{'done' if row['ok'] else 'refused'} {row['message']}"
+        )
+        self._live.channels.add("events", [event_of(entry, self._live.now())])
+
+
+def runtime_folder() -> Path:
+    """Where stacks of this user keep what lasts as long as they do."""
+    own = os.environ.get("BEHAVIOR_RUNTIME_DIR")
+    if own:
+        return Path(own)
+    state = os.environ.get("XDG_RUNTIME_DIR") or f"/tmp/behavior-{os.getuid()}"
+    return Path(state) / "behavior"
+
+
+def main() -> int:
+    """Run the console alone."""
+    return run([ConsoleNode])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Source`: where what pages show comes from, a running stack or a record."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from behavior_console.channels import CHANNELS, Channels, Kind
+
+__all__ = ["OF_THE_MOMENT", "Source", "SourceError"]
+
+_OF_ALL_TIMES = frozenset(
+    {"controller", "document", "editors", "lanes", "missions", "modules", "preview", "queue"}
+)
+OF_THE_MOMENT = frozenset(
+    name for name, kind in CHANNELS.items() if kind is not Kind.LOG and name not in _OF_ALL_TIMES
+)
+"""Channels that hold what was at the moment that a page shows; logs hold the whole run."""
+
+
+class SourceError(ValueError):
+    """That moment cannot be shown; the sentence says why and what to do."""
+
+
+class Source(Protocol):
+    """What one or more pages look at."""
+
+    channels: Channels
+    """What is now, or at a record's end."""
+
+    def now(self) -> float:
+        """[s] the executor's clock; a record's end."""
+        ...
+
+    async def show(self, moment: Channels, time: float) -> None:
+        """Fill the channels of the moment with what was at a time.
+
+        Args:
+            moment: of one page.
+            time: [s] the executor's clock.
+
+        Raises:
+            SourceError: it is not known.
+        """
+        ...
