@@ -18,6 +18,7 @@ export function fakeByName(name: string, parameters: URLSearchParams): Connect {
     throw new Error(`there is no fake '${name}': choose from ${Object.keys(SCRIPTS).join(", ")}`);
   const t = parameters.get("t");
   const server = new FakeServer(script, Number(t ?? 0));
+  Object.assign(window, { fakeServer: server });
   if (t === null) window.setInterval(() => server.advance(PERIOD), PERIOD * 1000);
   return server.connect;
 }

@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef, type KeyboardEvent, type PointerEvent } from "react";
+import { useEffect, useRef, type DragEvent, type KeyboardEvent, type PointerEvent } from "react";
 import { useConsole, useSelection, useValue } from "../../store";
 import { FocusCard } from "./FocusCard";
+import { EditOverlay } from "./edit/EditOverlay";
+import { dropAt } from "./edit/operations";
+import type { Editing } from "./edit/useEditing";
+import type { Drop } from "./paint";
 import type { Scene } from "./scene";
 
 /** [px] that a pointer may move and still click. */
 const CLICK = 4;
 
 /** The tree as a picture: drag to pan, wheel to zoom, arrows to walk. */
-export function CanvasView({ scene }: { scene: Scene }) {
+export function CanvasView({ scene, editing }: { scene: Scene; editing: Editing }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const map = useRef<HTMLCanvasElement>(null);
   useEffect(() => scene.attach(canvas.current!, map.current!), [scene]);
   useWheel(canvas, scene);
-  const pointer = usePointer(scene);
+  const pointer = usePointer(scene, editing);
+  const palette = usePaletteDrop(scene, editing);
   const walk = useWalk(scene);
+  const change = useEditKeys(scene, editing);
+  const { session, active, insert } = editing;
+  useEffect(() => {
+    session.insert = active ? (model) => insert(model, behindSelected(scene)) : null;
+    return () => void (session.insert = null);
+  }, [session, active, insert, scene]);
   return (
     <div className="tree-canvas">
       <canvas
-        ref={canvas} tabIndex={0} role="application" {...pointer} onKeyDown={walk}
+        ref={canvas} tabIndex={0} role="application" data-edits={active} {...pointer} {...palette}
+        onKeyDown={(event) => void (change(event) || walk(event))}
         aria-label="Tree: arrows walk, Enter opens and closes, plus and minus zoom; the outline (O) is for screen readers"
       />
       <FocusCard scene={scene} />
+      {active ? <EditOverlay scene={scene} editing={editing} /> : null}
       <MiniMap scene={scene} map={map} />
     </div>
   );
@@ -63,10 +76,79 @@ interface Drag {
   x: number;
   y: number;
   moved: boolean;
+  /** Card that is moved; -1: the view is. */
+  card: number;
+}
+
+/** Place behind the selected card, or in the root. */
+function behindSelected(scene: Scene): Drop {
+  const { cards } = scene.model.get();
+  const card = cards[scene.selected];
+  const parent = card === undefined ? undefined : cards[card.parent];
+  if (card === undefined || parent === undefined || card.kind === "control")
+    return { parent: card?.index ?? 0, before: -1 };
+  const next = parent.children[parent.children.indexOf(card.index) + 1];
+  return { parent: parent.index, before: next ?? -1 };
+}
+
+/** Where something that is let go at a point of the screen lands. */
+function dropPlace(scene: Scene, x: number, y: number, dragged: Parameters<typeof dropAt>[3]): Drop | null {
+  const model = scene.model.get();
+  const over = model.cards[scene.near(x, y)];
+  const box = over === undefined ? null : scene.onScreen(over.index);
+  if (over === undefined || box === null) return null;
+  const part = scene.direction.get() === "right" ? (y - box.y) / box.height : (x - box.x) / box.width;
+  return dropAt(model, over, part, dragged);
+}
+
+/** What is dragged here from the palette. */
+function usePaletteDrop(scene: Scene, { session, active, drop }: Editing) {
+  const place = (event: DragEvent<HTMLCanvasElement>) => {
+    const model = session.dragged.get();
+    if (!active || model === null) return null;
+    event.preventDefault();
+    const box = event.currentTarget.getBoundingClientRect();
+    const found = dropPlace(scene, event.clientX - box.left, event.clientY - box.top, { model });
+    return found === null ? null : { model, found };
+  };
+  return {
+    onDragOver: (event: DragEvent<HTMLCanvasElement>) => scene.setDrop(place(event)?.found ?? null),
+    onDragLeave: () => scene.setDrop(null),
+    onDrop: (event: DragEvent<HTMLCanvasElement>) => {
+      const found = place(event);
+      scene.setDrop(null);
+      if (found !== null) drop({ model: found.model }, found.found);
+    },
+  };
+}
+
+/** Keys that change the tree; whether it was one. */
+function useEditKeys(scene: Scene, editing: Editing): (event: KeyboardEvent) => boolean {
+  return (event) => {
+    const index = scene.selected;
+    if (!editing.active || index < 0) return false;
+    const key = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${event.key}`;
+    const right = scene.direction.get() === "right";
+    const actions: Record<string, () => void> = {
+      Delete: () => editing.remove(index),
+      Enter: () => editing.setRenaming(index),
+      F2: () => editing.setRenaming(index),
+      [right ? "Alt+ArrowUp" : "Alt+ArrowLeft"]: () => editing.step(index, -1),
+      [right ? "Alt+ArrowDown" : "Alt+ArrowRight"]: () => editing.step(index, 1),
+      "Ctrl+d": () => editing.duplicate(index),
+      "Ctrl+c": () => editing.copy(index),
+      "Ctrl+v": () => void navigator.clipboard?.readText().then((xml) => editing.paste(index, xml)),
+    };
+    const action = actions[key];
+    if (action === undefined) return false;
+    event.preventDefault();
+    action();
+    return true;
+  };
 }
 
 /** Panning with one pointer, zooming with two, clicking. */
-function usePointer(scene: Scene) {
+function usePointer(scene: Scene, editing: Editing) {
   const console = useConsole();
   const drags = useRef(new Map<number, Drag>());
   const point = (event: PointerEvent | React.MouseEvent) => {
@@ -82,7 +164,10 @@ function usePointer(scene: Scene) {
   return {
     onPointerDown: (event: PointerEvent<HTMLCanvasElement>) => {
       event.currentTarget.setPointerCapture(event.pointerId);
-      drags.current.set(event.pointerId, { ...point(event), moved: false });
+      const at = point(event);
+      const hit = editing.active && event.button === 0 ? scene.at(at.x, at.y) : null;
+      const card = hit === null || hit.knob || hit.index === 0 ? -1 : hit.index;
+      drags.current.set(event.pointerId, { ...at, moved: false, card });
     },
     onPointerMove: (event: PointerEvent<HTMLCanvasElement>) => {
       const now = point(event);
@@ -93,12 +178,18 @@ function usePointer(scene: Scene) {
         return scene.hover(hit?.index ?? -1);
       }
       if (!before.moved && Math.hypot(now.x - before.x, now.y - before.y) < CLICK) return;
-      pinch(event, before, now);
-      drags.current.set(event.pointerId, { ...now, moved: true });
+      if (before.card >= 0) scene.setDrop(dropPlace(scene, now.x, now.y, { index: before.card }));
+      else pinch(event, before, now);
+      drags.current.set(event.pointerId, { ...now, moved: true, card: before.card });
     },
     onPointerUp: (event: PointerEvent<HTMLCanvasElement>) => {
       const drag = drags.current.get(event.pointerId);
       drags.current.delete(event.pointerId);
+      if (drag?.moved && drag.card >= 0) {
+        const drop = dropPlace(scene, drag.x, drag.y, { index: drag.card });
+        scene.setDrop(null);
+        if (drop !== null) editing.drop({ index: drag.card }, drop);
+      }
       if (drag === undefined || drag.moved || event.button !== 0) return;
       const hit = scene.at(drag.x, drag.y);
       if (hit?.knob) return scene.toggle(hit.index);
@@ -106,7 +197,10 @@ function usePointer(scene: Scene) {
       scene.select(hit.index);
       console.selection.set({ node: scene.model.get().cards[hit.index]!.uid });
     },
-    onPointerCancel: (event: PointerEvent) => void drags.current.delete(event.pointerId),
+    onPointerCancel: (event: PointerEvent) => {
+      drags.current.delete(event.pointerId);
+      scene.setDrop(null);
+    },
     onPointerLeave: () => scene.hover(-1),
     onDoubleClick: (event: React.MouseEvent) => {
       const { x, y } = point(event);

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../design";
 import { useCommand, useConsole, useValue } from "../../store";
+import { EditBar } from "./edit/EditBar";
 import type { Mode } from "./kept";
 import type { Scene } from "./scene";
 import { found } from "./visible";
@@ -97,6 +98,7 @@ export function Toolbar({ scene, search, mode, onMode }: {
         </>
       )}
       <span className="tree-gap" />
+      <EditBar />
       <Button look="quiet" aria-pressed={follow} title="Keep what runs in view  F" onClick={toggleFollow}>
         Follow
       </Button>

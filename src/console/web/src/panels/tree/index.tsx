@@ -3,6 +3,8 @@ import { useCallback, useState } from "react";
 import { Empty } from "../../design";
 import { useChannel, useValue } from "../../store";
 import { CanvasView } from "./CanvasView";
+import { EditBar } from "./edit/EditBar";
+import { useEditing } from "./edit/useEditing";
 import { keepMode, keptMode } from "./kept";
 import { Outline } from "./Outline";
 import { RunningNow } from "./RunningNow";
@@ -21,12 +23,13 @@ export default function TreePanel() {
     keepMode(next);
     setMode(next);
   }, []);
+  const editing = useEditing(scene);
   if (model.cards.length === 0) return <NoTree {...stack?.empty} />;
   return (
     <div className="tree-panel">
       <Toolbar scene={scene} search={search} mode={mode} onMode={change} />
       {mode === "canvas"
-        ? <CanvasView scene={scene} />
+        ? <CanvasView scene={scene} editing={editing} />
         : <Outline scene={scene} hits={search.hits} only={search.only} />}
       <RunningNow scene={scene} />
     </div>
@@ -35,9 +38,12 @@ export default function TreePanel() {
 
 function NoTree({ text, remedy }: { text?: string; remedy?: string }) {
   return (
-    <Empty
-      waitsFor={text || "connected, no tree runs yet"}
-      todo={remedy || "start a mission: its tree stands here"}
-    />
+    <div className="tree-panel">
+      <div className="tree-tools" role="toolbar" aria-label="Tree"><span className="tree-gap" /><EditBar /></div>
+      <Empty
+        waitsFor={text || "connected, no tree runs yet"}
+        todo={remedy || "start a mission, or edit one's tree: it stands here"}
+      />
+    </div>
   );
 }

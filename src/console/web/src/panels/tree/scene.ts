@@ -183,10 +183,6 @@ export class Scene {
     return this.picture.states;
   }
 
-  reason(index: number): string | undefined {
-    return this.picture.reasons.get(index);
-  }
-
   // -- where it is shown ------------------------------------------------------------------------
 
   zoom(factor: number, x: number, y: number): void {
@@ -253,6 +249,21 @@ export class Scene {
   /** The card at a point of the screen. */
   at(x: number, y: number): { index: number; knob: boolean } | null {
     return cardAt(this.picture, (x - this.view.x) / this.view.scale, (y - this.view.y) / this.view.scale);
+  }
+
+  /** The card that is nearest to a point of the screen, within reach; -1: none is. */
+  near(x: number, y: number): number {
+    const { scale } = this.view;
+    const reach = 60 / scale;
+    const [treeX, treeY] = [(x - this.view.x) / scale, (y - this.view.y) / scale];
+    const around = { x: treeX - reach, y: treeY - reach, width: 2 * reach, height: 2 * reach };
+    const distances = inSight(this.picture, around).map((place) => {
+      const box = this.box(this.picture.shown[place]!)!;
+      const dx = Math.max(box.x - treeX, 0, treeX - box.x - box.width);
+      const dy = Math.max(box.y - treeY, 0, treeY - box.y - box.height);
+      return { index: this.picture.shown[place]!, distance: Math.hypot(dx, dy) };
+    });
+    return distances.sort((a, b) => a.distance - b.distance)[0]?.index ?? -1;
   }
 
   /** Where a card is on the screen; null while it is not shown. */

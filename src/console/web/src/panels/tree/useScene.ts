@@ -2,10 +2,13 @@
 import { useEffect, useMemo, useState } from "react";
 import { useChannel, useConsole, useValue, type Console } from "../../store";
 import { watchTheme } from "./colours";
+import { documentModel } from "./edit/document";
+import { nodeModels, type NodeModel } from "./edit/models";
+import { editSession } from "./edit/session";
 import { modelOf, treeModel } from "./model";
 import { Scene } from "./scene";
 
-/** A scene that shows the console's tree, statuses, selection and stops as they change. */
+/** A scene that shows the console's tree, or the one that is edited, statuses, selection and stops as they change. */
 export function useScene(): Scene {
   const console = useConsole();
   const clock = useClock(console);
@@ -37,12 +40,28 @@ function useClock(console: Console): () => number {
 
 function feed(scene: Scene, console: Console): () => void {
   const { channels } = console;
+  const session = editSession(console);
+  let models: ReadonlyMap<string, NodeModel> = new Map();
   const showTree = () => {
     const tree = channels.current("tree");
-    const model = tree === undefined ? modelOf("", []) : treeModel(tree);
-    scene.show(model, channels.current("status"));
+    const mission = channels.current("mission");
+    const live = tree === undefined ? modelOf("", []) : treeModel(tree);
+    const document = session.document.get();
+    const runs = mission?.name === session.tree.get() && mission?.action_id === tree?.action_id;
+    scene.show(
+      document === null ? live : documentModel(document, models, runs ? live : null),
+      channels.current("status"),
+    );
     scene.takeReasons(channels.current("reasons"));
     select();
+  };
+  const showDocument = () => {
+    void nodeModels().then(({ byId }) => {
+      if (byId.size === models.size) return;
+      models = byId;
+      showTree();
+    });
+    showTree();
   };
   const select = () => {
     const { node } = console.selection.get();
@@ -50,6 +69,13 @@ function feed(scene: Scene, console: Console): () => void {
     if (index === scene.selected) return;
     scene.select(index);
     if (index >= 0) scene.bring(index);
+  };
+  let shownMission = "";
+  const missionChanged = () => {
+    const mission = channels.current("mission");
+    const next = `${mission?.name} ${mission?.action_id}`;
+    if (next !== shownMission) showTree();
+    shownMission = next;
   };
   const follow = () => scene.setFollow(console.follow.get());
   const stops = [
@@ -59,8 +85,11 @@ function feed(scene: Scene, console: Console): () => void {
     console.subscribe("reasons", () => scene.takeReasons(channels.current("reasons"))),
     console.selection.subscribe(select),
     console.follow.subscribe(follow),
+    session.document.subscribe(showDocument),
+    console.subscribe("mission", () => void (session.document.get() !== null && missionChanged())),
   ];
-  if (channels.current("tree") !== undefined) showTree();
+  if (session.document.get() !== null) showDocument();
+  else if (channels.current("tree") !== undefined) showTree();
   follow();
   return () => stops.forEach((stop) => stop());
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useCallback, useMemo, useState } from "react";
+import { useConsole, useMay, useTime, useValue } from "../../../store";
+import type { Scene } from "../scene";
+import type { Drop } from "../paint";
+import { xmlOf } from "./document";
+import type { NodeModel } from "./models";
+import {
+  insertion, missing, moving, pasting, stepping, type Dragged, type Operation,
+} from "./operations";
+import { editSession } from "./session";
+
+/** A node that is to be put in as soon as what it needs is given. */
+export interface Pending {
+  model: NodeModel;
+  drop: Drop;
+}
+
+/** What can be done to the tree with gestures and keys, and what is being asked for. */
+export function useEditing(scene: Scene) {
+  const console = useConsole();
+  const session = editSession(console);
+  const document = useValue(session.document);
+  const may = useMay("edit");
+  const [at] = useTime();
+  const active = document !== null && may && at === null;
+  const [pending, setPending] = useState<Pending | null>(null);
+  const [renaming, setRenaming] = useState<number | null>(null);
+
+  const idOf = useCallback((index: number) => scene.model.get().cards[index]?.id ?? "", [scene]);
+  const edit = useCallback(
+    (operation: Operation | null, index: number) => {
+      if (operation !== null) void session.edit(operation, idOf(index));
+      else session.outcome.set({
+        operation: { op: "move" }, at: idOf(index), kind: "refused",
+        text: "that is no place for it: drop it before, behind or into another node",
+      });
+    },
+    [session, idOf],
+  );
+  const insert = useCallback(
+    (model: NodeModel, drop: Drop, attributes: Record<string, string> = {}) => {
+      const now = session.document.get();
+      if (now === null) return;
+      if (missing(model, attributes).length > 0) return setPending({ model, drop });
+      setPending(null);
+      edit(insertion(scene.model.get(), now, drop, model, attributes), drop.parent);
+    },
+    [session, scene, edit],
+  );
+  const actions = useMemo(() => {
+    const now = () => session.document.get();
+    return {
+      drop: (dragged: Dragged, drop: Drop) => {
+        const doc = now();
+        if (doc === null) return;
+        if ("model" in dragged) return insert(dragged.model, drop);
+        edit(moving(scene.model.get(), doc, drop, dragged.index), drop.parent);
+      },
+      remove: (index: number) => edit({ op: "remove", node: idOf(index) }, index),
+      rename: (index: number, name: string) => {
+        setRenaming(null);
+        if (name !== "" && name !== scene.model.get().cards[index]?.name)
+          edit({ op: "rename", node: idOf(index), name }, index);
+      },
+      step: (index: number, step: 1 | -1) => {
+        const doc = now();
+        const operation = doc === null ? null : stepping(scene.model.get(), doc, index, step);
+        if (operation !== null) edit(operation, index);
+      },
+      duplicate: (index: number) => edit({ op: "duplicate", node: idOf(index) }, index),
+      copy: (index: number) => {
+        const doc = now();
+        if (doc !== null) void navigator.clipboard?.writeText(xmlOf(doc, idOf(index)));
+      },
+      paste: (index: number, xml: string) => {
+        const doc = now();
+        if (doc !== null) edit(pasting(scene.model.get(), doc, index, xml), index);
+      },
+      undo: () => void session.edit({ op: "undo" }),
+      redo: () => void session.edit({ op: "redo" }),
+    };
+  }, [session, scene, edit, insert, idOf]);
+  return { session, active, pending, setPending, renaming, setRenaming, insert, ...actions };
+}
+
+export type Editing = ReturnType<typeof useEditing>;
