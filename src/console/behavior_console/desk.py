@@ -12,6 +12,8 @@ from behavior_console.channels import CHANNELS
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.control import ANSWER_WITHIN, Control
 from behavior_console.protocol import Answer
+from behavior_console.records.record_source import RecordSource
+from behavior_console.records.shelf import RecordShelf
 from behavior_console.source import Source, SourceError
 
 __all__ = ["ConsoleDesk"]
@@ -27,10 +29,12 @@ class ConsoleDesk:
     Args:
         live: what happens now.
         audit: keeps the commands.
+        shelf: recordings that pages may look at; None: there are none.
     """
 
-    def __init__(self, live: Source, audit: Audit) -> None:
+    def __init__(self, live: Source, audit: Audit, *, shelf: RecordShelf | None = None) -> None:
         self.live = live
+        self._shelf = shelf
         control = Control(time.monotonic, self._show_control)
         self.commands = Commands(audit, control)
         self.commands.offer("control.take", self._take, controls=False)
@@ -42,7 +46,9 @@ class ConsoleDesk:
     async def source(self, record: str) -> Source:
         """What a page looks at; empty: what happens now."""
         if record:
-            raise SourceError(f"there is no record '{record[:200]}'")
+            if self._shelf is None:
+                raise SourceError(f"there is no record '{record[:200]}'")
+            return await self._shelf.source(record)
         return self.live
 
     def welcome(self, client: Client, source: Source) -> dict[str, Any]:
@@ -52,7 +58,9 @@ class ConsoleDesk:
             "number": client.number,
             "name": client.who,
             "role": client.role.word,
-            "view": "live" if source is self.live else "record",
+            "view": "record" if isinstance(source, RecordSource) else "live",
+            # [s] of the executor's clock: moments that can be shown.
+            "history": source.span() if isinstance(source, RecordSource) else None,
             "now": source.now(),
             "channels": {name: kind.value for name, kind in CHANNELS.items()},
             "commands": self.commands.names,

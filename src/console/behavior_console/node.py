@@ -19,7 +19,10 @@ from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.desk import ConsoleDesk, event_of
 from behavior_console.live_source import LiveSource
+from behavior_console.records import RecordShelf
+from behavior_console.records.serving import records_route
 from behavior_console.server import ConsoleServer
+from behavior_recording.folder import default_folder
 from behavior_ros import DiagnosticsPublisher, ParameterSpec, declare_all, run
 
 PARAMETERS = [
@@ -58,10 +61,17 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         prefix = self.get_namespace().strip("/").replace("/", "-")
         self._file = folder / "-".join(filter(None, [prefix, ADDRESS_FILE]))
         audit = Audit(folder / "console_audit.jsonl", self._note, self.get_logger().error)
-        desk = ConsoleDesk(self._live, audit)
+        shelf = RecordShelf([default_folder()])
+        desk = ConsoleDesk(self._live, audit, shelf=shelf)
         access, pulse = kept_access(self._file), Pulse()
         self._live.channels.on_change = pulse.announce
-        app = application(desk, access, pulse=pulse, background=desk.background)
+        app = application(
+            desk,
+            access,
+            pulse=pulse,
+            routes=(records_route(shelf),),
+            background=desk.background,
+        )
         self.server = ConsoleServer(app, port=values["port"])
         access.write(self._file, self.server.port)
         self._diagnostics = DiagnosticsPublisher(self, "console")

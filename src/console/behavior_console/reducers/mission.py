@@ -77,6 +77,9 @@ def _mission_row(message: Any, stamp: float, state: str) -> dict[str, Any]:
     }
 
 
+_IN_EVENTS = {"id": "action_id", "name": "name", "state": "state"}
+
+
 def _mission_event(row: dict[str, Any]) -> dict[str, Any]:
     failed = row["state"] == "failed"
     why = f": {row['text']}" if row["text"] else ""
@@ -86,6 +89,7 @@ def _mission_event(row: dict[str, Any]) -> dict[str, Any]:
         "text": f"{row['name']}: {row['state']}{why}",
         "uid": None,
         "node": row["cause"]["node"] if row["cause"] else "",
+        "mission": {key: row[name] for key, name in _IN_EVENTS.items()},
         "level": "error" if failed else "info",
     }
 
@@ -139,7 +143,8 @@ def take_level(channels: Channels, message: Any) -> None:
     with channels.lock:
         channels.set("mode", {**row, "since": stamp})
         event = {"t": stamp, "kind": "mode", "uid": None, "level": "info"}
-        channels.add("events", [{**event, "text": f"mode: {row['effective']}"}])
+        mode = row["effective"]
+        channels.add("events", [{**event, "text": f"mode: {mode}", "mode": mode}])
 
 
 def take_diagnostics(channels: Channels, message: Any) -> None:

@@ -58,10 +58,11 @@ class Reducers:
 
     Args:
         channels: are changed.
+        tree: knows the tree already that they show.
     """
 
-    def __init__(self, channels: Channels) -> None:
-        tree = TreeReducer(channels)
+    def __init__(self, channels: Channels, *, tree: TreeReducer | None = None) -> None:
+        self._tree = tree or TreeReducer(channels)
         markers = {
             topic: partial(_markers, topic.removeprefix("/"))
             for topic, kind in TOPICS.items()
@@ -88,7 +89,11 @@ class Reducers:
         self._takers: dict[str, Callable[[Any], None]] = {
             topic: partial(taker, channels) for topic, taker in takers.items()
         }
-        self._takers["/behavior/tree_record"] = tree.take
+        self._takers["/behavior/tree_record"] = self._tree.take
+
+    def fork(self, channels: Channels) -> Reducers:
+        """Others that know what these do and change other channels, which hold the same."""
+        return Reducers(channels, tree=self._tree.fork(channels))
 
     def take(self, topic: str, message: Any) -> None:
         """Take in one message; those of other topics are passed over.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from behavior_console.channels import Channels
@@ -28,7 +28,10 @@ class TreeReducer:
     """Fills the channels of the tree: tree, status, reasons, spans, blackboard, and events."""
 
     channels: Channels
-    _leaves: set[int] = field(default_factory=set)
+    _leaves: dict[int, ShownNode] = field(default_factory=dict)
+    _lanes: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Lanes of the timeline by tree ID and path of the leaf: uids mean another in each tree."""
+    _tree_id: str = ""
     _known: tuple[Any, ...] = ()
     """Life, action and text of the tree that is shown."""
     _revision: int = 0
@@ -50,6 +53,12 @@ class TreeReducer:
                 self._end(record, stamp)
             if kind is not RecordKind.STATE:
                 self._sequence = record.sequence
+
+    def fork(self, channels: Channels) -> TreeReducer:
+        """Another that knows the same, for channels that hold the same."""
+        return replace(
+            self, channels=channels, _lanes=dict(self._lanes), _answered=dict(self._answered)
+        )
 
     # -- full records ----------------------------------------------------------------------------
 
@@ -77,7 +86,8 @@ class TreeReducer:
 
     def _show_tree(self, record: Any, nodes: list[ShownNode]) -> None:
         self._revision += 1
-        self._leaves = {node.uid for node in nodes if node.is_leaf}
+        self._leaves = {node.uid: node for node in nodes if node.is_leaf}
+        self._tree_id = record.tree_id
         self.channels.set(
             "tree",
             {
@@ -107,12 +117,13 @@ class TreeReducer:
     def _take_changes(self, record: Any, stamp: float) -> None:
         changed: dict[int, list[Any]] = {}
         spans: list[list[Any]] = []
+        reasons = dict(zip(record.failed, record.reasons, strict=True))
         for uid, status, time in zip(record.uids, record.statuses, record.times, strict=True):
             entry = changed.get(uid) or self.channels.entry("status", uid)
             before = entry or [IDLE, stamp, 0, IDLE]
             changed[uid] = self._after(uid, before, status, stamp + 1e-6 * time, spans)
         self.channels.patch("status", changed)
-        self.channels.add("spans", spans)
+        self.channels.add("spans", [self._with_lane(span, reasons) for span in spans])
         self.channels.patch(
             "reasons",
             {
@@ -137,6 +148,18 @@ class TreeReducer:
         if status in _ENDS:
             count, ended = count + 1, status
         return [status, time, count, ended]
+
+    def _with_lane(self, span: list[Any], reasons: dict[int, str]) -> list[Any]:
+        """A span with its lane, and with the reason if it has failed for one."""
+        uid, status = span[0], span[3]
+        leaf = self._leaves[uid]
+        known = len(self._lanes)
+        lane = self._lanes.setdefault((self._tree_id, leaf.path), known + 1)
+        if lane > known:
+            row = [self._tree_id, leaf.path, leaf.type_id, leaf.name, leaf.kind]
+            self.channels.patch("lanes", {lane: row})
+        reason = reasons.get(uid, "") if status == FAILURE else ""
+        return [*span, lane, reason[:LONGEST_REASON]] if reason else [*span, lane]
 
     def _is_new_answer(self, uid: int, status: int, time: float) -> bool:
         last, answer = self._answered.get(uid, (float("-inf"), IDLE))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`RecordShelf`: recordings that pages may open. What a page names is looked up, never a path."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from behavior_console.records.record_source import RecordSource
+from behavior_console.source import SourceError
+
+__all__ = ["RecordShelf"]
+
+_MOST_OPEN = 3
+_MOST_LISTED = 500
+
+
+class RecordShelf:
+    """Recordings in some folders and those below them, opened when a page asks for one.
+
+    Args:
+        folders: with MCAP files; they need not be there.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = tuple(folders)
+        self._open: OrderedDict[str, RecordSource] = OrderedDict()
+        self._opening = asyncio.Lock()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What there is, the newest first: id, size [bytes], modified [s since 1970]."""
+        found = [(path.stat(), record) for record, path in self._files().items()]
+        found.sort(key=lambda each: -each[0].st_mtime)
+        return [
+            {"id": record, "size": stat.st_size, "modified": stat.st_mtime}
+            for stat, record in found[:_MOST_LISTED]
+        ]
+
+    async def source(self, record: str) -> RecordSource:
+        """The recording of an id; those that nobody has looked at for longest are let go.
+
+        Raises:
+            SourceError: there is none, or it cannot be read.
+        """
+        async with self._opening:
+            source = self._open.get(record)
+            if source is None:
+                path = (await asyncio.to_thread(self._files)).get(record)
+                if path is None:
+                    raise SourceError(f"there is no recording '{record[:100]}'")
+                source = self._open[record] = await RecordSource.open(path)
+            self._open.move_to_end(record)
+            while len(self._open) > _MOST_OPEN:
+                # Its file closes when the last page that shows it is gone.
+                self._open.popitem(last=False)
+            return source
+
+    def _files(self) -> dict[str, Path]:
+        """By id; links out of the folders are left out."""
+        found: dict[str, Path] = {}
+        for folder in self._folders:
+            root = folder.resolve()
+            for path in sorted(root.rglob("*.mcap")) if root.is_dir() else ():
+                if path.is_file() and path.resolve().is_relative_to(root):
+                    found.setdefault(path.relative_to(root).as_posix(), path)
+        return found
