@@ -4,6 +4,7 @@
 # make test   builds and tests everything
 # make setup  only makes the environment; `. ./activate` enters it
 # make environment  on a ROS 2 distribution: what it lacks, beside it; PARTS="planning robots simulation viewer fleet sharing" or some
+# make page   builds the console's page alone, which setup does too
 # make test-fast  the tests that need no process, no ROS graph and no patience: about a minute on two cores
 # make coverage   the same, and which lines they reach
 # make fuzz       draws inputs nobody has tried, an hour or more; FUZZ="--seconds 60 --seed 7"
@@ -19,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.workspace/pycache
 endif
 
-.PHONY: demo test test-fast coverage fuzz setup environment clean
+.PHONY: demo test test-fast coverage fuzz setup page environment clean
 
 demo: setup
 	@. ./activate && behavior demo $(DEMO)
@@ -39,6 +40,9 @@ fuzz: setup
 setup:
 	@if [ -z "$(PYTHON)" ]; then echo "setup: Python is missing: install with 'apt-get install git make gcc g++ cmake python3 python3-venv python3-dev'" >&2; exit 1; fi
 	@PYTHONPATH=tools $(PYTHON) -m behavior_workspace
+
+page:
+	@PYTHONPATH=tools $(if $(wildcard .venv/bin/python),.venv/bin/python,python3) -m behavior_workspace.page
 
 environment:
 	@PYTHONPATH="tools:src/packages:$$PYTHONPATH" python3 -m behavior_workspace.distribution_environment $(PARTS)

@@ -8,6 +8,7 @@ Each step is one module with one function that does nothing when its result is a
 2. `python_environment`: the virtual environment with the pinned wheels.
 3. `wheel_fixes`: the two paths baked into the ROS wheels' CMake files.
 4. `interfaces`: the interface packages, built once per definition and kept in a user cache.
-5. `workspace`: `colcon build` of the Python packages.
-6. `environment`: the shell file that `activate` reads.
+5. `page`: the console's page, built from TypeScript.
+6. `workspace`: `colcon build` of the Python packages.
+7. `environment`: the shell file that `activate` reads.
 """

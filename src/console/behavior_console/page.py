@@ -17,8 +17,9 @@ PAGE_FOLDER = Path(__file__).parent / "page"
 """Written by the build of ``web/``."""
 _MISSING = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Console: not built</title>
 <h1>The console's page is not built</h1>
-<p>The server runs, but its page is missing. Build it in the checkout with <code>make setup</code>,
-then load this page again.</p></html>"""
+<p>The server runs, but its page is missing. Build it in the checkout with <code>make page</code>
+(it brings its own Node; where you built with <code>colcon build</code>, do that again), then load
+this page again.</p></html>"""
 
 
 class _Assets(StaticFiles):

@@ -269,7 +269,7 @@ def test_pages_are_limited_in_number(console):
 def test_the_page_is_served_with_what_keeps_scripts_out(console):
     missing = console.get("/")
     assert missing.status_code == 503
-    assert "make setup" in missing.text
+    assert "make page" in missing.text
     assets = console.page_folder / "assets"
     assets.mkdir(parents=True)
     (console.page_folder / "index.html").write_text("<!doctype html><title>page</title>")
