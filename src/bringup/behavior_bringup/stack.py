@@ -191,7 +191,8 @@ def launch_supervisor(plan: Plan) -> None:
     """
     file = Path(plan.log_dir) / "plan.json"
     plan.write(file)
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    name = Path(plan.folder).name  # commands that a process runs are about its own stack
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "BEHAVIOR_STACK": name}
     enter_domain(plan.domain, environment)
     log = Path(plan.log_dir) / "supervisor.log"
     with log.open("wb") as output:

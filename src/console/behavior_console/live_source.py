@@ -68,7 +68,8 @@ class LiveSource:
         relative = topic if topic in _GLOBAL else topic.removeprefix("/")
         if about.newest:
             kept = self._newest[topic] = deque(maxlen=about.newest)
-            self._node.create_subscription(kind, relative, kept.append, _qos(about), raw=True)
+            keep = partial(_keep, kept)  # rclpy asks for a signature
+            self._node.create_subscription(kind, relative, keep, _qos(about), raw=True)
         else:
             take = partial(self._take, topic)
             self._node.create_subscription(kind, relative, take, _qos(about))
@@ -111,6 +112,10 @@ def _why_empty(*, executor: bool, tree: bool) -> dict[str, str] | None:
     if not tree:
         return {"text": "connected, no tree runs yet", "remedy": "start a mission"}
     return None
+
+
+def _keep(kept: deque[bytes], data: bytes) -> None:
+    kept.append(data)
 
 
 def _qos(about: Topic) -> QoSProfile:

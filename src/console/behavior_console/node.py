@@ -7,8 +7,10 @@ its own.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,11 @@ from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.desk import ConsoleDesk, event_of
 from behavior_console.live_source import LiveSource
+from behavior_console.operating import offer_operating
+from behavior_console.preview_runs import PreviewRuns
 from behavior_console.records import RecordShelf
 from behavior_console.records.serving import records_route
+from behavior_console.ros_stack import RosStack
 from behavior_console.server import ConsoleServer
 from behavior_recording.folder import default_folder
 from behavior_ros import DiagnosticsPublisher, ParameterSpec, declare_all, run
@@ -33,7 +38,7 @@ PARAMETERS = [
         range=(0, 65535),
         read_only=True,
     ),
-    ParameterSpec("world", "", "name of the stack; empty: unknown", read_only=True),
+    ParameterSpec("world", "", "name of the stack's world; empty: unknown", read_only=True),
     ParameterSpec(
         "folder",
         "",
@@ -65,12 +70,17 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         desk = ConsoleDesk(self._live, audit, shelf=shelf)
         access, pulse = kept_access(self._file), Pulse()
         self._live.channels.on_change = pulse.announce
+        self._desk, self._stack, self._world = desk, RosStack(self), values["world"]
+        self._previews = PreviewRuns(
+            partial(self._live.channels.set, "preview"), namespace=self.get_namespace().strip("/")
+        )
+        offer_operating(desk.commands, self._stack, self._live.channels, self._previews)
         app = application(
             desk,
             access,
             pulse=pulse,
             routes=(records_route(shelf),),
-            background=desk.background,
+            background=self._background,
         )
         self.server = ConsoleServer(app, port=values["port"])
         access.write(self._file, self.server.port)
@@ -82,8 +92,14 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     def destroy_node(self) -> None:
         """Stop serving."""
+        self._previews.close()
         self.server.close()
         super().destroy_node()
+
+    async def _background(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._desk.background())
+            group.create_task(self._stack.keep_forms(self._live.channels, self._world))
 
     def _note(self, entry: AuditEntry) -> None:
         row = entry.row()

@@ -64,7 +64,7 @@ class PageClient:
         self.say(subscribe=list(names))
         return self
 
-    def command(self, name, **args):
+    def command(self, name, /, **args):
         number = next(self._numbers)
         self.say(command={"id": number, "name": name, "args": args})
         self.until(lambda: number in self.answers)

@@ -5,10 +5,13 @@ import type { Connect } from "../store/transport";
 import { noStack } from "./empty";
 import { FakeServer, type Script } from "./fake";
 import { largeTree } from "./large_tree";
+import { operatorWaits } from "./operator";
 import { stackBlocks } from "./stack_blocks";
 import { warehouse } from "./warehouse";
 
-const SCRIPTS: Record<string, Script> = { stack_blocks: stackBlocks, empty: noStack, large: largeTree, warehouse };
+const SCRIPTS: Record<string, Script> = {
+  stack_blocks: stackBlocks, empty: noStack, large: largeTree, warehouse, operator: operatorWaits,
+};
 const PERIOD = 0.1;
 
 /** A fake that plays by itself, or stands still at the parameter `t` [s]. */

@@ -95,9 +95,17 @@ export function givenTo(
       const wanted = key === "=" ? name : key;
       return {
         port: name, key: wanted, text: valueOf(board, wanted),
-        writers: elements.filter((each) => writes(each, wanted)).flatMap((each) => writer(each, tree, statuses)),
+        writers: lastOf(
+          elements.filter((each) => writes(each, wanted)).flatMap((each) => writer(each, tree, statuses)),
+        ),
       };
     });
+}
+
+/** Of those that write, the one that ran last; all of them where none ran. */
+function lastOf(writers: Link[]): Link[] {
+  const ran = writers.filter((each) => each.t !== null);
+  return ran.length === 0 ? writers : [ran.reduce((one, other) => ((other.t ?? 0) > (one.t ?? 0) ? other : one))];
 }
 
 function valueOf(board: ReadonlyMap<string, BlackboardEntry>, key: string): string {

@@ -39,6 +39,13 @@ describe("the chain", () => {
     ]);
   });
 
+  it("names of several writers the one that ran last", () => {
+    const xml = XML.replace("ok = target == 1;", "target := 1;");
+    const late = new Map([["2", [2, 3.5, 1, 2]], ["3", [2, 8, 1, 2]]]) as never;
+    expect(givenTo({ ...TREE, xml }, 5, new Map(), late)[0]?.writers.map((each) => each.uid)).toEqual([3]);
+    expect(givenTo({ ...TREE, xml }, 5, new Map(), new Map())[0]?.writers.map((each) => each.uid)).toEqual([2, 3]);
+  });
+
   it("survives names that are no tree's, and XML that is broken", () => {
     expect(givenTo({ ...TREE, xml: "<root" }, 5, new Map(), new Map())).toEqual([]);
     expect(ancestors(TREE, 99, new Map())).toEqual([]);

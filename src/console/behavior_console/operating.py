@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators ask for: missions, control of a run, values, the level of autonomy, previews.
+
+What they do to the stack stands behind `Stack`; `behavior_console.ros_stack` does it over ROS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from behavior_console.channels import Channels
+from behavior_console.commands import Client, CommandError, Commands
+from behavior_console.forms import problems_of
+from behavior_console.orders import MissionOrder, order_of, text_of
+from behavior_console.preview_runs import PreviewError, PreviewRuns
+from behavior_console.protocol import Answer, Role
+
+__all__ = ["LEVELS", "Said", "Stack", "offer_operating"]
+
+LEVELS = {"manual": 1, "autonomous": 3}
+"""What an operator may choose, as ``behavior_msgs/AutonomyLevel`` numbers it."""
+POLICIES = {"default": 0, "reject": 1, "queue": 2, "replace": 3}
+_MOST_NAMES = 256
+_RUN = "run."
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the executor, or another server, answered."""
+
+    ok: bool
+    message: str
+
+
+class Stack(Protocol):
+    """A running stack, as operators act on it.
+
+    All methods wait for the answer and raise `CommandError` if there is none.
+    """
+
+    async def start(self, order: MissionOrder, action_id: str, policy: int, priority: int) -> Said:
+        """Hand a mission in; the answer comes when it was accepted or refused."""
+        ...
+
+    async def preflight(self, order: MissionOrder) -> Said:
+        """Could it start now?"""
+        ...
+
+    async def control(self, verb: str, action_id: str) -> Said:
+        """Pause, resume or cancel a mission; empty: the one that runs."""
+        ...
+
+    async def run_control(self, line: str) -> Said:
+        """A line of docs/run_control.md."""
+        ...
+
+    async def set_level(self, level: int) -> Said:
+        """Choose who moves the robot."""
+        ...
+
+    async def freeze(self, names: Sequence[str], freeze: bool) -> Said:
+        """Hold objects of the scene where they are, or let them follow their detections again."""
+        ...
+
+
+class _Operating:
+    def __init__(self, stack: Stack, channels: Channels, previews: PreviewRuns) -> None:
+        self._stack, self._channels, self._previews = stack, channels, previews
+
+    # -- missions ----------------------------------------------------------------------------------
+
+    async def start(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``mission.start``."""
+        order = order_of(args)
+        policy, priority = args.get("policy", "queue"), args.get("priority", 0)
+        if policy not in POLICIES:
+            raise CommandError(f"'policy' is one of {', '.join(POLICIES)}")
+        if isinstance(priority, bool) or not isinstance(priority, int) or not 0 <= priority <= 255:
+            raise CommandError("'priority' is a whole number from 0 to 255")
+        return await self._start(order, POLICIES[policy], priority)
+
+    async def _start(self, order: MissionOrder, policy: int, priority: int = 0) -> Answer:
+        action_id = uuid.uuid4().hex[:12]
+        said = await self._stack.start(order, action_id, policy, priority)
+        if said.ok:
+            return Answer(ok=True, message=said.message, value={"action_id": action_id})
+        return _refused(said)
+
+    async def preflight(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``mission.preflight``."""
+        said = await self._stack.preflight(order_of(args))
+        return Answer(ok=True, message=said.message) if said.ok else _refused(said)
+
+    async def control(self, verb: str, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``mission.pause``, ``mission.resume``, ``mission.cancel``."""
+        return _answer(await self._stack.control(verb, text_of(args, "action_id", "")))
+
+    # -- the run -----------------------------------------------------------------------------------
+
+    async def run(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``run.step`` and what else docs/run_control.md lists, with the path or uid of a node."""
+        verb = text_of(args, "command").removeprefix(_RUN)
+        if verb.split(" ", 1)[0] == "set":
+            raise CommandError("values are written by 'blackboard.set'")
+        return _answer(await self._stack.run_control(f"{verb} {self._node(args)}".strip()))
+
+    def _node(self, args: Mapping[str, Any]) -> str:
+        if (path := text_of(args, "node", "")) or args.get("uid") is None:
+            return path
+        tree = self._channels.value("tree") or {}
+        for uid, _, _, _, _, path in tree.get("nodes", []):
+            if uid == args["uid"]:
+                return str(path)
+        raise CommandError("that node is no more in the tree: select it anew")
+
+    async def set_value(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``blackboard.set``: a value as text, which becomes one of the entry's type."""
+        key, value = text_of(args, "key"), text_of(args, "value")
+        if "=" in key or "\n" in key:
+            raise CommandError("an entry with '=' in its name can be written in a tree only")
+        said = await self._stack.run_control(f"set {key} = {value}")
+        return Answer(ok=True, message=f"{key} = {value}") if said.ok else _refused(said)
+
+    async def set_level(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``mode.set``."""
+        level = LEVELS.get(text_of(args, "level"))
+        if level is None:
+            raise CommandError(
+                f"an operator chooses {' or '.join(LEVELS)}; the other levels follow from what is"
+                " enabled"
+            )
+        return _answer(await self._stack.set_level(level))
+
+    async def stop(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``stop``: nothing more begins, and what runs is cancelled. No safety function."""
+        held, ended = await asyncio.gather(
+            _said(self._stack.run_control("stop")), _said(self._stack.control("cancel", ""))
+        )
+        state = self._channels.value("mission") or {}
+        nothing_ran = not state or state.get("ended", True)
+        if not held.ok or not (ended.ok or nothing_ran):
+            why = "; ".join(each.message for each in (held, ended) if not each.ok)
+            return Answer(ok=False, message=f"not stopped, use the emergency stop: {why}")
+        return Answer(
+            ok=True, message="stopped: nothing begins before 'by itself' or a step, in panel Run"
+        )
+
+    # -- the scene ---------------------------------------------------------------------------------
+
+    async def freeze(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``scene.freeze``: hold these objects, or with ``freeze`` false let them follow again."""
+        names, freeze = args.get("names"), args.get("freeze", True)
+        if not isinstance(names, list) or not 0 < len(names) <= _MOST_NAMES:
+            raise CommandError(f"'names' is a list of 1 to {_MOST_NAMES} objects")
+        if not isinstance(freeze, bool):
+            raise CommandError("'freeze' is true or false")
+        texts = [text_of({"name": each}, "name") for each in names]
+        return _answer(await self._stack.freeze(texts, freeze))
+
+    # -- previews ----------------------------------------------------------------------------------
+
+    async def preview(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``preview.start``."""
+        order = order_of(args)
+        if not order.name:
+            raise CommandError("only missions that have a name are previewed")
+        return _preview(
+            lambda: self._previews.start(order.name, order.parameters), "the preview begins"
+        )
+
+    async def cancel_preview(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``preview.cancel``."""
+        try:
+            await self._previews.cancel()
+        except PreviewError as error:
+            raise CommandError(str(error)) from error
+        return Answer(ok=True, message="the preview is cancelled")
+
+    async def discard_preview(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``preview.discard``."""
+        return _preview(self._previews.discard, "")
+
+    async def approve(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``preview.approve``: run for real what was previewed.
+
+        ``changed`` says that the page has shown what has changed since.
+        """
+        row = self._previews.row
+        if row is None or row["state"] != "done":
+            raise CommandError("there is no preview to approve: begin one")
+        changes = _changes(row, self._channels)
+        if changes and args.get("changed") is not True:
+            raise CommandError(
+                f"changed since the preview: {'; '.join(changes)}. Preview it again, or run it all"
+                " the same"
+            )
+        order = MissionOrder(row["mission"], row["parameters"])
+        answer = await self._start(order, POLICIES["queue"])
+        if answer.ok:
+            self._previews.discard()
+        return answer
+
+
+MOVED = 0.01
+"""[m] from which on an object counts as moved, as `behavior preview` has it."""
+
+
+def _changes(row: Mapping[str, Any], channels: Channels) -> list[str]:
+    """What is not where it was when the preview began."""
+    changes = []
+    objects = channels.value("objects") or {}
+    for name, before in row["begin"].items():
+        now = objects.get(name)
+        if now is None:
+            changes.append(f"{name} is no more there")
+            continue
+        pairs = zip(now["pose"][:3], before["position"], strict=True)
+        distance = sum((one - other) ** 2 for one, other in pairs) ** 0.5
+        if distance > MOVED:
+            changes.append(f"{name} has moved by {1e3 * distance:.0f} mm")
+    return changes
+
+
+def offer_operating(
+    commands: Commands, stack: Stack, channels: Channels, previews: PreviewRuns
+) -> None:
+    """Offer the commands of operators to pages.
+
+    Args:
+        commands: are offered more.
+        stack: is acted upon.
+        channels: what is now.
+        previews: run missions in a copy.
+    """
+    operating = _Operating(stack, channels, previews)
+    commands.offer("mission.start", operating.start)
+    commands.offer("mission.preflight", operating.preflight, role=Role.VIEW, controls=False)
+    for verb in ("pause", "resume", "cancel"):
+        commands.offer(f"mission.{verb}", partial(operating.control, verb))
+    commands.offer("run.*", operating.run)
+    commands.offer("blackboard.set", operating.set_value, role=Role.EDIT)
+    commands.offer("mode.set", operating.set_level)
+    commands.offer("stop", operating.stop, controls=False)
+    commands.offer("scene.freeze", operating.freeze)
+    commands.offer("preview.start", operating.preview)
+    commands.offer("preview.cancel", operating.cancel_preview)
+    commands.offer("preview.discard", operating.discard_preview)
+    commands.offer("preview.approve", operating.approve)
+
+
+async def _said(asked: Awaitable[Said]) -> Said:
+    """What was answered; that nobody does is an answer."""
+    try:
+        return await asked
+    except CommandError as error:
+        return Said(ok=False, message=str(error))
+
+
+def _answer(said: Said) -> Answer:
+    return Answer(ok=said.ok, message=said.message or ("done" if said.ok else "refused"))
+
+
+def _refused(said: Said) -> Answer:
+    problems = problems_of(said.message)
+    return Answer(
+        ok=False, message=said.message, value={"problems": problems} if problems else None
+    )
+
+
+def _preview(call: Callable[[], None], message: str) -> Answer:
+    try:
+        call()
+    except PreviewError as error:
+        raise CommandError(str(error)) from error
+    return Answer(ok=True, message=message)

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of operators, on a stack that a test scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import pytest
+
+from behavior_console.audit import Audit
+from behavior_console.channels import Channels
+from behavior_console.commands import Client, CommandError, Commands
+from behavior_console.control import Control
+from behavior_console.operating import Said, offer_operating
+from behavior_console.orders import Drive
+from behavior_console.preview_runs import PreviewRuns
+from behavior_console.protocol import Answer, Command, Role
+
+ANN = Client(1, "ann", Role.EDIT)
+BEN = Client(2, "ben", Role.OPERATE)
+EVE = Client(3, "eve", Role.VIEW)
+
+
+class ScriptedStack:
+    """Notes what it is asked, and answers what the test says."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+        self.says = Said(True, "done")
+        self.silent = False
+
+    def _answer(self, *asked: Any) -> Said:
+        self.asked.append(asked)
+        if self.silent:
+            raise CommandError("no executor takes missions: start a stack with 'behavior up'")
+        return self.says
+
+    async def start(self, order, action_id, policy, priority):
+        what = order.drives or (order.name, dict(order.parameters))
+        return self._answer("start", *what, policy, priority)
+
+    async def preflight(self, order):
+        return self._answer("preflight", order.name, dict(order.parameters))
+
+    async def control(self, verb, action_id):
+        return self._answer(verb, action_id)
+
+    async def run_control(self, line):
+        return self._answer("run", line)
+
+    async def set_level(self, level):
+        return self._answer("level", level)
+
+    async def freeze(self, names, freeze):
+        return self._answer("freeze", list(names), freeze)
+
+
+class Desk:
+    """The commands, and all that they act on."""
+
+    def __init__(self) -> None:
+        self.stack, self.channels = ScriptedStack(), Channels()
+        self.previews = PreviewRuns(lambda row: None, command=(sys.executable, "-c", "pass"))
+        control = Control(lambda: 0.0, lambda: None)
+        self.commands = Commands(Audit(None, lambda entry: None, lambda text: None), control)
+        offer_operating(self.commands, self.stack, self.channels, self.previews)
+
+    def give(self, command: str, client: Client = ANN, /, **args: Any) -> Answer:
+        return asyncio.run(self.commands.run(client, Command(1, command, args)))
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_a_mission_is_started_with_its_parameters(desk: Desk) -> None:
+    answer = desk.give("mission.start", name="dig", parameters={"depth": "1"}, policy="replace")
+    assert answer.ok
+    assert answer.value["action_id"]
+    assert desk.stack.asked == [("start", "dig", {"depth": "1"}, 3, 0)]
+
+
+def test_what_the_executor_refuses_comes_with_its_fields(desk: Desk) -> None:
+    desk.stack.says = Said(False, "mission 'dig': parameter 'depth': 5 is more than 2")
+    answer = desk.give("mission.start", name="dig", parameters={"depth": "5"})
+    assert not answer.ok
+    assert answer.value == {"problems": {"depth": "5 is more than 2"}}
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        ({}, "'name' is a text"),
+        ({"name": " "}, "name of a mission is missing"),
+        ({"name": "dig", "parameters": ["a"]}, "'parameters' is a map"),
+        ({"name": "dig", "parameters": {"depth": 1}}, "'depth' is a text"),
+        ({"name": "dig", "policy": "now"}, "'policy' is one of default, reject, queue, replace"),
+        ({"name": "dig", "priority": 256}, "from 0 to 255"),
+        ({"name": "dig", "priority": True}, "from 0 to 255"),
+        ({"steps": []}, "'steps' is a list"),
+        ({"steps": [{"navigate": {"x": 1.0}}]}, "'y' of a place is a finite number"),
+        ({"steps": [{"navigate": {"x": 1.0, "y": float("nan")}}]}, "'y' of a place"),
+        ({"steps": [{"run": "dig"}]}, "a step is {'navigate'"),
+    ],
+)
+def test_orders_that_make_no_sense_are_refused(desk: Desk, args: dict[str, Any], why: str) -> None:
+    answer = desk.give("mission.start", **args)
+    assert not answer.ok
+    assert why in answer.message
+    assert desk.stack.asked == []
+
+
+def test_places_on_the_map_become_a_drive(desk: Desk) -> None:
+    place = {"x": 1, "y": 2.5, "yaw": 0.5, "frame": "map"}
+    assert desk.give("mission.start", steps=[{"navigate": place}]).ok
+    assert desk.stack.asked == [("start", Drive(1.0, 2.5, 0.5, "map"), 2, 0)]
+
+
+def test_objects_are_held_and_let_go(desk: Desk) -> None:
+    assert desk.give("scene.freeze", names=["red"]).ok
+    assert desk.give("scene.freeze", names=["red", "blue"], freeze=False).ok
+    assert desk.stack.asked == [("freeze", ["red"], True), ("freeze", ["red", "blue"], False)]
+    assert "'names' is a list" in desk.give("scene.freeze", names=[]).message
+    assert "'name' is a text" in desk.give("scene.freeze", names=[1]).message
+    assert "true or false" in desk.give("scene.freeze", names=["red"], freeze="no").message
+
+
+def test_run_commands_name_nodes_by_path_or_number(desk: Desk) -> None:
+    desk.channels.set("tree", {"nodes": [[7, None, "Place", "p", "Action", "main/p"]]})
+    for name, args in [
+        ("run.step", {}),
+        ("run.give up", {"node": "main/p"}),
+        ("run.retry", {"uid": 7}),
+        ("run.concurrent off", {}),
+    ]:
+        assert desk.give(name, **args).ok
+    lines = [line for _, line in desk.stack.asked]
+    assert lines == ["step", "give up main/p", "retry main/p", "concurrent off"]
+    assert "no more in the tree" in desk.give("run.retry", uid=8).message
+
+
+def test_values_need_the_role_that_edits(desk: Desk) -> None:
+    assert desk.give("blackboard.set", key="pick/target", value="a  b").ok
+    assert desk.stack.asked == [("run", "set pick/target = a  b")]
+    desk.commands.control.give(ANN.number)
+    assert "needs the role edit" in desk.give("blackboard.set", BEN, key="n", value="1").message
+    assert "by 'blackboard.set'" in desk.give("run.set n = 1", BEN).message
+
+
+def test_levels_are_chosen_by_their_words(desk: Desk) -> None:
+    assert desk.give("mode.set", level="manual").ok
+    assert desk.stack.asked == [("level", 1)]
+    assert "manual or autonomous" in desk.give("mode.set", level="teleoperation").message
+
+
+def test_the_stop_needs_no_control_and_does_both(desk: Desk) -> None:
+    desk.give("mission.start", ANN, name="dig")
+    desk.stack.asked.clear()
+    assert "has control" in desk.give("mission.cancel", BEN).message
+    assert desk.give("stop", BEN).ok
+    assert desk.stack.asked == [("run", "stop"), ("cancel", "")]
+    assert "needs the role operate" in desk.give("stop", EVE).message
+
+
+def test_a_stop_that_did_not_work_says_so(desk: Desk) -> None:
+    desk.channels.set("mission", {"ended": False})
+    desk.stack.says = Said(False, "no answer")
+    answer = desk.give("stop")
+    assert not answer.ok
+    assert "use the emergency stop: no answer" in answer.message
+
+
+def test_a_stop_cancels_although_nobody_controls_runs(desk: Desk) -> None:
+    async def run_control(line: str) -> Said:
+        raise CommandError("nobody serves behavior/control_run")
+
+    desk.stack.run_control = run_control  # type: ignore[method-assign]
+    answer = desk.give("stop")
+    assert desk.stack.asked == [("cancel", "")]
+    assert "use the emergency stop: nobody serves" in answer.message
+
+
+def test_a_stop_where_nothing_ran_is_one(desk: Desk) -> None:
+    async def control(verb: str, action_id: str) -> Said:
+        return Said(False, "no mission runs")
+
+    desk.stack.control = control  # type: ignore[method-assign]
+    assert desk.give("stop").ok
+
+
+def test_who_watches_may_ask_whether_a_mission_could_start(desk: Desk) -> None:
+    assert desk.give("mission.preflight", EVE, name="dig").ok
+    assert "needs the role operate" in desk.give("mission.start", EVE, name="dig").message
+
+
+def test_no_answer_is_a_sentence(desk: Desk) -> None:
+    desk.stack.silent = True
+    assert "behavior up" in desk.give("run.step").message
+
+
+PREVIEWED = {
+    "state": "done",
+    "mission": "dig",
+    "parameters": {"depth": "1"},
+    "begin": {"red": {"position": [0.0, 0.0, 0.0]}},
+}
+
+
+def test_what_was_previewed_runs_as_it_was_previewed(desk: Desk) -> None:
+    assert "no preview to approve" in desk.give("preview.approve").message
+    desk.previews.row = dict(PREVIEWED)
+    desk.channels.patch("objects", {"red": {"pose": [0.0, 0.005, 0.0, 0, 0, 0, 1]}})
+    assert desk.give("preview.approve").ok
+    assert desk.stack.asked == [("start", "dig", {"depth": "1"}, 2, 0)]
+    assert desk.previews.row is None
+
+
+def test_what_has_changed_since_needs_a_second_word(desk: Desk) -> None:
+    desk.previews.row = dict(PREVIEWED)
+    desk.channels.patch("objects", {"red": {"pose": [0.0, 0.05, 0.0, 0, 0, 0, 1]}})
+    assert "red has moved by 50 mm" in desk.give("preview.approve").message
+    assert desk.stack.asked == []
+    assert desk.give("preview.approve", changed=True).ok
+
+
+def test_an_object_that_is_gone_is_a_change(desk: Desk) -> None:
+    desk.previews.row = dict(PREVIEWED)
+    assert "red is no more there" in desk.give("preview.approve").message
+
+
+def test_previews_begin_and_end_by_command(desk: Desk) -> None:
+    async def run() -> None:
+        answer = await desk.commands.run(ANN, Command(1, "preview.start", {"name": "dig"}))
+        assert answer.ok
+        await desk.commands.run(ANN, Command(2, "preview.cancel", {}))
+        assert not desk.previews.runs
+        answer = await desk.commands.run(ANN, Command(3, "preview.cancel", {}))
+        assert answer.message == "no preview runs"
+
+    asyncio.run(run())

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator's page, the console's node and the executor's: a run from its form to its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from console_client import PageClient
+from rclpy.parameter import Parameter
+
+from behavior_console.access import ADDRESS_FILE, addresses
+from behavior_console.node import ConsoleNode
+from behavior_executor.node import BehaviorExecutor
+from behavior_ros.testing import Spinner
+
+MISSION = """<!-- Look for something -->
+<root BTCPP_format="4"><BehaviorTree ID="look"><Sequence name="all">
+  <Script name="count" code="n := 1"/>
+  <ScriptCondition name="found" code="n == 2"/>
+  <Sleep name="rest" msec="600000"/>
+</Sequence></BehaviorTree>
+<TreeNodesModel><SubTree ID="look">
+  <MetadataFields><Metadata room.choices="hall;lab"/></MetadataFields>
+  <input_port name="room" default="hall">where to look</input_port>
+  <input_port name="far" type="double" default="1.5">how far [m]</input_port>
+</SubTree></TreeNodesModel></root>"""
+
+
+def start(spinner: Spinner, folder: Path) -> PageClient:
+    """Start both nodes; returns a page that may do everything."""
+    trees = folder / "trees"
+    trees.mkdir()
+    (trees / "look.xml").write_text(MISSION)
+    given = {"tree_directories": [str(trees)], "nodes_file": "", "managers": [""]}
+    executor = BehaviorExecutor(
+        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()]
+    )
+    values = {"port": 0, "folder": str(folder)}
+    console = ConsoleNode(
+        parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
+    )
+    spinner.start(executor, console)
+    token = addresses(folder / ADDRESS_FILE)[0].rpartition("=")[2]
+    return PageClient(console.server.port, token)
+
+
+def shows(page: PageClient, channel: str, **wanted: Any) -> None:
+    """Wait until a channel has these values."""
+
+    def there() -> bool:
+        row = page.state.get(channel)
+        return row is not None and all(row.get(key) == value for key, value in wanted.items())
+
+    page.until(there)
+
+
+@pytest.mark.timeout(120)
+def test_an_operator_runs_a_mission_from_its_form_to_its_end(
+    spinner: Spinner, tmp_path: Path
+) -> None:
+    with start(spinner, tmp_path).hello() as page:
+        page.show("missions", "mission", "run_control", "queue", "tree", "blackboard", "reasons")
+        page.until(lambda: bool(page.state.get("missions")))
+        (form,) = page.state["missions"]
+        assert [each["name"] for each in form["parameters"]] == ["room", "far"]
+        assert form["parameters"][0]["choices"] == ["hall", "lab"]
+        assert form["parameters"][1]["unit"] == "m"
+        assert page.command("mission.preflight", name="look")["ok"]
+        refused = page.command("mission.start", name="look", parameters={"room": "bath"})
+        assert refused["value"] == {"problems": {"room": "'bath' is none of hall, lab"}}
+
+        assert page.command("run.stop")["ok"]
+        started = page.command("mission.start", name="look", parameters={"room": "lab"})
+        assert started["ok"], started
+        first = started["value"]["action_id"]
+        shows(page, "run_control", held=["count"])
+        page.until(lambda: bool((page.state.get("tree") or {}).get("nodes")))
+        rest = next(row[0] for row in page.state["tree"]["nodes"] if row[3] == "rest")
+        assert page.command("run.break", uid=rest)["ok"]
+        assert page.command("run.go")["ok"]
+        shows(page, "run_control", failed=["found"], stands=True)
+        page.until(lambda: "room" in str(page.state["blackboard"]))
+        assert not page.command("blackboard.set", key="n", value="two")["ok"]
+        assert page.command("blackboard.set", key="n", value="2")["ok"]
+        assert page.command("run.retry", node="found")["ok"]
+        shows(page, "run_control", held=["rest"], failed=[])
+        assert page.command("run.step")["ok"]
+        shows(page, "run_control", held=[])
+
+        second = page.command("mission.start", name="look")["value"]["action_id"]
+        page.until(lambda: [row["action_id"] for row in page.state.get("queue") or []] == [second])
+        assert page.command("mission.cancel", action_id=second)["ok"]
+        page.until(lambda: page.state["queue"] == [])
+        assert page.command("mission.pause", action_id=first)["ok"]
+        shows(page, "mission", action_id=first, state="paused")
+        assert page.command("mission.resume", action_id=first)["ok"]
+        shows(page, "mission", action_id=first, state="running")
+        assert page.command("stop")["ok"]
+        shows(page, "mission", action_id=first, state="canceled")
+        assert page.command("run.release")["ok"]
+        assert "autonomy/set_level" in page.command("mode.set", level="manual")["message"]
+        assert "scene/freeze" in page.command("scene.freeze", names=["red"])["message"]
