@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import gc
 import json
+import math
 import os
 import random
 import re
@@ -290,13 +291,18 @@ class ScriptTarget:
 
 
 def fuzz(
-    target: XmlTarget | ScriptTarget, seconds: float, seed: int, out: Path
+    target: XmlTarget | ScriptTarget,
+    seed: int,
+    out: Path,
+    *,
+    seconds: float = math.inf,
+    inputs: float = math.inf,
 ) -> dict[str, object]:
-    """Run inputs for a time; returns the figures."""
+    """Run inputs for a time [s], or so many; returns the figures."""
     draw, outcomes, bad = random.Random(seed), Counter[str](), 0
     begin = time.monotonic()
     slowest, halfway, memory = 0.0, 0, _resident()
-    while (now := time.monotonic()) - begin < seconds:
+    while (now := time.monotonic()) - begin < seconds and outcomes.total() < inputs:
         text, used = target.draw(draw), time.process_time()
         outcome, trouble = _watched(target, text)
         outcomes[outcome] += 1
@@ -312,7 +318,7 @@ def fuzz(
     gc.collect()
     growth = _resident() - halfway
     return {
-        "inputs": sum(outcomes.values()),
+        "inputs": outcomes.total(),
         "outcomes": dict(outcomes.most_common()),
         "bad": bad,
         "seconds": round(time.monotonic() - begin, 1),
@@ -362,7 +368,7 @@ def main() -> int:
     options = parser.parse_args()
     watch()
     target = XmlTarget() if options.target == "xml" else ScriptTarget()
-    figures = fuzz(target, options.seconds, options.seed, options.out)
+    figures = fuzz(target, options.seed, options.out, seconds=options.seconds)
     print(json.dumps({"target": options.target, "seed": options.seed, **figures}, indent=1))
     return 1 if figures["bad"] or figures["grows"] else 0
 

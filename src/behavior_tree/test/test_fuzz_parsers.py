@@ -56,10 +56,9 @@ def test_mutated_inputs_do_no_harm(program, target, tmp_path):
     kept = {number: signal.getsignal(number) for number in (signal.SIGALRM, signal.SIGPROF)}
     program.watch()
     try:
-        figures = program.fuzz(getattr(program, target)(), 1.5, 3, tmp_path)
+        figures = program.fuzz(getattr(program, target)(), 3, tmp_path, inputs=100)
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
     assert figures["bad"] == 0, list(tmp_path.iterdir())
-    assert figures["inputs"] > 20
     assert len(figures["outcomes"]) > 1
