@@ -31,6 +31,7 @@ from behavior_bringup.scene_cli import add_scene
 from behavior_bringup.security.cli import add_security
 from behavior_bringup.stack_cli import add_stack_verbs
 from behavior_bringup.suggestions import did_you_mean
+from behavior_bringup.teaching.cli import add_teach
 from behavior_bringup.terminal import say
 from behavior_bringup.tree_nodes import register_suite_nodes
 from behavior_bringup.version import version
@@ -145,6 +146,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     add_scene(subparsers)
     add_robot(subparsers)
     _add_tree(subparsers)
+    add_teach(subparsers)
     add_job_verbs(subparsers)
     add_evaluate(subparsers)
     add_security(subparsers)

@@ -39,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mission", default="", metavar="NAME", help="whose tree is edited (the running one's)"
     )
     completion.offer(mission, completion.mission_names)
+    add_editor(parser)
+    add_operation(parser.add_argument, {**_LOOKS, **OPERATIONS, **_OWN})
+
+
+def add_editor(parser: argparse.ArgumentParser) -> None:
+    """Add who edits, and what becomes of what runs."""
     parser.add_argument(
         "--as",
         dest="editor",
@@ -52,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="refuse",
         help="if it changes what runs now: refuse it, wait for the end, or halt that (refuse)",
     )
-    add_operation(parser.add_argument, {**_LOOKS, **OPERATIONS, **_OWN})
 
 
 def _somebody() -> str:
@@ -81,10 +86,19 @@ def mission_edit(options: argparse.Namespace) -> int:
             say(_summary(editor))
             editor.spin(_DAYS)
             return 0
-        return _edit(editor, options)
+        return edit(editor, options)
 
 
-def _edit(editor: LiveEditor, options: argparse.Namespace) -> int:
+def edit(editor: LiveEditor, options: argparse.Namespace) -> int:
+    """Make one edit of a tree that the editor has joined, and say what became of it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError: no node is called so, or an argument is missing.
+        BringupError: it was refused.
+    """
     from behavior_tree import BehaviorTreeError
     from behavior_tree.cli.edit import operation_from
     from behavior_tree.sharing import Code, Running

@@ -9,6 +9,7 @@ from rclpy.parameter import Parameter
 
 from behavior_bringup import connection
 from behavior_bringup.cli import main
+from behavior_bringup.teaching import verb
 from behavior_executor.node import BehaviorExecutor
 from behavior_ros.testing import Spinner, ros, spinner
 
@@ -17,6 +18,10 @@ __all__ = ["ros", "spinner"]
 TREE = """<root BTCPP_format="4"><BehaviorTree ID="naps">
   <Sequence name="all"><Sleep name="long" msec='10'/> <!-- kept --></Sequence>
 </BehaviorTree></root>"""
+
+NODES = """nodes:
+  - {node: MoveArm, action: move_arm, type: behavior_msgs/action/MoveArm}
+"""
 
 
 @pytest.fixture
@@ -28,7 +33,9 @@ def tree(
     """The file of the only mission of an executor."""
     file = tmp_path / "naps.xml"
     file.write_text(TREE)
-    values = {"tree_directories": [str(tmp_path)], "nodes_file": "", "managers": [""]}
+    nodes = tmp_path / "nodes.yaml"
+    nodes.write_text(NODES)
+    values = {"tree_directories": [str(tmp_path)], "nodes_file": str(nodes), "managers": [""]}
     overrides = [Parameter(name, value=value) for name, value in values.items()]
     spinner.start(BehaviorExecutor(parameter_overrides=overrides))
     monkeypatch.setattr(connection, "enter", lambda name, node="": None)
@@ -37,7 +44,7 @@ def tree(
 
 @pytest.mark.timeout(180)
 def test_a_tree_is_edited_taken_back_and_saved(
-    tree: Path, capsys: pytest.CaptureFixture[str]
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     edit = ["mission", "edit", "--mission", "naps", "--as"]
     assert main([*edit, "ann", "set", "long", "msec=20"]) == 0
@@ -51,6 +58,15 @@ def test_a_tree_is_edited_taken_back_and_saved(
     assert main([*edit, "ann", "undo", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["code"] == "MADE"
     assert main([*edit, "ann", "rename", "long", "short"]) == 0
+    assert main([*edit, "bob", "save"]) == 0
+    assert tree.read_text() == TREE.replace('"long"', '"short"')
+    leaf = '<MoveArm name="taught 1" mode="JOINTS" joints="0.5"/>'
+    monkeypatch.setattr(verb, "_leaves", lambda options: [leaf])
+    teach = ["teach", "--mission", "naps", "--as", "ann", "--parent", "all", "--before", "short"]
+    assert main(teach) == 0
+    assert main([*edit, "ann", "save"]) == 0
+    assert tree.read_text().index("taught 1") < tree.read_text().index("short")
+    assert main([*edit, "ann", "undo"]) == 0
     assert main([*edit, "bob", "save"]) == 0
     assert tree.read_text() == TREE.replace('"long"', '"short"')
     capsys.readouterr()
