@@ -31,7 +31,7 @@ PARTS = {
     "fleet": ("paho-mqtt",),
     "sharing": ("pycrdt",),
     "recording": ("mcap", "mcap-ros2-support"),
-    "console": ("starlette", "uvicorn", "websockets"),
+    "console": ("starlette", "uvicorn", "websockets", "trimesh", "fast-simplification"),
 }
 """What the embedded planner, our own robot files, simulated worlds, viewer, VDA 5050, trees that
 several edit, recordings and the operator console need."""

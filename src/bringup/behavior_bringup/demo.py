@@ -33,6 +33,7 @@ class DemoOptions:
     cameras: bool
     """Perceive through simulated cameras."""
     viewer: bool
+    console: bool
     base: Path
     """Folder and name of the pictures, without suffix."""
 
@@ -52,6 +53,7 @@ def run_demo(job: Job, options: DemoOptions, console: Console) -> bool:
         "seed": options.seed,
         "headless": True,
         "viewer": options.viewer,
+        "console": options.console,
         "recording": str(recording.resolve()),
     }
     arguments = stack_arguments(options.world, arguments, cameras=options.cameras)
@@ -69,6 +71,8 @@ def run_demo(job: Job, options: DemoOptions, console: Console) -> bool:
         state = stack.state()
         for line in watching_lines(stack, state) if state else ():
             say(line, console)
+        if not (options.viewer or options.console):
+            say("Look on in the browser: 'behavior demo --console'.", console)
         trial = job.demonstration(client)
         try:
             with ProgressDisplay(console) as display:

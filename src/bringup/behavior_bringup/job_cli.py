@@ -83,6 +83,7 @@ def _add_demo(subparsers: Any) -> None:
     add_seed(demo)
     add_cameras(demo)
     demo.add_argument("--viewer", action="store_true", help="serve a view for the browser")
+    demo.add_argument("--console", action="store_true", help="serve the operator console")
     demo.add_argument(
         "--out", type=Path, default=Path("out"), metavar="FOLDER", help="for pictures (out)"
     )

@@ -56,6 +56,7 @@ def demo(options: argparse.Namespace) -> int:
         seed=options.seed,
         cameras=options.cameras,
         viewer=options.viewer,
+        console=options.console,
         base=options.out / name.rpartition("/")[2],
     )
     return 0 if run_demo(job, choice, Console()) else 1

@@ -49,6 +49,8 @@ LET_GO_DEADLINE = 10.0
 """[s] wall time for the system to close the lock of a supervisor that has ended."""
 TREE_NODES = "tree_nodes.xml"
 """File beside the logs into which the executor writes the models of its tree nodes."""
+CONSOLE_ADDRESS = "console.url"
+"""File beside the logs into which the console writes its addresses."""
 _LAST_LINES = 12
 
 
@@ -151,6 +153,8 @@ def start(
         arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))
     if "viewer_address" in description.arguments:
         arguments.setdefault("viewer_address", str(log_dir / viewer_access.FILE))
+    if "console_address" in description.arguments:
+        arguments.setdefault("console_address", str(log_dir / CONSOLE_ADDRESS))
     processes = resolve(description, environment=machine_kind(), arguments=arguments)
     states = (Stack(name).state() for name in known_stacks())
     plan = Plan(

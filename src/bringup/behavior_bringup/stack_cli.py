@@ -70,13 +70,13 @@ def _add_up(subparsers: Any) -> None:
     )
     screen = up.add_mutually_exclusive_group()
     screen.add_argument("--viewer", action="store_true", help="serve a view for the browser")
+    screen.add_argument("--console", action="store_true", help="serve the operator console")
     screen.add_argument("--headless", action="store_true", help="open no window at all")
     up.add_argument(
         "--port",
         type=argument_types.port,
-        default=8080,
         metavar="N",
-        help="port of the viewer (8080)",
+        help="port of the viewer (8080) or of the console (8090)",
     )
     add_speed(up, default=1.0)
     add_seed(up)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from behavior_bringup import stack as stacks
 from behavior_bringup.connection import EXECUTOR, enter
-from behavior_bringup.description import Scalar, load_stack, stack_file
+from behavior_bringup.description import Scalar, argument_values, load_stack, stack_file
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.judges import mission_of_world
 from behavior_bringup.log_files import Tail
@@ -21,7 +21,7 @@ from behavior_bringup.paths import journal_file
 from behavior_bringup.stack import Stack, how_it_ended, not_up
 from behavior_bringup.state import DEFAULT_STACK, StackState, known_stacks
 from behavior_bringup.terminal import print_json, say, sentence, show_table
-from behavior_bringup.watching import known_viewer, watching_lines
+from behavior_bringup.watching import known_pages, watching_lines
 
 
 def up(options: argparse.Namespace) -> int:
@@ -36,8 +36,11 @@ def up(options: argparse.Namespace) -> int:
         "seed": options.seed,
         "viewer": options.viewer,
         "headless": options.headless,
-        "viewer_port": options.port,
     }
+    if options.console:  # not every stack has one
+        arguments["console"] = True
+    if options.port is not None:
+        arguments["console_port" if options.console else "viewer_port"] = options.port
     if options.cameras:  # not every stack has them
         arguments["cameras"] = True
     description = load_stack(stack_file(options.world))
@@ -47,7 +50,7 @@ def up(options: argparse.Namespace) -> int:
     if options.viewer:
         if "viewer" not in description.processes:
             raise UsageError(f"The stack of '{options.world}' has no viewer: leave --viewer away")
-        _check_port(options.port)
+        _check_port(int(argument_values(description, arguments)["viewer_port"]))
     begin = time.monotonic()
     bring_up(
         stack,
@@ -101,8 +104,8 @@ def status(options: argparse.Namespace) -> int:
         say(not_up(options.stack or ""))
     for name, state in found.items():
         say(f"Stack '{name}': world {state.world}, {where(state)}, logs in {state.log_dir}")
-        if address := known_viewer(state):
-            say(f"Viewer: {address}")
+        for line in known_pages(state):
+            say(line)
         show_table(("process", "pid", "state", "restarts"), _process_rows(state))
     return 0
 

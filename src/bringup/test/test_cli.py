@@ -50,6 +50,7 @@ def test_help_is_friendly(arguments: list[str], capsys: pytest.CaptureFixture[st
         (["up", "--speed", "nan"], "must be a number of 0 or more"),
         (["up", "--seed", "1.5"], "must be a whole number of 0 or more, not '1.5'"),
         (["up", "--viewer", "--headless"], "not allowed with argument"),
+        (["up", "--viewer", "--console"], "not allowed with argument"),
         (["up", "--port", "99999"], "must be a port"),
         (["up", "mqtt=localhost"], "must look like NAME:=VALUE, not 'mqtt=localhost'"),
         (["up", "mqttt:=localhost"], "mqttt"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console's addresses, as an ASGI application: the page, its websocket, and ``/api``.
 
-Every request is let in by one rule (`behavior_console.access`) before anything looks at it.
+`behavior_console.server` lets requests in before this sees them.
 """
 
 from __future__ import annotations
@@ -9,30 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from behavior_console.access import Admitted, ConsoleAccess
+from behavior_console.access import Admitted
 from behavior_console.flow import PERIOD
 from behavior_console.page import PAGE_FOLDER, page_routes
 from behavior_console.session import TRY_AGAIN_LATER, Desk, Session
-from behavior_ros.web_access import Refused
 
 __all__ = ["MOST_PAGES", "Pulse", "application"]
 
 MOST_PAGES = 64
 """Websockets at once."""
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Pulse:
@@ -66,18 +58,16 @@ class Pulse:
 
 def application(
     desk: Desk,
-    access: ConsoleAccess,
     *,
     pulse: Pulse,
     page_folder: Path = PAGE_FOLDER,
     routes: tuple[Route | Mount | WebSocketRoute, ...] = (),
     background: Callable[[], Awaitable[None]] | None = None,
-) -> App:
+) -> Starlette:
     """The console as an ASGI application.
 
     Args:
         desk: what pages share.
-        access: who is let in.
         pulse: wakes pages.
         page_folder: of the built page.
         routes: further addresses.
@@ -107,62 +97,7 @@ def application(
         for task in tasks:
             task.cancel()
 
-    app = Starlette(
+    return Starlette(
         routes=[WebSocketRoute("/ws", websocket), *routes, *page_routes(page_folder)],
         lifespan=lifespan,
     )
-    return guarded(app, access)
-
-
-def guarded(app: App, access: ConsoleAccess) -> App:
-    """An application that only sees requests that the rule lets in."""
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await app(scope, receive, send)
-            return
-        try:
-            admitted = _admit(scope, access)
-        except Refused as error:
-            await _refuse(scope, error, receive, send)
-            return
-
-        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_headers(admitted.host)]
-            await send(message)
-
-        await app({**scope, "admitted": admitted}, receive, send_with_headers)
-
-    return answer
-
-
-def _admit(scope: Scope, access: ConsoleAccess) -> Admitted:
-    query = scope.get("query_string", b"").decode("latin-1")
-    target = f"{scope['path']}?{query}" if query else str(scope["path"])
-    fields = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
-    return access.admit(target, fields)
-
-
-async def _refuse(scope: Scope, error: Refused, receive: Receive, send: Send) -> None:
-    if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": str(error)[:100]})
-        return
-    await PlainTextResponse(f"{error}\n", error.status)(scope, receive, send)
-
-
-def _headers(host: str) -> list[tuple[bytes, bytes]]:
-    """What keeps the page from other pages, from other servers, and from scripts in messages."""
-    policy = (
-        f"default-src 'self'; connect-src 'self' ws://{host} wss://{host};"
-        " img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; worker-src 'self' blob:;"
-        " frame-ancestors 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
-    )
-    return [
-        (b"content-security-policy", policy.encode("latin-1")),
-        (b"cross-origin-resource-policy", b"same-origin"),
-        (b"referrer-policy", b"no-referrer"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"x-frame-options", b"DENY"),
-    ]

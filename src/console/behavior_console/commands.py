@@ -102,7 +102,7 @@ class Commands:
             if client.role < offered.role:
                 raise CommandError(
                     f"'{command.name}' needs the role {offered.role.word}, this page may "
-                    f"{client.role.word}: open it by the address that 'behavior console' prints"
+                    f"{client.role.word}: open it by the address that 'behavior status' prints"
                 )
             if offered.controls:
                 self._need_control(client)

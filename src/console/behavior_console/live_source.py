@@ -92,7 +92,7 @@ class LiveSource:
         executor = self._node.count_publishers("mission/feedback") > 0
         tree = self.channels.value("tree")
         row = {
-            "namespace": self._node.get_namespace(),
+            "namespace": self._node.get_namespace().rstrip("/"),
             "world": self._world,
             "up": {
                 "executor": executor,

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from behavior_console.access import ADDRESS_FILE, kept_access
@@ -25,10 +26,11 @@ from behavior_console.operating import offer_operating
 from behavior_console.preview_runs import PreviewRuns
 from behavior_console.records import RecordShelf
 from behavior_console.records.serving import records_route
+from behavior_console.robot_files import RobotFiles, robot_routes
 from behavior_console.ros_stack import RosStack
 from behavior_console.server import ConsoleServer
 from behavior_recording.folder import default_folder
-from behavior_ros import DiagnosticsPublisher, ParameterSpec, declare_all, run
+from behavior_ros import OK, DiagnosticsPublisher, ParameterSpec, declare_all, run
 
 PARAMETERS = [
     ParameterSpec(
@@ -39,11 +41,12 @@ PARAMETERS = [
         read_only=True,
     ),
     ParameterSpec("world", "", "name of the stack's world; empty: unknown", read_only=True),
+    ParameterSpec("robot", "", "robot configuration; empty: no arm", read_only=True),
     ParameterSpec(
-        "folder",
+        "address_file",
         "",
-        "where the page's addresses with their tokens and the audit are written, for this user "
-        "alone; empty: the runtime folder",
+        "where the page's addresses with the right to act are written, for this user alone, and "
+        "beside it the audit; empty: in the runtime folder",
         read_only=True,
     ),
 ]
@@ -61,15 +64,13 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         super().__init__(node_name, **kwargs)
         values = declare_all(self, PARAMETERS)
         self._live = LiveSource(self, world=values["world"])
-        folder = Path(values["folder"]) if values["folder"] else runtime_folder()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        prefix = self.get_namespace().strip("/").replace("/", "-")
-        self._file = folder / "-".join(filter(None, [prefix, ADDRESS_FILE]))
-        audit = Audit(folder / "console_audit.jsonl", self._note, self.get_logger().error)
+        file = address_file(values["address_file"], self.get_namespace())
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        audit = Audit(file.with_suffix(".audit.jsonl"), self._note, self.get_logger().error)
         shelf = RecordShelf([default_folder()])
         desk = ConsoleDesk(self._live, audit, shelf=shelf)
-        access, pulse = kept_access(self._file), Pulse()
-        self._live.channels.on_change = pulse.announce
+        access, self._pulse = kept_access(file), Pulse()
+        self._live.channels.on_change = self._pulse.announce
         self._desk, self._stack, self._world = desk, RosStack(self), values["world"]
         self._previews = PreviewRuns(
             partial(self._live.channels.set, "preview"), namespace=self.get_namespace().strip("/")
@@ -77,17 +78,18 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         offer_operating(desk.commands, self._stack, self._live.channels, self._previews)
         app = application(
             desk,
-            access,
-            pulse=pulse,
-            routes=(records_route(shelf),),
+            pulse=self._pulse,
+            routes=(records_route(shelf), *robot_routes(self._robot(values["robot"]))),
             background=self._background,
         )
-        self.server = ConsoleServer(app, port=values["port"])
-        access.write(self._file, self.server.port)
+        self.server = ConsoleServer(app, access, port=values["port"])
+        access.write(file, self.server.port)
         self._diagnostics = DiagnosticsPublisher(self, "console")
+        self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._report()
         self.get_logger().info(
             f"the console is at http://localhost:{self.server.port}, to look at;"
-            f" the addresses with the right to act are in {self._file}"
+            f" the addresses with the right to act are in {file}"
         )
 
     def destroy_node(self) -> None:
@@ -101,6 +103,18 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
             group.create_task(self._desk.background())
             group.create_task(self._stack.keep_forms(self._live.channels, self._world))
 
+    def _robot(self, file: str) -> RobotFiles:
+        try:
+            return RobotFiles.of_file(file)
+        except (OSError, ValueError, KeyError) as error:  # what else there is shall be shown
+            self.get_logger().error(f"the robot of {file} cannot be drawn: {error}")
+            return RobotFiles(None)
+
+    def _report(self) -> None:
+        pages = len(self._pulse.sessions)
+        about = f"serves {pages} page{'' if pages == 1 else 's'}"
+        self._diagnostics.set(OK, about, port=self.server.port)
+
     def _note(self, entry: AuditEntry) -> None:
         row = entry.row()
         self.get_logger().info(
@@ -110,13 +124,27 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._live.channels.add("events", [event_of(entry, self._live.now())])
 
 
-def runtime_folder() -> Path:
+def address_file(configured: str, namespace: str) -> Path:
+    """The file of the page's addresses; where none is configured, one of the runtime folder.
+
+    Args:
+        configured: path; empty: none.
+        namespace: of the console's node; each robot has a file of its own.
+    """
+    if configured:
+        return Path(configured)
+    return _runtime_folder() / "-".join(filter(None, [*namespace.split("/"), ADDRESS_FILE]))
+
+
+def _runtime_folder() -> Path:
     """Where stacks of this user keep what lasts as long as they do."""
     own = os.environ.get("BEHAVIOR_RUNTIME_DIR")
     if own:
         return Path(own)
-    state = os.environ.get("XDG_RUNTIME_DIR") or f"/tmp/behavior-{os.getuid()}"
-    return Path(state) / "behavior"
+    session = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.access(session, os.W_OK):
+        return Path(session) / "behavior"
+    return Path(f"/tmp/behavior-{os.getuid()}")
 
 
 def main() -> int:

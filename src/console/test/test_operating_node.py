@@ -37,7 +37,7 @@ def start(spinner: Spinner, folder: Path) -> PageClient:
     executor = BehaviorExecutor(
         parameter_overrides=[Parameter(name, value=value) for name, value in given.items()]
     )
-    values = {"port": 0, "folder": str(folder)}
+    values = {"port": 0, "address_file": str(folder / ADDRESS_FILE)}
     console = ConsoleNode(
         parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
     )

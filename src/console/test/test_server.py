@@ -40,12 +40,11 @@ class Console:
         self.live.channels.on_change = pulse.announce
         app = application(
             self.desk,
-            ACCESS,
             pulse=pulse,
             page_folder=self.page_folder,
             background=self.desk.background,
         )
-        self.server = ConsoleServer(app, port=0)
+        self.server = ConsoleServer(app, ACCESS, port=0)
         self.port = self.server.port
 
     async def _greet(self, client, args):

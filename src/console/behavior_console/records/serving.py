@@ -55,7 +55,5 @@ def serve_record(path: Path, *, port: int, page_folder: Path = PAGE_FOLDER) -> C
     source.channels.on_change = pulse.announce
     # Nobody is given a token: there is nothing to act on.
     access = ConsoleAccess(new_token(), new_token())
-    app = application(
-        desk, access, pulse=pulse, page_folder=page_folder, routes=(records_route(shelf),)
-    )
-    return ConsoleServer(app, port=port)
+    app = application(desk, pulse=pulse, page_folder=page_folder, routes=(records_route(shelf),))
+    return ConsoleServer(app, access, port=port)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a page needs to draw the robot: its URDF, and its visual meshes with few triangles.
+
+Robots' makers publish meshes of some hundred thousand triangles in several formats. A page gets
+each as one small glTF file (``.glb``) with its colours: quick to load on a slow link, quick to draw
+on a tablet. Only meshes that the robot's own URDF names are served, by names that are no paths.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from behavior_motion.robot.robot_file import load_robot_file
+from behavior_motion.robot.urdf import robot_urdf
+
+__all__ = ["MOST_TRIANGLES", "RobotFiles", "light_mesh", "robot_routes"]
+
+MOST_TRIANGLES = 1_500
+"""About so many of one mesh are left."""
+_FEWEST = 24
+"""Of a part of a mesh, however small its share is."""
+_CREASE = float(np.radians(30.0))
+"""Faces that meet at a larger angle [rad] have an edge between them that one sees."""
+_GREY = (0.78, 0.8, 0.82, 1.0)
+_UNCOLORED = "uncolored"
+"""Name of the material of what has no colour: the page takes the URDF's."""
+_MESH_PATH = "/api/mesh"
+_KEPT = {"Cache-Control": "private, max-age=86400, immutable"}
+
+
+class RobotFiles:
+    """One robot as pages draw it.
+
+    Args:
+        root: of its URDF, with meshes as ``file://``; None: there is no arm.
+        triangles: about so many of each mesh are left.
+    """
+
+    def __init__(self, root: Element | None, *, triangles: int = MOST_TRIANGLES) -> None:
+        self._triangles = triangles
+        self._meshes: dict[str, Path] = {}
+        self._light: dict[str, bytes] = {}
+        self._one_at_a_time = threading.Lock()
+        self.urdf = "" if root is None else self._visible(root)
+        """With the addresses of its meshes at this server; empty: there is no arm."""
+
+    @classmethod
+    def of_file(cls, file: str) -> RobotFiles:
+        """The robot of a file such as those in ``config/robots``; empty: there is no arm.
+
+        Raises:
+            OSError, ValueError, KeyError: the robot cannot be read; the message says why.
+        """
+        return cls(robot_urdf(load_robot_file(Path(file))) if file else None)
+
+    @property
+    def mesh_names(self) -> list[str]:
+        """Of all meshes that are served."""
+        return sorted(self._meshes)
+
+    def mesh(self, name: str) -> bytes:
+        """A mesh as glTF; it is made when it is first asked for.
+
+        Args:
+            name: one of `mesh_names`.
+
+        Raises:
+            KeyError: the robot has no mesh of this name.
+            ValueError: its file cannot be read.
+        """
+        path = self._meshes[name]
+        with self._one_at_a_time:
+            if name not in self._light:
+                self._light[name] = light_mesh(path, self._triangles)
+            return self._light[name]
+
+    def _visible(self, root: Element) -> str:
+        """The URDF without what a page does not draw."""
+        for link in root.findall("link"):
+            for kind in ("collision", "inertial"):
+                for element in link.findall(kind):
+                    link.remove(element)
+        for element in [each for each in root if each.tag not in ("link", "joint", "material")]:
+            root.remove(element)
+        for mesh in root.iter("mesh"):
+            mesh.set("filename", self._address(mesh.get("filename", "")))
+        return ElementTree.tostring(root, encoding="unicode")
+
+    def _address(self, filename: str) -> str:
+        path = Path(filename.removeprefix("file://"))
+        digest = hashlib.sha256(f"{path}:{_changed(path)}:{self._triangles}".encode()).hexdigest()
+        name = f"{digest[:20]}.glb"
+        self._meshes[name] = path
+        return f"{_MESH_PATH}/{name}"
+
+
+def _changed(path: Path) -> int:
+    """When a file was changed last [ns]; 0: there is none, which is said when it is asked for."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def light_mesh(path: Path, triangles: int = MOST_TRIANGLES) -> bytes:
+    """A mesh file as glTF of about so many triangles, with plain colours and no textures.
+
+    Raises:
+        ValueError: the file is missing or cannot be read.
+    """
+    try:
+        parts: Sequence[trimesh.Trimesh] = trimesh.load_scene(path).dump(concatenate=False)
+    except Exception as error:  # each format's reader has exceptions of its own
+        why = str(error).replace(str(path), path.name)
+        raise ValueError(f"{path.name}: the mesh cannot be read: {why}") from error
+    shapes = [part for part in parts if isinstance(part, trimesh.Trimesh) and len(part.faces)]
+    if not shapes:
+        raise ValueError(f"{path.name}: there are no triangles in this mesh")
+    total = sum(len(shape.faces) for shape in shapes)
+    share = min(1.0, triangles / total)
+    scene = trimesh.Scene(
+        [_light(shape, max(_FEWEST, int(share * len(shape.faces)))) for shape in shapes]
+    )
+    return bytes(scene.export(file_type="glb", include_normals=True))
+
+
+def _light(shape: trimesh.Trimesh, triangles: int) -> trimesh.Trimesh:
+    mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False)
+    mesh.merge_vertices(merge_tex=True, merge_norm=True)
+    if len(mesh.faces) > triangles:
+        mesh = mesh.simplify_quadric_decimation(face_count=triangles)
+    mesh = trimesh.graph.smooth_shade(mesh, angle=_CREASE)
+    color = _color(shape)
+    material = trimesh.visual.material.PBRMaterial(
+        name=_UNCOLORED if color is None else "",
+        baseColorFactor=_GREY if color is None else color,
+        metallicFactor=0.0,
+        roughnessFactor=0.7,
+    )
+    mesh.visual = trimesh.visual.TextureVisuals(material=material)
+    return mesh
+
+
+def _color(shape: trimesh.Trimesh) -> NDArray[np.float64] | None:
+    """RGBA from 0 to 1 of a part, of a textured one its main colour; None: it has none."""
+    material = getattr(shape.visual, "material", None)
+    found = getattr(material, "main_color", None)
+    if found is None or not getattr(shape.visual, "defined", False):
+        return None
+    return np.asarray(found, np.float64) / 255.0
+
+
+def robot_routes(robot: RobotFiles) -> list[Route]:
+    """Addresses of a robot: ``/api/robot`` and ``/api/mesh/NAME``."""
+
+    async def urdf(_: Request) -> Response:
+        if not robot.urdf:
+            return PlainTextResponse("this stack has no robot arm to draw\n", 404)
+        return Response(
+            robot.urdf, media_type="application/xml", headers={"Cache-Control": "no-cache"}
+        )
+
+    async def mesh(request: Request) -> Response:
+        name = request.path_params["name"]
+        try:
+            content = await run_in_threadpool(robot.mesh, name)
+        except KeyError:
+            return PlainTextResponse("the robot has no such mesh: load /api/robot again\n", 404)
+        except ValueError as error:
+            return PlainTextResponse(f"{error}\n", 422)
+        return Response(content, media_type="model/gltf-binary", headers=_KEPT)
+
+    return [Route("/api/robot", urdf), Route(f"{_MESH_PATH}/{{name}}", mesh)]
