@@ -37,10 +37,11 @@ from behavior_executor.missions import (
 )
 from behavior_executor.operator_control import OperatorControl
 from behavior_executor.preflight import (
+    Finding,
     Preflight,
     Requirement,
     failure_of,
-    missing_of,
+    finding_of,
     waiting_text,
 )
 from behavior_executor.statistics import Metric, TickStatistics
@@ -254,8 +255,8 @@ class ExecutorCore:
         self._leave(mission)
         return mission
 
-    def preflight(self, request: MissionRequest) -> FailureReason | None:
-        """Why a mission could not start now, for lack of what its trees need; None: it could.
+    def preflight(self, request: MissionRequest) -> Finding:
+        """Whether a mission could start now, by what its trees need.
 
         Raises:
             MissionError: it would be refused, its trees cannot be loaded, or a mission runs, whose
@@ -266,8 +267,7 @@ class ExecutorCore:
             text = f"mission '{running.request.title}' runs: ask again when it has ended"
             raise MissionError(Code.BUSY, text)
         self._check(request)
-        missing = missing_of(self._requirements(request.parts))
-        return failure_of(missing) if missing else None
+        return finding_of(self._requirements(request.parts))
 
     def collect_writes(self) -> None:
         """Deal with what the journal has written, or could not write, meanwhile."""

@@ -60,6 +60,7 @@ from behavior_executor.missions import (
     Policy,
     State,
 )
+from behavior_executor.preflight import Finding
 from behavior_executor.preflight_goals import PreflightGoals
 from behavior_executor.record_publisher import RecordPublisher
 from behavior_executor.report import Report
@@ -88,7 +89,7 @@ from behavior_ros.closing import register_closable
 from behavior_ros.limits import LONGEST_NAME
 from behavior_ros.newest_publisher import NewestPublisher
 from behavior_ros.tick_timer import TickTimer
-from behavior_tree import BehaviorTreeError, FailureReason
+from behavior_tree import BehaviorTreeError
 from behavior_tree.monitoring.uid_document import uid_document
 from behavior_tree.sharing import Code as EditCode
 from behavior_tree.shown_text import reason_text, visible
@@ -518,7 +519,7 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
         self._commands.add(channel, words, accepted=True, answer=mission.state.name)
         return mission
 
-    def _ask(self, request: MissionRequest) -> FailureReason | None:
+    def _ask(self, request: MissionRequest) -> Finding:
         self._require_active()
         return self.core.preflight(request)
 

@@ -28,6 +28,31 @@ class Requirement:
     """Other types under which the name is there."""
 
 
+@dataclass(frozen=True)
+class Finding:
+    """Whether a mission could start now."""
+
+    there: tuple[str, ...]
+    """What is there of all that it needs, each once."""
+    failure: FailureReason | None
+    """Why it could not; None: it could."""
+
+    @property
+    def text(self) -> str:
+        """In words; what is there stands in lines of its own."""
+        if self.failure is not None:
+            return self.failure.text
+        return "\n".join(["everything is there that it needs", *self.there])
+
+
+def finding_of(requirements: Sequence[Requirement]) -> Finding:
+    """Look what is there of what a mission needs."""
+    missing = missing_of(requirements)
+    lacks = {each.what for each in missing}
+    there = dict.fromkeys(each.what for each in requirements if each.what not in lacks)
+    return Finding(tuple(there), failure_of(missing) if missing else None)
+
+
 def place_of(node: TreeNode) -> str:
     """File and line of a node of a tree; empty: it was not made from a file."""
     element = node.config().element

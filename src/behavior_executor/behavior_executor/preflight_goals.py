@@ -2,7 +2,8 @@
 """The action ``/mission/preflight``: could this mission start now? It is asked, and does not run.
 
 A goal is a mission as for ``/mission/execute``. It succeeds if the mission could start; otherwise
-its result tells what is wrong with the request, or what is missing.
+its result tells what is wrong with the request, or what is missing. What is there it tells in lines
+of their own.
 """
 
 from __future__ import annotations
@@ -21,22 +22,20 @@ from behavior_executor.missions import (
     MissionRequest,
     ended_by,
 )
+from behavior_executor.preflight import Finding
 from behavior_ros import BurstActionServer
-from behavior_tree import FailureReason
 from behavior_tree.shown_text import reason_text
 
 
 class PreflightGoals:
     """Answers each question at once."""
 
-    def __init__(
-        self, node: Node, *, ask: Callable[[MissionRequest], FailureReason | None]
-    ) -> None:
+    def __init__(self, node: Node, *, ask: Callable[[MissionRequest], Finding]) -> None:
         """Serve the action.
 
         Args:
             node: through which it is served.
-            ask: why a mission could not start; None: it could. Raises MissionError.
+            ask: whether a mission could start. Raises MissionError.
         """
         self._ask = ask
         self._server = BurstActionServer(
@@ -48,16 +47,17 @@ class PreflightGoals:
         self._server.destroy()
 
     def _answer(self, handle: Any) -> None:
-        code, text, why = Code.SUCCESS, "everything is there that it needs", None
+        why = None
         try:
             request = request_from(handle.request.mission)
             if request.kind in CONTROL_KINDS:
                 raise MissionError(Code.INVALID_REQUEST, f"{request.kind.name} is no mission")
-            why = self._ask(request)
+            found = self._ask(request)
+            code, text, why = Code.SUCCESS, found.text, found.failure
         except MissionError as error:
             code, text = error.code, str(error)
         if why is not None:
-            code, text = Code.SERVER_LOST, why.text
+            code = Code.SERVER_LOST
         result = ExecuteMission.Result(
             code=int(code),
             message=reason_text(text),

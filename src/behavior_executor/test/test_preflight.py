@@ -7,7 +7,7 @@ import pytest
 from core_bench import Bench
 
 from behavior_executor.missions import Code, Kind, MissionError, MissionRequest, State
-from behavior_executor.preflight import Requirement, failure_of, missing_of, place_of
+from behavior_executor.preflight import Requirement, failure_of, finding_of, missing_of, place_of
 from behavior_executor.tree_run import TreeRun
 from behavior_tree import CauseKind, TreeNode
 
@@ -147,8 +147,8 @@ def test_a_server_that_went_away_between_two_steps_is_waited_for(servers: Server
 
 
 def test_the_question_is_answered_without_running(servers: Servers) -> None:
-    assert servers.core.preflight(MissionRequest("q", name="good")) is None
-    why = servers.core.preflight(sequence("good", "server"))
+    assert servers.core.preflight(MissionRequest("q", name="good")).failure is None
+    why = servers.core.preflight(sequence("good", "server")).failure
     assert why is not None
     assert "action /server" in why.text
     assert "waited" not in why.text
@@ -179,6 +179,15 @@ def test_each_thing_is_told_once_with_all_who_need_it() -> None:
         "not started, as not everything is there that it needs: action /pick (p/action/Pick) for "
         "main/Pick::4 (job.xml:12) and 2 more nodes: start the nodes that offer it"
     )
+
+
+def test_what_is_there_is_told_too() -> None:
+    pick, topic = needing("action /pick (p/action/Pick)"), needing("topic /t", True)
+    assert finding_of([topic, topic]).text == "everything is there that it needs\ntopic /t"
+    found = finding_of([pick, topic])
+    assert found.there == ("topic /t",)
+    assert found.text == failure_of([pick]).text
+    assert finding_of([]).text == "everything is there that it needs"
 
 
 def test_a_name_of_another_type_is_told() -> None:

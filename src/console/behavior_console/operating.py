@@ -94,7 +94,10 @@ class _Operating:
     async def preflight(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``mission.preflight``."""
         said = await self._stack.preflight(order_of(args))
-        return Answer(ok=True, message=said.message) if said.ok else _refused(said)
+        if not said.ok:
+            return _refused(said)
+        first, *there = said.message.splitlines()
+        return Answer(ok=True, message=first, value={"there": there})
 
     async def control(self, verb: str, client: Client, args: Mapping[str, Any]) -> Answer:
         """``mission.pause``, ``mission.resume``, ``mission.cancel``."""

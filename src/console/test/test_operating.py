@@ -192,7 +192,9 @@ def test_a_stop_where_nothing_ran_is_one(desk: Desk) -> None:
 
 
 def test_who_watches_may_ask_whether_a_mission_could_start(desk: Desk) -> None:
-    assert desk.give("mission.preflight", EVE, name="dig").ok
+    desk.stack.says = Said(True, "everything is there\naction /dig\ntopic /soil")
+    answer = desk.give("mission.preflight", EVE, name="dig")
+    assert answer == Answer(True, "everything is there", {"there": ["action /dig", "topic /soil"]})
     assert "needs the role operate" in desk.give("mission.start", EVE, name="dig").message
 
 

@@ -19,6 +19,7 @@ function Line({ mission, cause, close }: { mission: Mission; cause: Cause; close
   const [, select] = useSelection();
   const tree = useChannel("tree");
   const reasons = useChannel("reasons");
+  const waits = useChannel("run_control")?.failed.includes(cause.node) ?? false;
   const mayRun = useMay("operate");
   const node = tree?.nodes.find((each) => each[5] === cause.node);
   const moment = node === undefined ? mission.t : (reasons.get(String(node[0]))?.t ?? mission.t);
@@ -26,6 +27,10 @@ function Line({ mission, cause, close }: { mission: Mission; cause: Cause; close
     if (node === undefined) return;
     select({ node: node[0] });
     console.showPanel("tree");
+  };
+  const again = () => {
+    select({ mission: mission.name });
+    console.showPanel("missions");
   };
   return (
     <div className="banner" data-kind="failure" role="alert">
@@ -37,9 +42,8 @@ function Line({ mission, cause, close }: { mission: Mission; cause: Cause; close
       <span className="banner-actions">
         {node === undefined ? null : <Button onClick={show}>Show node</Button>}
         <Button onClick={() => console.at.set(moment)}>Show moment</Button>
-        {node === undefined || !mayRun ? null : (
-          <Button onClick={() => void console.send("run.retry", { uid: node[0] })}>Retry</Button>
-        )}
+        <Button onClick={() => console.showPanel("explain")}>Why?</Button>
+        {mission.ended && !waits && mayRun ? <Button onClick={again}>Start again</Button> : null}
         <Button look="quiet" aria-label="Close this line" onClick={close}>×</Button>
       </span>
     </div>

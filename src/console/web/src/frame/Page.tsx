@@ -10,6 +10,7 @@ import { LinkBanner } from "./LinkBanner";
 import { Narrow } from "./Narrow";
 import { Overlays } from "./Overlays";
 import { TopBar } from "./TopBar";
+import { WaitLine } from "./WaitLine";
 
 const Docks = lazy(() => import("./Docks"));
 const NARROW = "(max-width: 899px)";
@@ -33,6 +34,7 @@ function Frame() {
   return (
     <div className="frame" data-live={at === null && !recorded}>
       <TopBar />
+      <WaitLine />
       <FailureLine />
       <LinkBanner />
       <main className="panels" aria-label="Panels">

@@ -76,6 +76,9 @@ function LayoutTabs() {
   );
 }
 
+/** What an operator chooses; the other levels follow from what is enabled. */
+const CHOSEN: ReadonlySet<string> = new Set(["manual", "autonomous"]);
+
 function Mode() {
   const console = useConsole();
   const mode = useChannel("mode");
@@ -90,8 +93,8 @@ function Mode() {
     <label className="bar-mode" title={`in effect: ${mode.effective}`}>
       <span className="unseen">Who moves the robot</span>
       <select value={mode.selected} disabled={!may} onChange={(event) => void choose(event.target.value)}>
-        {["halted", "manual", "teleoperation", "autonomous"].map((level) => (
-          <option key={level}>{level}</option>
+        {[...new Set([mode.selected, "manual", "autonomous"])].map((level) => (
+          <option key={level} disabled={!CHOSEN.has(level)}>{level}</option>
         ))}
       </select>
     </label>

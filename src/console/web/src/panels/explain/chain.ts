@@ -22,11 +22,15 @@ export interface Link {
   t: number | null;
 }
 
-/** The failure to explain: that of the mission, or the last that was reported; null: nothing failed. */
+/**
+ * The failure to explain: that on which the operator has to decide, that of the mission, or the last that
+ * was reported; null: nothing failed.
+ */
 export function failureOf(
   mission: Mission | undefined, tree: Tree | undefined, reasons: ReadonlyMap<string, Reason>,
-  events: readonly ConsoleEvent[],
+  events: readonly ConsoleEvent[], waiting: readonly string[] = [],
 ): Failure | null {
+  if (waiting[0] !== undefined) return waitingFailure(waiting[0], tree, reasons);
   const cause = mission?.cause ?? null;
   if (cause !== null && mission !== undefined) {
     const uid = uidOf(tree, cause.node);
@@ -38,6 +42,15 @@ export function failureOf(
   const uid = fault.uid ?? uidOf(tree, fault.node ?? "");
   const path = tree?.nodes.find((node) => node[0] === uid)?.[5] ?? "";
   return { sentence: fault.text, evidence: "", remedy: reasons.get(String(uid))?.remedy ?? "", path, uid, t: fault.t };
+}
+
+function waitingFailure(path: string, tree: Tree | undefined, reasons: ReadonlyMap<string, Reason>): Failure {
+  const uid = uidOf(tree, path);
+  const reason = reasons.get(String(uid));
+  const name = path.split("/").at(-1) ?? path;
+  return {
+    sentence: reason?.text || `${name} has failed`, evidence: "", remedy: reason?.remedy ?? "", path, uid, t: reason?.t ?? 0,
+  };
 }
 
 export function uidOf(tree: Tree | undefined, path: string): number | null {

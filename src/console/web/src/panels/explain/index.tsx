@@ -15,8 +15,9 @@ export default function Explain() {
   const tree = useChannel("tree");
   const reasons = useChannel("reasons");
   const events = useChannel("events");
+  const waiting = useChannel("run_control")?.failed;
   const failure = useMemo(
-    () => failureOf(mission, tree, reasons, events), [mission, tree, reasons, events],
+    () => failureOf(mission, tree, reasons, events, waiting), [mission, tree, reasons, events, waiting],
   );
   if (failure === null) {
     const why = stack?.empty ?? null;
@@ -65,6 +66,7 @@ function FailureCard({ failure }: { failure: Failure }) {
           <>
             <Button look="main" disabled={hindrance !== ""} onClick={() => void asking.ask("run.retry", { node: failure.path })}>Retry</Button>
             <Button disabled={hindrance !== ""} onClick={() => void asking.ask("run.skip", { node: failure.path })}>Skip</Button>
+            <Button disabled={hindrance !== ""} onClick={() => void asking.ask("run.give up", { node: failure.path })}>Give up</Button>
           </>
         ) : mission?.ended ? (
           <Button onClick={() => console.showPanel("missions")}>Start again</Button>

@@ -15,13 +15,14 @@ it("has the worst first", async () => {
 });
 
 it("says what is missing for a mission", async () => {
-  const { console, server } = await fakeConsole({ t: 20 });
+  const { console, server } = await fakeConsole({ t: 53 });
   server.answers.set("mission.preflight", { ok: false, message: "action /pick is not there" });
   renderWith(console, <Health />);
   const user = userEvent.setup();
   await user.selectOptions(await screen.findByLabelText("mission"), "pick_and_place");
   await user.click(screen.getByRole("button", { name: "Check what it needs" }));
-  expect((await screen.findByRole("alert")).textContent).toContain("action /pick is not there");
+  expect(await screen.findByText("action /pick is not there")).toBeTruthy();
+  expect(screen.getByRole("img", { name: "could not start" })).toBeTruthy();
   await waitFor(() => expect(server.received).toContainEqual(
     expect.objectContaining({ command: expect.objectContaining({ args: { name: "pick_and_place", parameters: {} } }) }),
   ));

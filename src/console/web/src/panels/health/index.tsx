@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "react";
-import { Button, Empty, Field, StatusIcon, type Shape } from "../../design";
-import { Part, Said } from "../../operator/parts";
-import { useAsk } from "../../operator/useAsk";
+import { Empty, Field, StatusIcon, type Shape } from "../../design";
+import { Part } from "../../operator/parts";
 import { useChannel, type Health as Row, type Stack } from "../../store";
+import { Preflight } from "../missions/Preflight";
 import "../../operator/operator.css";
 import "./health.css";
 
@@ -30,7 +30,7 @@ export default function Health() {
           <ul>{sorted(health).map(([name, row]) => <HealthRow key={name} name={name} row={row} />)}</ul>
         )}
       </Part>
-      <Preflight />
+      <CouldStart />
     </div>
   );
 }
@@ -87,25 +87,19 @@ function HealthRow({ name, row }: { name: string; row: Row }) {
 }
 
 /** Could this mission start now? */
-function Preflight() {
+function CouldStart() {
   const missions = useChannel("missions") ?? [];
-  const asking = useAsk();
   const [name, setName] = useState("");
   if (missions.length === 0) return null;
   const chosen = name || (missions.find((each) => !each.why_not) ?? missions[0]!).name;
   return (
     <Part title="Could it start?">
-      <div className="health-preflight">
-        <Field label="mission">
-          <select value={chosen} onChange={(event) => { setName(event.target.value); asking.forget(); }}>
-            {missions.map((each) => <option key={each.name}>{each.name}</option>)}
-          </select>
-        </Field>
-        <Button disabled={asking.busy} onClick={() => void asking.ask("mission.preflight", { name: chosen, parameters: {} })}>
-          Check what it needs
-        </Button>
-      </div>
-      <Said by={asking} />
+      <Field label="mission">
+        <select value={chosen} onChange={(event) => setName(event.target.value)}>
+          {missions.map((each) => <option key={each.name}>{each.name}</option>)}
+        </select>
+      </Field>
+      <Preflight key={chosen} name={chosen} values={{}} complete={false} />
     </Part>
   );
 }

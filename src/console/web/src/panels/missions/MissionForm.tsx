@@ -6,9 +6,10 @@ import { useAsk } from "../../operator/useAsk";
 import { useChannel, useConsole, type OfferedMission } from "../../store";
 import { defaults, freeValues, problemsOf, refusedFields, toSend, type Problems } from "./form";
 import { ParameterField } from "./ParameterField";
+import { Preflight } from "./Preflight";
 
 const FREE = "parameters";
-type Verb = "mission.start" | "mission.preflight" | "preview.start";
+type Verb = "mission.start" | "preview.start";
 
 /** What a mission needs to know, checked here first and by the executor in the end. */
 export function MissionForm({ mission, hindrance }: { mission: OfferedMission; hindrance: string }) {
@@ -72,9 +73,12 @@ export function MissionForm({ mission, hindrance }: { mission: OfferedMission; h
           {busy && policy === "queue" ? "Queue" : "Start"}
         </Button>
         <Button disabled={hindrance !== "" || asking.busy} onClick={() => void send("preview.start")}>Preview</Button>
-        <Button disabled={asking.busy} onClick={() => void send("mission.preflight")}>Check what it needs</Button>
       </div>
       <Said by={asking} />
+      <Preflight
+        name={mission.name} values={toSend(declared, values)}
+        complete={Object.keys(problemsOf(declared, values)).length === 0}
+      />
     </form>
   );
 }

@@ -57,6 +57,27 @@ it("refuses at the field before it sends, and shows there what the executor refu
   expect(form.getByLabelText("height").getAttribute("aria-invalid")).toBe("true");
 });
 
+it("tells before the start what the mission needs and what of it is up", async () => {
+  const { server, user } = await shown(53);
+  server.answers.set("mission.preflight", {
+    ok: true, message: "everything is there that it needs", value: { there: ["action /pick (a/Pick)", "topic /scene"] },
+  });
+  await user.click(screen.getByRole("button", { name: /^stack_blocks/ }));
+  expect(await screen.findByText("It could start: everything is there that it needs.")).toBeTruthy();
+  expect(screen.getByText("2 things that it needs are up")).toBeTruthy();
+  expect(screen.getByText("topic /scene")).toBeTruthy();
+  server.answers.set("mission.preflight", { ok: false, message: "action /pick is not there: start the node 'skills'" });
+  await user.click(screen.getByRole("button", { name: "Check again" }));
+  expect(await screen.findByText(/start the node 'skills'/)).toBeTruthy();
+});
+
+it("asks nothing of an executor that is busy", async () => {
+  const { server, user } = await shown();
+  await user.click(screen.getByRole("button", { name: /^stack_blocks/ }));
+  await screen.findByRole("button", { name: "Queue" });
+  expect(commands(server.received)).toEqual([]);
+});
+
 it("orders objects of the scene", async () => {
   const { server, user } = await shown();
   await user.click(screen.getByRole("button", { name: /^stack_blocks/ }));
