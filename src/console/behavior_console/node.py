@@ -67,9 +67,9 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         file = address_file(values["address_file"], self.get_namespace())
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         audit = Audit(file.with_suffix(".audit.jsonl"), self._note, self.get_logger().error)
-        shelf = RecordShelf([default_folder()])
-        desk = ConsoleDesk(self._live, audit, shelf=shelf)
         access, self._pulse = kept_access(file), Pulse()
+        shelf = RecordShelf([default_folder()], on_change=self._pulse.announce)
+        desk = ConsoleDesk(self._live, audit, shelf=shelf)
         self._live.channels.on_change = self._pulse.announce
         self._desk, self._stack, self._world = desk, RosStack(self), values["world"]
         self._previews = PreviewRuns(

@@ -7,11 +7,13 @@ import os
 import httpx
 import pytest
 from console_client import PATIENCE, PageClient
+from mcap.reader import make_reader
+from mcap.writer import Writer
 from recorded_runs import TICK, Run
 
 from behavior_console.channels import Channels
 from behavior_console.records import RecordShelf, RecordSource
-from behavior_console.records.record_clock import RecordClock, filled
+from behavior_console.records.record_clock import RecordClock
 from behavior_console.records.serving import serve_record
 from behavior_console.source import SourceError
 
@@ -28,6 +30,7 @@ def path(tmp_path_factory):
 @pytest.fixture(scope="module")
 def source(path):
     opened = RecordSource(path)
+    opened.read()
     yield opened
     opened.close()
 
@@ -109,11 +112,111 @@ def test_what_is_as_before_is_not_sent_again(source):
     assert moment.value("tree") is tree
 
 
-def test_a_file_that_is_no_recording_is_refused_in_a_sentence(tmp_path):
-    file = tmp_path / "bad.mcap"
-    file.write_bytes(b"not at all")
-    with pytest.raises(SourceError, match=r"bad\.mcap"):
-        RecordSource(file)
+def test_moments_are_known_while_the_rest_is_read(path):
+    source = RecordSource(path)
+
+    async def scrub():
+        early, late = Channels(), Channels()
+        source._index.read(10.0)  # of wall time: ten times as much of the executor's clock
+        assert 150.0 < source.now() < 250.0
+        assert "being read" in source._why_empty()["text"]
+        await source.show(early, 150.0)
+        later = asyncio.create_task(source.show(late, 1010.0))
+        await asyncio.sleep(0)
+        assert not later.done()
+        await asyncio.to_thread(source.read)
+        await later
+        return early, late
+
+    early, late = asyncio.run(scrub())
+    source.channels.set("stack", None)
+    assert source._why_empty() is None
+    for moment, time in ((early, 150.0), (late, 1010.0)):
+        afterwards = at(source, time)
+        for name in ("status", "blackboard", "mission", "joints"):
+            assert moment.value(name) == afterwards.value(name)
+    source.close()
+
+
+def in_small_chunks(path, copy):
+    """The same messages in chunks of a few."""
+    with path.open("rb") as stream, copy.open("wb") as target:
+        writer, channels = Writer(target, chunk_size=4_000), {}
+        writer.start("ros2")
+        for schema, channel, message in make_reader(stream).iter_messages():
+            if channel.id not in channels:
+                known = writer.register_schema(schema.name, schema.encoding, schema.data)
+                channels[channel.id] = writer.register_channel(channel.topic, "cdr", known)
+            writer.add_message(
+                channels[channel.id], message.log_time, message.data, message.publish_time
+            )
+        writer.finish()
+
+
+class TestBadFiles:
+    @pytest.mark.parametrize("content", [b"", b"not at all"])
+    def test_what_is_no_recording_is_refused_in_a_sentence(self, tmp_path, content):
+        file = tmp_path / "bad.mcap"
+        file.write_bytes(content)
+        with pytest.raises(SourceError, match=r"bad\.mcap is no MCAP file"):
+            RecordSource(file)
+
+    def test_one_that_was_cut_off_is_shown_as_far_as_it_goes(self, path, source, tmp_path):
+        file = tmp_path / "cut.mcap"
+        in_small_chunks(path, file)
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        cut = RecordSource(file)
+        cut.read()
+        assert 500.0 < cut.now() < source.now()
+        assert at(cut, 400.0).value("status") == at(source, 400.0).value("status")
+        cut.close()
+
+    def test_damage_within_is_told_and_what_lies_before_is_shown(self, path, source, tmp_path):
+        file = tmp_path / "hurt.mcap"
+        in_small_chunks(path, file)
+        with file.open("r+b") as stream:
+            chunks = make_reader(stream).get_summary().chunk_indexes
+            stream.seek(chunks[len(chunks) // 2].chunk_start_offset + 60)
+            stream.write(bytes(100))
+        hurt = RecordSource(file)
+        hurt.read()
+        empty = hurt.channels.value("stack")["empty"]
+        assert "hurt.mcap is damaged" in empty["text"]
+        assert at(hurt, 300.0).value("status") == at(source, 300.0).value("status")
+        assert hurt.channels.value("spans")
+        hurt.close()
+
+    def test_a_later_format_is_refused(self, tmp_path):
+        file = tmp_path / "later.mcap"
+        with file.open("wb") as stream:
+            writer = Writer(stream)
+            writer.start()
+            writer.add_metadata("behavior_recording", {"format": "2"})
+            schema = writer.register_schema("a/msg/B", "ros2msg", b"int32 x")
+            channel = writer.register_channel("/x", "cdr", schema)
+            writer.add_message(channel, 1, b"\0\1\0\0\1\0\0\0", 1)
+            writer.finish()
+        with pytest.raises(SourceError, match="format 2, of a later version"):
+            RecordSource(file)
+
+    def test_a_topic_of_another_definition_is_left_out_and_told(self, tmp_path):
+        file = tmp_path / "other.mcap"
+        with file.open("wb") as stream:
+            writer = Writer(stream)
+            writer.start()
+            schema = writer.register_schema("a/msg/B", "ros2msg", b"int32 x")
+            for topic in ("/behavior/tree_record", "/joint_states", "/mission/feedback"):
+                channel = writer.register_channel(topic, "cdr", schema)
+                for time in (1, 2):
+                    writer.add_message(channel, time, b"\0\1\0\0\1\0\0\0", time)
+            writer.finish()
+        other = RecordSource(file)
+        other.read()
+        told = [event["text"] for event in other.channels.value("events")]
+        assert len(told) == 2
+        assert all("cannot be shown" in text for text in told)
+        assert at(other, 0.0).value("joints") is None
+        other.close()
 
 
 class TestShelf:
@@ -159,43 +262,48 @@ class TestShelf:
         assert first.channels.value("spans")
 
 
+def clock_of(*readings, start=0):
+    clock = RecordClock(start=start)
+    for wall, stamp in readings:
+        clock.add(wall, stamp)
+    return clock
+
+
 class TestClock:
     def test_lies_between_readings_and_stands_before_the_next_one(self):
-        clock = RecordClock([(1_000, 10.0), (2_000, 10.0), (3_000, 20.0)], start=1_000, end=3_000)
+        clock = clock_of((1_000, 10.0), (2_000, 10.0), (3_000, 20.0), start=1_000)
         assert clock.wall_time(10.0) == 2_000
         assert clock.wall_time(15.0) == 2_500
         assert clock.wall_time(19.9999999) == 2_999
         assert clock.wall_time(20.0) == 3_000
 
-    def test_goes_on_at_its_rate_beyond_readings_but_not_beyond_the_recording(self):
+    def test_goes_on_at_its_rate_beyond_readings(self):
         second = 10**9
-        clock = RecordClock(
-            [(10 * second, 100.0), (11 * second, 102.0)], start=9 * second, end=13 * second
-        )
-        assert (clock.begin, clock.end) == (98.0, 106.0)
+        clock = clock_of((10 * second, 100.0), (11 * second, 102.0), start=9 * second)
+        assert (clock.begin, clock.time(13 * second)) == (98.0, 106.0)
         assert clock.wall_time(104.0) == 12 * second
         assert clock.wall_time(99.0) == pytest.approx(9.5 * second, abs=2)
-        assert clock.wall_time(1e9) == 13 * second
         assert clock.wall_time(0.0) == 9 * second
 
     def test_of_a_clock_that_was_set_back_the_later_moment_counts(self):
-        clock = RecordClock([(0, 100.0), (10, 110.0), (20, 5.0), (30, 105.0)], start=0, end=30)
+        clock = clock_of((0, 100.0), (10, 110.0), (20, 5.0), (30, 105.0))
         assert clock.wall_time(105.0) == 30
         assert clock.wall_time(5.0) == 20
         assert clock.wall_time(1.0) < 10  # nobody knows; some moment is shown
 
     def test_without_readings_is_wall_time(self):
-        clock = RecordClock([], start=5 * 10**9, end=9 * 10**9)
-        assert (clock.begin, clock.end) == (5.0, 9.0)
+        clock = clock_of(start=5 * 10**9)
+        assert (clock.begin, clock.time(9 * 10**9)) == (5.0, 9.0)
         assert clock.wall_time(7.0) == 7 * 10**9
 
-    def test_spare_readings_fill_gaps_alone(self):
-        assert filled([(10, 1.0), (50, 5.0)], [(0, 0.0), (12, 9.0), (30, 3.0)], within=5) == [
-            (0, 0.0),
-            (10, 1.0),
-            (30, 3.0),
-            (50, 5.0),
-        ]
+    def test_a_spare_reading_gives_way_to_a_better_one(self):
+        clock = clock_of((0, 100.0))
+        clock.add(20, 102.5, spare=5)
+        clock.add(24, 102.4)  # is what counts: a change at 102.4 s is seen at its own time
+        assert clock.wall_time(102.4) == 24
+        clock.add(40, 104.0, spare=5)
+        clock.add(50, 105.0)
+        assert clock.wall_time(104.0) == 40
 
 
 class TestServed:
@@ -212,11 +320,11 @@ class TestServed:
     def test_a_page_scrubs_a_recording_without_ros_and_without_rights(self, served):
         with PageClient(served.port).hello() as page:
             assert (page.welcome["view"], page.welcome["role"]) == ("record", "view")
-            begin, end = page.welcome["history"]
+            assert page.welcome["history"][0] == pytest.approx(100.0, abs=TICK)
             page.show("spans", "lanes", "status", "mission")
             page.until(lambda: "status" in page.state and len(page.state["spans"]) > 80)
             assert page.state["mission"]["state"] == "failed"
-            page.say(at=(begin + end) / 2)
+            page.say(at=1010.0)
             page.until(lambda: page.at is not None)
             page.until(lambda: page.state["mission"]["state"] == "running")
             assert len(page.state["spans"]) > 80  # of the whole run

@@ -17,6 +17,7 @@ from mcap.summary import Summary
 from mcap_ros2.decoder import DecoderFactory
 
 from behavior_recording import topics as names
+from behavior_recording.chunks import Chunks
 from behavior_recording.errors import RecordingError
 from behavior_recording.moments import (
     RecordedEntry,
@@ -147,6 +148,7 @@ class Recording:
             self.close()
             raise RecordingError(f"{self.path} holds no messages")
         self._summary: Summary = summary
+        self._chunks = Chunks(self._stream, summary)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -215,9 +217,7 @@ class Recording:
         chosen = {topics} if isinstance(topics, str) else None if topics is None else set(topics)
         if start is not None and end is not None and start > end:
             return
-        found = self._reader.iter_messages(
-            chosen, starting_at=start, ending_at=end, reverse=reverse
-        )
+        found = self._chunks.messages(chosen, start=start, end=end, reverse=reverse)
         for schema, channel, message in found:
             yield self._message(schema, channel, message)
 

@@ -8,6 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from mcap.reader import make_reader
+from mcap.writer import Writer
 from recorded import XML, Clock, record, ticked, tree_of
 
 from behavior_recording import Recording, RecordingError, TreeRecording
@@ -237,3 +239,35 @@ def test_entries_are_json(path):
         texts = [e.text for r in read.records() for e in r.entries]
     assert texts
     assert all(json.loads(text) is not ... for text in texts)
+
+
+@pytest.fixture
+def overlapping(path: Path) -> Path:
+    """A file whose chunks overlap, as those of several threads do, with times that come twice."""
+    file = path.with_name("overlapping.mcap")
+    with file.open("wb") as stream:
+        writer = Writer(stream, chunk_size=200)
+        writer.start()
+        schema = writer.register_schema("a/msg/B", "ros2msg", b"int32 x")
+        channels = [writer.register_channel(topic, "cdr", schema) for topic in ("/a", "/b")]
+        for number in range(120):
+            time = (number * 31) % 50 + number // 2
+            data = b"\0\1\0\0" + number.to_bytes(4, "little")
+            writer.add_message(channels[number % 2], time, data, time)
+        writer.finish()
+    return file
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("topics", [None, ["/b"], ["/nowhere"]])
+def test_messages_are_those_of_the_library_in_its_order(
+    overlapping: Path, topics: list[str] | None, reverse: bool
+) -> None:
+    with overlapping.open("rb") as stream, Recording(overlapping) as recording:
+        library = make_reader(stream)
+        for start, end in ((None, None), (30, 60), (50, 50), (200, None)):
+            given = library.iter_messages(topics, starting_at=start, ending_at=end, reverse=reverse)
+            expected = [(each.log_time, channel.topic, each.data) for _, channel, each in given]
+            found = recording.messages(topics, start=start, end=end, reverse=reverse)
+            assert [(each.time, each.topic, each.data) for each in found] == expected
+            assert bool(expected) == (topics != ["/nowhere"] and start != 200)

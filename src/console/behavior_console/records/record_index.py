@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """`RecordIndex`: one pass over a recording, after which any moment of it is known soon.
 
-What comes seldom, such as what trees did, is kept as bytes; every so many messages the channels are
-kept too, so that a moment is few messages away from one that is known. Of what comes often, such as
-joints, only the times are kept: the newest messages of a moment are read from the file.
+What comes seldom, such as what trees did, is taken in as it would be live, and every so many
+messages the channels are kept: a moment is few messages away from one that is known. Of what comes
+often, such as joints, only the times are kept: the newest messages of a moment are read from the
+file. The pass goes on in steps, and what lies before the one that it has come to can be shown.
 """
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from behavior_console.channels import CHANNELS, Channels, Kind
-from behavior_console.records.record_clock import RecordClock, filled
+from behavior_console.records.record_clock import RecordClock
 from behavior_console.reducers import TOPICS, Reducers
 from behavior_console.source import OF_THE_MOMENT
-from behavior_recording import RecordedMessage, Recording
+from behavior_recording import RecordedMessage, Recording, RecordingError
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["MOST_EVENTS", "MOST_SPANS", "RecordIndex"]
+__all__ = ["MOST_EVENTS", "MOST_SPANS", "RecordIndex", "show"]
 
 MOST_SPANS, MOST_EVENTS = 200_000, 20_000
 """That a page is sent; of more the newest."""
@@ -33,92 +37,160 @@ _SPARE = 1_000_000_000
 """[ns] between readings of the clock where there is no better one."""
 _TOGETHER = 1_000_000_000
 """[ns] What is not older than that is read in one go."""
+_SELDOM = (*(topic for topic, about in TOPICS.items() if not about.newest), _TREE_STATE)
+_OF_ONE_MESSAGE = (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error)
+"""What a message of another definition than this version's leads to."""
+_FORMATS = ("", "1")
+"""Of recordings; those of other programs do not say."""
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """What was known after the first so many messages."""
+    """What was known after all messages up to a time."""
 
-    count: int
+    wall: int
+    """[ns]."""
     state: dict[str, Any]
-    reducers: Reducers
+    taker: _Taker
 
 
-@dataclass
 class RecordIndex:
     """What a recording holds.
 
     Args:
-        recording: is read once; afterwards only for what comes often.
+        path: of an MCAP file.
+
+    Raises:
+        RecordingError: it cannot be read.
     """
 
-    recording: Recording
-    channels: Channels = field(init=False)
-    """At the end; its logs hold the whole run."""
-    clock: RecordClock = field(init=False)
-    _often: dict[str, list[int]] = field(init=False, default_factory=dict)
-    """Times [ns] of messages by topic."""
-    _seldom: list[RecordedMessage] = field(init=False, default_factory=list)
-    _times: list[int] = field(init=False, default_factory=list)
-    """Of those."""
-    _kept: list[_Kept] = field(init=False, default_factory=list)
+    def __init__(self, path: Path) -> None:
+        self.channels = Channels(log_lengths={"spans": MOST_SPANS, "events": MOST_EVENTS})
+        """Logs and lanes up to where the pass has come; the others once it is complete."""
+        self._passed, self._recording = Recording(path), Recording(path)
+        self.about = self._recording.about
+        if (version := self.about.get("format", "")) not in _FORMATS:
+            self.close()
+            raise RecordingError(
+                f"{path.name} has the format {version[:20]}, of a later version: update this suite"
+            )
+        self.start, self.end = self._recording.start, self._recording.end
+        """Wall time of the first and the last message [ns]."""
+        self.clock = RecordClock(start=self.start)
+        self.known = self.start - 1
+        """Wall time [ns] up to which moments are known."""
+        self._often: dict[str, list[int]] = {}
+        lengths = {"spans": 10 * MOST_SPANS, "events": MOST_EVENTS}
+        self._now = Channels(log_lengths=lengths)
+        """What is where the pass has come to; its logs since the last step."""
+        self._open_spans: dict[tuple[int, float], list[Any]] = {}
+        self._taker = _Taker(Reducers(self._now))
+        self._kept = [_Kept(self.known, _state(self._now), self._taker.fork(Channels()))]
+        self._messages = self._passed.messages([*TOPICS, _TREE_STATE])
+        self._ahead = next(self._messages, None)
+        self._since_kept = 0
+        self._bad: set[str] = set()
 
-    def __post_init__(self) -> None:
-        self.channels = Channels(log_lengths={"spans": 2 * MOST_SPANS, "events": MOST_EVENTS})
-        reducers = Reducers(self.channels)
-        self._kept.append(_Kept(0, _state(self.channels), reducers.fork(Channels())))
-        readings: list[tuple[int, float]] = []
-        spare: list[tuple[int, float]] = []
-        held: tuple[int, int] = (0, 0)
-        for message in self.recording.messages([*TOPICS, _TREE_STATE]):
-            if message.topic != _TREE_STATE and TOPICS[message.topic].newest:
-                self._often.setdefault(message.topic, []).append(message.time)
-                if message.topic == _JOINTS and message.time > _last(spare) + _SPARE:
-                    spare.append((message.time, _seconds(message.value.header.stamp)))
-                continue
-            value = replace(message).value  # of a copy: the value of the message would stay in it
-            if message.topic in (_TREE_RECORD, _TREE_STATE):
-                if _is_held(value, held):
-                    continue
-                held = (value.life, value.sequence)
-                readings.append((message.time, _seconds(value.header.stamp)))
-            reducers.take(_named(message.topic), value)
-            self._seldom.append(message)
-            self._times.append(message.time)
-            if len(self._seldom) % _BETWEEN == 0:
-                kept = _Kept(len(self._seldom), _state(self.channels), reducers.fork(Channels()))
-                self._kept.append(kept)
-        readings = filled(readings, spare, within=_SPARE)
-        self.clock = RecordClock(readings, start=self.recording.start, end=self.recording.end)
-        _close_spans(self.channels)
-        self._take_often(reducers, self.recording.end)
+    def close(self) -> None:
+        """Let go of the file."""
+        self._passed.close()
+        self._recording.close()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the pass has come to the end."""
+        return self.known >= self.end
+
+    def read(self, seconds: float) -> None:
+        """Go on with the pass for a stretch of the recording's wall time."""
+        until = min(self.known + round(seconds * 1e9), self.end)
+        while self._ahead is not None and self._ahead.time <= until:
+            message = self._ahead
+            self._take(message)
+            self._ahead = next(self._messages, None)
+            distinct = self._ahead is None or self._ahead.time > message.time
+            if self._since_kept >= _BETWEEN and distinct:
+                state, taker = _state(self._now), self._taker.fork(Channels())
+                self._kept.append(_Kept(message.time, state, taker))
+                self._since_kept = 0
+        self._hand_on(last=until == self.end)
+        self.known = until
 
     def moment(self, time: float) -> dict[str, Any]:
-        """What the channels of the moment held at a time [s] of the executor's clock."""
-        wall = self.clock.wall_time(time)
-        count = bisect_right(self._times, wall)
-        kept = self._kept[bisect_right(self._kept, count, key=lambda each: each.count) - 1]
+        """What the channels of the moment held at a time [s] of the executor's clock.
+
+        It must not be later than what is known.
+        """
+        wall = min(self.clock.wall_time(time), self.known)
+        kept = self._kept[bisect_right(self._kept, wall, key=lambda each: each.wall) - 1]
         channels = Channels()
-        for name, value in kept.state.items():
-            if CHANNELS[name] is Kind.MAP:
-                channels.restart(name, value)
-            else:
-                channels.set(name, value)
-        reducers = kept.reducers.fork(channels)
-        for message in self._seldom[kept.count : count]:
-            reducers.take(_named(message.topic), replace(message).value)
-        self._take_often(reducers, wall)
+        show(channels, kept.state)
+        taker = kept.taker.fork(channels)
+        for message in self._recording.messages(_SELDOM, start=kept.wall + 1, end=wall):
+            with suppress(*_OF_ONE_MESSAGE):  # the pass has told of it
+                taker.take(message)
+        self._take_often(taker.reducers, wall)
         return _state(channels)
+
+    # -- within ----------------------------------------------------------------------------------
+
+    def _hand_on(self, *, last: bool) -> None:
+        """Give the pages what the step has found."""
+        spans: list[list[Any]] = []
+        for span in self._now.value("spans"):
+            begun = (span[0], span[1])
+            if span[2] is None:
+                self._open_spans[begun] = span
+            else:
+                self._open_spans.pop(begun, None)
+                spans.append(span)
+        if last:
+            spans += self._open_spans.values()
+            self._take_often(self._taker.reducers, self.end)
+            self._passed.close()
+        with self.channels.lock:
+            self.channels.patch("lanes", self._now.value("lanes"))
+            self.channels.add("spans", spans)
+            self.channels.add("events", self._now.value("events"))
+            if last:
+                show(self.channels, _state(self._now))
+        self._now.clear_log("spans")
+        self._now.clear_log("events")
+
+    def _take(self, message: RecordedMessage) -> None:
+        if message.topic in TOPICS and TOPICS[message.topic].newest:
+            self._often.setdefault(message.topic, []).append(message.time)
+            if message.topic == _JOINTS and message.time > self.clock.newest + _SPARE:
+                self.clock.add(message.time, _seconds(message.value.header.stamp), spare=_SPARE)
+            return
+        self._since_kept += 1
+        try:
+            new = self._taker.take(message)
+        except _OF_ONE_MESSAGE as error:
+            self._note_bad(message, error)
+            return
+        if new and message.topic in (_TREE_RECORD, _TREE_STATE):
+            self.clock.add(message.time, _seconds(message.value.header.stamp))
+
+    def _note_bad(self, message: RecordedMessage, error: Exception) -> None:
+        """Say once of each topic that its messages are not shown."""
+        if message.topic not in self._bad:
+            self._bad.add(message.topic)
+            text = f"{message.topic} cannot be shown, another version may have recorded it: {error}"
+            time = self.clock.time(message.time)
+            event = {"t": time, "kind": "log", "text": text, "uid": None, "level": "warning"}
+            self.channels.add("events", [event])
 
     def _take_often(self, reducers: Reducers, wall: int) -> None:
         """Take the newest messages of what comes often."""
         for message in sorted(self._newest(wall), key=lambda each: each.time):
-            reducers.take(message.topic, message.value)
+            with suppress(*_OF_ONE_MESSAGE):
+                reducers.take(message.topic, message.value)
 
     def _newest(self, wall: int) -> Iterator[RecordedMessage]:
         """Of each topic as many as count, read with as few openings of chunks as can be."""
         near: dict[str, int] = {}
-        for topic, times in self._often.items():
+        for topic, times in list(self._often.items()):
             last = bisect_right(times, wall)
             if last == 0:
                 continue
@@ -126,24 +198,37 @@ class RecordIndex:
             if since >= wall - _TOGETHER:
                 near[topic] = since
             else:
-                yield from self.recording.messages(topic, start=since, end=times[last - 1])
+                yield from self._recording.messages(topic, start=since, end=times[last - 1])
         if near:
-            found = self.recording.messages(near, start=min(near.values()), end=wall)
+            found = self._recording.messages(near, start=min(near.values()), end=wall)
             yield from (each for each in found if each.time >= near[each.topic])
 
 
-def _is_held(record: Any, held: tuple[int, int]) -> bool:
-    """Whether the full state before it had this record already."""
-    full = RecordKind(record.kind).full
-    return not full and bool(record.life == held[0] and record.sequence <= held[1])
+@dataclass
+class _Taker:
+    """Takes in what comes seldom."""
 
+    reducers: Reducers
+    _held: tuple[int, int] = field(default=(0, 0))
+    """Life and number of the last record of the tree."""
 
-def _named(topic: str) -> str:
-    return _TREE_RECORD if topic == _TREE_STATE else topic
+    def fork(self, channels: Channels) -> _Taker:
+        """Another that knows the same, for channels that hold the same."""
+        return _Taker(self.reducers.fork(channels), self._held)
 
-
-def _last(readings: Sequence[tuple[int, float]]) -> int:
-    return readings[-1][0] if readings else 0
+    def take(self, message: RecordedMessage) -> bool:
+        """Whether it was new: a full state may hold the record that follows it."""
+        value = message.value
+        if message.topic in (_TREE_RECORD, _TREE_STATE):
+            life, sequence = self._held
+            full = RecordKind(value.kind).full
+            if not full and value.life == life and value.sequence <= sequence:
+                return False
+            self._held = (value.life, value.sequence)
+            self.reducers.take(_TREE_RECORD, value)
+        else:
+            self.reducers.take(message.topic, value)
+        return True
 
 
 def _seconds(stamp: Any) -> float:
@@ -155,10 +240,11 @@ def _state(channels: Channels) -> dict[str, Any]:
     return {name: channels.value(name) for name in OF_THE_MOMENT}
 
 
-def _close_spans(channels: Channels) -> None:
-    """Drop beginnings of spans whose ends are known, which is half of the log."""
-    spans: Sequence[Any] = channels.value("spans")
-    ended = {(span[0], span[1]) for span in spans if span[2] is not None}
-    whole = [span for span in spans if span[2] is not None or (span[0], span[1]) not in ended]
-    channels.clear_log("spans")
-    channels.add("spans", whole[-MOST_SPANS:])
+def show(channels: Channels, state: dict[str, Any]) -> None:
+    """Make channels hold a state; what is as before is not sent again."""
+    with channels.lock:
+        for name, value in state.items():
+            if CHANNELS[name] is Kind.MAP:
+                channels.replace(name, value)
+            elif (before := channels.value(name)) is not value and before != value:
+                channels.set(name, value)

@@ -47,13 +47,14 @@ def serve_record(path: Path, *, port: int, page_folder: Path = PAGE_FOLDER) -> C
         SourceError: it cannot be read.
         OSError: there is no free port.
     """
-    source = RecordSource(path)
-    audit = Audit(None, lambda _: None, lambda text: print(text, file=sys.stderr))
-    shelf = RecordShelf([default_folder()])
-    desk = ConsoleDesk(source, audit, shelf=shelf)
     pulse = Pulse()
-    source.channels.on_change = pulse.announce
+    source = RecordSource(path, on_change=pulse.announce)
+    audit = Audit(None, lambda _: None, lambda text: print(text, file=sys.stderr))
+    shelf = RecordShelf([default_folder()], on_change=pulse.announce)
+    desk = ConsoleDesk(source, audit, shelf=shelf)
     # Nobody is given a token: there is nothing to act on.
     access = ConsoleAccess(new_token(), new_token())
     app = application(desk, pulse=pulse, page_folder=page_folder, routes=(records_route(shelf),))
-    return ConsoleServer(app, access, port=port)
+    server = ConsoleServer(app, access, port=port)
+    source.start()
+    return server

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,13 @@ class RecordShelf:
 
     Args:
         folders: with MCAP files; they need not be there.
+        on_change: is called whenever pages may be sent something new, in any thread.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = tuple(folders)
+    def __init__(
+        self, folders: Sequence[Path], *, on_change: Callable[[], None] = lambda: None
+    ) -> None:
+        self._folders, self._on_change = tuple(folders), on_change
         self._open: OrderedDict[str, RecordSource] = OrderedDict()
         self._opening = asyncio.Lock()
 
@@ -51,7 +54,9 @@ class RecordShelf:
                 path = (await asyncio.to_thread(self._files)).get(record)
                 if path is None:
                     raise SourceError(f"there is no recording '{record[:100]}'")
-                source = self._open[record] = await RecordSource.open(path)
+                source = await asyncio.to_thread(RecordSource, path, on_change=self._on_change)
+                source.start()
+                self._open[record] = source
             self._open.move_to_end(record)
             while len(self._open) > _MOST_OPEN:
                 # Its file closes when the last page that shows it is gone.
