@@ -60,7 +60,7 @@ class ConsoleDesk:
             "role": client.role.word,
             "view": "record" if isinstance(source, RecordSource) else "live",
             # [s] of the executor's clock: moments that can be shown.
-            "history": source.span() if isinstance(source, RecordSource) else None,
+            "history": source.span(),
             "now": source.now(),
             "channels": {name: kind.value for name, kind in CHANNELS.items()},
             "commands": self.commands.names,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from functools import partial
 from importlib import import_module
@@ -15,14 +16,19 @@ from rclpy.serialization import deserialize_message
 
 from behavior_console.channels import Channels
 from behavior_console.flow import PERIOD
+from behavior_console.history import History
 from behavior_console.reducers import TOPICS, Reducers
+from behavior_console.reducers.plain import seconds
 from behavior_console.reducers.reducers import Topic
-from behavior_console.source import SourceError
+from behavior_console.source import SourceError, show_state
 
 __all__ = ["LiveSource"]
 
 _LOOK = 1.0
 """[s] between two looks at what is up."""
+_QUIET = 0.2
+"""[s] without a record of the tree after which moments are kept without one."""
+_TREE_RECORD = "/behavior/tree_record"
 _GLOBAL = ("/tf", "/tf_static", "/diagnostics")
 """Topics that all robots share."""
 
@@ -39,6 +45,7 @@ class LiveSource:
         self.channels = Channels()
         self._node, self._world = node, world
         self._reducers = Reducers(self.channels)
+        self._history = History(self.channels)
         self._newest: dict[str, deque[bytes]] = {}
         self._kinds: dict[str, Any] = {}
         self._bad: set[str] = set()
@@ -53,9 +60,19 @@ class LiveSource:
         """[s] the executor's clock."""
         return float(self._node.get_clock().now().nanoseconds) * 1e-9
 
+    def span(self) -> tuple[float, float] | None:
+        """[s] the first and the last time that is remembered."""
+        return self._history.span()
+
     async def show(self, moment: Channels, time: float) -> None:
-        """Nothing of the past is kept."""
-        raise SourceError("of a running stack only what happens now is shown")
+        """Fill the channels of the moment with what was at a time [s] that is remembered."""
+        state = await asyncio.to_thread(self._history.state, time)
+        if state is None:
+            raise SourceError(
+                "this is longer ago than the console remembers: look at a recording of the run"
+                " (behavior up record:=true, or black_box:=10 for the last ten minutes)"
+            )
+        show_state(moment, state)
 
     def _subscribe(self, topic: str, about: Topic) -> None:
         package, _, name = about.type.split("/")
@@ -77,6 +94,8 @@ class LiveSource:
     def _take(self, topic: str, message: Any) -> None:
         try:
             self._reducers.take(topic, message)
+            if topic == _TREE_RECORD:
+                self._history.note(seconds(message.header.stamp))
         except Exception as error:  # whatever one message holds, others shall be shown
             if topic not in self._bad:
                 self._bad.add(topic)
@@ -86,6 +105,9 @@ class LiveSource:
         for topic, kept in self._newest.items():
             while kept:
                 self._take(topic, deserialize_message(kept.popleft(), self._kinds[topic]))
+        # While a tree runs, each of its records is a moment of its own time.
+        if not 0.0 <= self.now() - self._history.last < _QUIET:
+            self._history.note(self.now())
 
     def _look(self) -> None:
         """Tell what is up, and why the page is empty if it is."""

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from behavior_console.channels import CHANNELS, Channels, Kind
 
-__all__ = ["OF_THE_MOMENT", "Source", "SourceError"]
+__all__ = ["OF_THE_MOMENT", "Source", "SourceError", "show_state"]
 
 _OF_ALL_TIMES = frozenset(
     {"controller", "document", "editors", "lanes", "missions", "modules", "preview", "queue"}
@@ -16,6 +17,16 @@ OF_THE_MOMENT = frozenset(
     name for name, kind in CHANNELS.items() if kind is not Kind.LOG and name not in _OF_ALL_TIMES
 )
 """Channels that hold what was at the moment that a page shows; logs hold the whole run."""
+
+
+def show_state(channels: Channels, state: Mapping[str, Any]) -> None:
+    """Make channels hold a state, by channel; what is as before is not sent again."""
+    with channels.lock:
+        for name, value in state.items():
+            if CHANNELS[name] is Kind.MAP:
+                channels.replace(name, value)
+            elif (before := channels.value(name)) is not value and before != value:
+                channels.set(name, value)
 
 
 class SourceError(ValueError):
@@ -30,6 +41,10 @@ class Source(Protocol):
 
     def now(self) -> float:
         """[s] the executor's clock; a record's end."""
+        ...
+
+    def span(self) -> tuple[float, float] | None:
+        """[s] the first and the last time that can be shown by now; None: nothing of the past."""
         ...
 
     async def show(self, moment: Channels, time: float) -> None:

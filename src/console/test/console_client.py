@@ -28,6 +28,9 @@ class FakeSource:
     def now(self):
         return self.time
 
+    def span(self):
+        return None
+
     async def show(self, moment, time):
         if time not in self.past:
             raise SourceError(f"nothing is known of {time:g} s")

@@ -97,7 +97,16 @@ def test_an_operator_runs_a_mission_from_its_form_to_its_end(
         shows(page, "mission", action_id=first, state="paused")
         assert page.command("mission.resume", action_id=first)["ok"]
         shows(page, "mission", action_id=first, state="running")
+        began = page.now
+        page.until(lambda: page.now > began + 1.0)
         assert page.command("stop")["ok"]
+        shows(page, "mission", action_id=first, state="canceled")
+        page.say(at=began + 0.7)
+        shows(page, "mission", action_id=first, state="running")
+        page.say(at=1.0)
+        page.until(lambda: page.problems)
+        assert "longer ago than the console remembers" in page.problems[0]["text"]
+        page.say(at=None)
         shows(page, "mission", action_id=first, state="canceled")
         assert page.command("run.release")["ok"]
         assert "autonomy/set_level" in page.command("mode.set", level="manual")["message"]

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from behavior_console.channels import CHANNELS, Channels, Kind
+from behavior_console.channels import Channels
 from behavior_console.records.record_clock import RecordClock
 from behavior_console.reducers import TOPICS, Reducers
-from behavior_console.source import OF_THE_MOMENT
+from behavior_console.source import OF_THE_MOMENT, show_state
 from behavior_recording import RecordedMessage, Recording, RecordingError
 from behavior_tree.monitoring.tree_records import RecordKind
 
-__all__ = ["MOST_EVENTS", "MOST_SPANS", "RecordIndex", "show"]
+__all__ = ["MOST_EVENTS", "MOST_SPANS", "RecordIndex"]
 
 MOST_SPANS, MOST_EVENTS = 200_000, 20_000
 """That a page is sent; of more the newest."""
@@ -124,7 +124,7 @@ class RecordIndex:
         wall = min(self.clock.wall_time(time), self.known)
         kept = self._kept[bisect_right(self._kept, wall, key=lambda each: each.wall) - 1]
         channels = Channels()
-        show(channels, kept.state)
+        show_state(channels, kept.state)
         taker = kept.taker.fork(channels)
         for message in self._recording.messages(_SELDOM, start=kept.wall + 1, end=wall):
             with suppress(*_OF_ONE_MESSAGE):  # the pass has told of it
@@ -153,7 +153,7 @@ class RecordIndex:
             self.channels.add("spans", spans)
             self.channels.add("events", self._now.value("events"))
             if last:
-                show(self.channels, _state(self._now))
+                show_state(self.channels, _state(self._now))
         self._now.clear_log("spans")
         self._now.clear_log("events")
 
@@ -238,13 +238,3 @@ def _seconds(stamp: Any) -> float:
 def _state(channels: Channels) -> dict[str, Any]:
     """The channels of the moment. Values are replaced, never changed: shallow copies do."""
     return {name: channels.value(name) for name in OF_THE_MOMENT}
-
-
-def show(channels: Channels, state: dict[str, Any]) -> None:
-    """Make channels hold a state; what is as before is not sent again."""
-    with channels.lock:
-        for name, value in state.items():
-            if CHANNELS[name] is Kind.MAP:
-                channels.replace(name, value)
-            elif (before := channels.value(name)) is not value and before != value:
-                channels.set(name, value)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from behavior_console.channels import Channels
-from behavior_console.records.record_index import RecordIndex, show
-from behavior_console.source import SourceError
+from behavior_console.records.record_index import RecordIndex
+from behavior_console.source import SourceError, show_state
 from behavior_recording import RecordingError
 
 __all__ = ["RecordSource"]
@@ -93,7 +93,7 @@ class RecordSource:
                 state = await asyncio.to_thread(self._index.moment, within)
             except Exception as error:  # whatever a damaged file holds, other moments can be shown
                 raise SourceError(f"{self.name} is damaged at this moment: {error}") from error
-        show(moment, {**state, "stack": self._stack()})
+        show_state(moment, {**state, "stack": self._stack()})
 
     def _stack(self) -> dict[str, Any]:
         return {
