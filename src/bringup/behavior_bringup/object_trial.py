@@ -13,6 +13,7 @@ import numpy as np
 from std_srvs.srv import SetBool
 
 from behavior_sim.judging import (
+    ROBOT,
     DisturbancePlan,
     JobOption,
     Mission,
@@ -142,7 +143,9 @@ class ObjectTrial:
 
     def _disagreements(self) -> list[str]:
         around = {
-            name: item for name, item in self._client.truth.items() if self._mission.is_around(item)
+            name: item
+            for name, item in self._client.truth.items()
+            if name != ROBOT and self._mission.is_around(item)
         }
         return disagreements(around, self._client.scene)
 

@@ -52,7 +52,7 @@ class ActionLeaf(ServerLeaf):
         """Send the goal that the ports describe, unless it is the one that was sent last."""
         try:
             wanted = self.goal_ports.read(self)
-            if self.model.name_port and self._goal is None:
+            if self.model.naming_port and self._goal is None:
                 self.model = self._named()
                 self.action = self.hub.action(self.interface, self.model.name)
         except (ValueError, RuntimeError) as error:

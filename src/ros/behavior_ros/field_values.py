@@ -11,6 +11,7 @@ Point, Vector3, Point32    ``x;y;z``
 Quaternion                 ``x;y;z;w``
 Pose                       ``x;y;z`` or ``x;y;z;qx;qy;qz;qw``
 PointStamped, PoseStamped  the same, with or without ``frame;`` in front
+Path                       the same of each pose, with ``|`` between
 Time, Duration             seconds
 any message                ``json:{"field": value, …}``; fields left out keep their defaults
 array of messages          items separated by ``|``, or ``json:[…]``
@@ -258,6 +259,11 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _path(message: Any, parts: Sequence[str]) -> Any:
+    pose = load_message("geometry_msgs/PoseStamped")
+    return message(poses=messages_from_text(pose, ";".join(parts)))
+
+
 _TEXT_FORMS: dict[str, Callable[[Any, Sequence[str]], Any]] = {
     "geometry_msgs/Point": _point,
     "geometry_msgs/Point32": _point,
@@ -266,6 +272,7 @@ _TEXT_FORMS: dict[str, Callable[[Any, Sequence[str]], Any]] = {
     "geometry_msgs/Pose": _pose,
     "geometry_msgs/PoseStamped": _stamped("pose"),
     "geometry_msgs/PointStamped": _stamped("point"),
+    "nav_msgs/Path": _path,
     "builtin_interfaces/Time": lambda message, parts: to_time(*_numbers(parts, ("s",), "a time")),
     "builtin_interfaces/Duration": lambda message, parts: to_duration(
         *_numbers(parts, ("s",), "a duration")

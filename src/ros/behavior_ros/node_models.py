@@ -59,6 +59,10 @@ class NodeModel:
     name_port: str = ""
     """Action or service: input port that gives another name of it, for trees that choose who is
     asked. Empty: it is always `name`."""
+    namespace_port: str = ""
+    """Action or service: input port that gives the namespace in which `name` stands, such as the
+    group of joints that is to move; while the port is empty there is none. Not beside `name_port`.
+    """
     timeout: float | None = None
     """[s] node time after which the leaf fails; None: never. A subscriber waits for its message so
     long, and with None it answers at once."""
@@ -84,6 +88,11 @@ class NodeModel:
     condition: Mapping[str, Any] = field(default_factory=dict)
     """Values that fields of a subscriber's message, or of a service's response, must have, by name,
     nested with dots."""
+
+    @property
+    def naming_port(self) -> str:
+        """The port that says who is asked; empty if it is always the same."""
+        return self.name_port or self.namespace_port
 
 
 _OPTIONS = {entry.name for entry in fields(NodeModel)} - {"kind", "name"}
@@ -163,6 +172,8 @@ def _model(entry: Any) -> NodeModel:
             raise NodeModelError(f"{what}: {key} is {options[key]!r}, give {called}")
     for key in ("required", "inline", "commands", "unused"):
         options[key] = tuple(options.get(key, ()))
+    if options.get("name_port") and options.get("namespace_port"):
+        raise NodeModelError(f"{what}: name_port and namespace_port are both given; choose one")
     return NodeModel(kind=kind, name=entry[kind], **options)
 
 

@@ -15,7 +15,9 @@ from behavior_tree import Cause, InputPort, NodeStatus, PortInfo, StatefulAction
 
 
 class ServerLeaf(StatefulActionNode):
-    """A leaf that asks one server, which the model names, or its `NodeModel.name_port`."""
+    """A leaf that asks one server, which the model names, or with it a port that gives the name
+    (`NodeModel.name_port`) or its namespace (`NodeModel.namespace_port`).
+    """
 
     hub: ClassVar[LeafHub]
     model: NodeModel
@@ -26,7 +28,8 @@ class ServerLeaf(StatefulActionNode):
         super().__init_subclass__(**kwargs)
         if "model" not in vars(cls):
             return
-        own = dict.fromkeys(cls.model.unused, "unused") | {cls.model.name_port: "name_port"}
+        own = dict.fromkeys(cls.model.unused, "unused")
+        own |= {cls.model.name_port: "name_port", cls.model.namespace_port: "namespace_port"}
         for name in own.keys() & cls._fields().keys():
             raise InterfaceError(f"{own[name]}: {name} is a port of a field already")
 
@@ -44,6 +47,9 @@ class ServerLeaf(StatefulActionNode):
         if model.name_port:
             text = f"{model.kind} that is asked; empty: {model.name}"
             ports[model.name_port] = InputPort(model.name_port, str, "", text)
+        elif model.namespace_port:
+            text = f"part of the robot that is asked, PART/{model.name}; empty: {model.name}"
+            ports[model.namespace_port] = InputPort(model.namespace_port, str, "", text)
         return ports | {
             name: InputPort(name, Any, None, "means nothing here") for name in model.unused
         }
@@ -54,14 +60,16 @@ class ServerLeaf(StatefulActionNode):
 
     def ros_needs(self) -> list[Need]:
         """Return the need of the server, if its name is known before the tree is ticked."""
-        if self.model.name_port and not self.is_literal(self.model.name_port):
+        if (port := self.model.naming_port) and not self.is_literal(port):
             return []
         return self.hub.needs(self._named(), self.interface)
 
     def _named(self) -> NodeModel:
         """The model with the name that the port gives now."""
         model = type(self).model
-        name = self.get_input(model.name_port) if model.name_port else ""
+        name = self.get_input(model.naming_port) if model.naming_port else ""
+        if name and model.namespace_port:
+            name = f"{name}/{model.name}"
         return replace(model, name=name) if name else model
 
     def _fail(self, reason: Cause) -> NodeStatus:

@@ -45,7 +45,7 @@ class ServiceLeaf(ServerLeaf):
         self._seen = self._looked = self.hub.wall()
         try:
             self._request = self.request_ports.read(self)
-            if self.model.name_port:
+            if self.model.naming_port:
                 self.model = self._named()
                 self.client = self.client_of(self.model.name)
         except (ValueError, RuntimeError) as error:

@@ -6,6 +6,7 @@ from behavior_msgs.action import Pick
 from geometry_msgs.msg import Point, Pose, PoseStamped
 from hypothesis import given
 from hypothesis import strategies as st
+from nav_msgs.msg import Path
 from sensor_msgs.msg import Imu
 
 from behavior_ros.field_values import (
@@ -111,6 +112,9 @@ def test_pose_texts():
     assert full.header.frame_id == "map"
     assert [p.position.x for p in messages_from_text(Pose, "1;0;0 | 2;0;0")] == [1.0, 2.0]
     assert [p.x for p in messages_from_text(Point, 'json:[{"x": 5}]')] == [5.0]
+    way = message_from_text(Path, "door; 1;0;0 | odom;2;0;0;0;0;1;0").poses
+    assert [(p.header.frame_id, p.pose.position.x) for p in way] == [("door", 1.0), ("odom", 2.0)]
+    assert [p.pose.orientation.z for p in way] == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +127,7 @@ def test_pose_texts():
         (Pose, 'json:{"positon": {}}', "position"),
         (Imu, "1;2;3", "json:"),
         (PoseStamped, "world;1;2", "x;y;z or"),
+        (Path, "1;2;3|world;1;2", "x;y;z or"),
     ],
 )
 def test_bad_texts_say_what_is_wanted(message, text, part):

@@ -96,6 +96,13 @@ MODELS = [
         "server_timeout": 0.6,
     },
     {
+        "node": "GroupsPick",
+        "action": "pick",
+        "type": "behavior_msgs/action/Pick",
+        "namespace_port": "group",
+        "server_timeout": 0.6,
+    },
+    {
         "node": "SwitchedOn",
         "service": "/switch",
         "type": "std_srvs/srv/SetBool",
@@ -688,6 +695,17 @@ class TestServiceLeaf:
         assert [need.what for need in leaf.ros_needs()] == [
             "action /left/pick (behavior_msgs/action/Pick)"
         ]
+
+    def test_a_namespace_says_which_part_of_the_robot_is_asked(self, tree):
+        for group, name in (("left_arm", "/left_arm/pick"), ("", "/pick")):
+            leaf = tree.make("GroupsPick", object_name="cup", group=group)
+            assert [need.what for need in leaf.ros_needs()] == [
+                f"action {name} (behavior_msgs/action/Pick)"
+            ]
+        leaf = tree.make("GroupsPick", object_name="cup", group="left_arm")
+        status, reason = tree.run(leaf)
+        assert status is FAILURE
+        assert "left_arm/pick" in reason
 
     def test_a_response_must_be_as_the_condition_wants_it(self, tree, switch):
         switch.update(message="off")

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+ROBOT = "robot"
+"""A robot that drives is one of the true objects, by this name: its base, on the floor."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class WorldObject:

@@ -33,6 +33,7 @@ from behavior_sim.detection import DetectionFrame, DetectorConfig
 from behavior_sim.goals import Ending, InvalidGoal, InvalidJoints, Outcome
 from behavior_sim.joint_group import Fingers, JointGroup
 from behavior_sim.joint_trajectory_controller import Tolerances, TrajectoryPoints
+from behavior_sim.judging import ROBOT
 from behavior_sim.layouts import Pose
 from behavior_sim.part import Part
 from behavior_sim.simulation import Simulation
@@ -132,16 +133,24 @@ class StateMessage:
 
 
 class ObjectsMessage:
-    """The true state of everything that can be seen."""
+    """The true state of everything that can be seen, and of the robot's place if it drives."""
 
     def __init__(
-        self, visible_objects: Mapping[str, VisibleObject], hand_links: Mapping[str, str]
+        self,
+        visible_objects: Mapping[str, VisibleObject],
+        hand_links: Mapping[str, str],
+        *,
+        drives: bool = False,
     ) -> None:
-        """Of all that is there, and the link that held objects move with, by group."""
+        """Of all that is there, the link that held objects move with, by group, and whether the
+        robot drives: then it is one of the objects, `ROBOT`.
+        """
         self.message = SceneObjectArray()
         self.message.header.frame_id = "world"
         self._links = hand_links
-        self.message.objects = [_scene_object(obj) for obj in visible_objects.values()]
+        self._seen = [_scene_object(obj) for obj in visible_objects.values()]
+        self._robot = SceneObject(name=ROBOT, class_id=ROBOT, state=SceneObject.TRACKED)
+        self.message.objects = [*self._seen, *([self._robot] if drives else [])]
 
     def fill(self, simulation: Simulation, nanoseconds: int) -> SceneObjectArray:
         """The message for now."""
@@ -149,7 +158,9 @@ class ObjectsMessage:
         fill_time(message.header.stamp, nanoseconds)
         message.revision += 1
         held = world.held_objects()
-        for item in message.objects:
+        if world.base is not None:
+            self._fill_robot(world.base)
+        for item in self._seen:
             _fill_pose(item.pose, world.visible_pose(item.name))
             linear, angular = item.velocity.linear, item.velocity.angular
             velocity = world.visible_velocity(item.name).tolist()
@@ -159,6 +170,15 @@ class ObjectsMessage:
             item.state = SceneObject.TRACKED if group is None else SceneObject.ATTACHED
             item.attached_link = "" if group is None else self._links[group]
         return message
+
+    def _fill_robot(self, base: JointGroup) -> None:
+        x, y, yaw = base.positions.tolist()
+        place, turn = self._robot.pose.position, self._robot.pose.orientation
+        place.x, place.y = x, y
+        turn.z, turn.w = math.sin(0.5 * yaw), math.cos(0.5 * yaw)
+        linear, angular = self._robot.velocity.linear, self._robot.velocity.angular
+        linear.x, linear.y, angular.z = base.velocities.tolist()
+        self._robot.last_seen = self.message.header.stamp
 
 
 def _scene_object(obj: VisibleObject) -> SceneObject:

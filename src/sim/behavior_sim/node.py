@@ -311,7 +311,9 @@ class SimulationNode(Node):  # type: ignore[misc]
         seen, robot = self._simulation.world.visible_objects, self._simulation.config.robot
         hands = {group.name: group.hand_link for group in robot.groups}
         self._detections_message = messages.DetectionsMessage(seen)
-        self._objects_message = messages.ObjectsMessage(seen, hands)
+        self._objects_message = messages.ObjectsMessage(
+            seen, hands, drives=self._simulation.base is not None
+        )
 
     def _create_servers(self) -> None:
         self.create_service(ResetWorld, "simulation/reset", self._on_reset)

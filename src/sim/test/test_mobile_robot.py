@@ -13,7 +13,8 @@ from behavior_sim.base_controller import COMMAND_LIFETIME, BaseController
 from behavior_sim.config import WorldConfig, load_world, parse_world
 from behavior_sim.goals import Ending, Goal
 from behavior_sim.joint_trajectory_controller import TrajectoryPoints
-from behavior_sim.messages import JointStateMessage, OdometryMessage
+from behavior_sim.judging import ROBOT
+from behavior_sim.messages import JointStateMessage, ObjectsMessage, OdometryMessage
 from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
@@ -152,6 +153,11 @@ def test_messages_tell_of_all_parts(simulation: Simulation) -> None:
     assert [twist.linear.x, twist.linear.y] == pytest.approx([0.2, 0.1], abs=0.01)
     place = odometry.transform.transform.translation
     assert [place.x, place.y] == pytest.approx(simulation.world.base.positions[:2])
+    world = simulation.world
+    objects = ObjectsMessage(world.visible_objects, {}, drives=True).fill(simulation, 0).objects
+    robot = {item.name: item for item in objects}[ROBOT]
+    assert [robot.pose.position.x, robot.pose.position.y] == [place.x, place.y]
+    assert "door_panel" in {item.name for item in objects}
 
 
 def test_a_state_has_the_base_too(simulation: Simulation) -> None:

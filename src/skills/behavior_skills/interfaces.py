@@ -235,8 +235,8 @@ class Pump(Protocol):
 class Wheels(Protocol):
     """A base that takes velocities."""
 
-    def command(self, linear: float, angular: float) -> None:
-        """Drive with a speed along x [m/s] and about z [rad/s]."""
+    def command(self, linear: float, angular: float, lateral: float = 0.0) -> None:
+        """Drive with a speed along x [m/s], about z [rad/s] and, where it can, along y [m/s]."""
 
 
 class Navigation(Protocol):

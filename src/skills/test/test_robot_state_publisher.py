@@ -16,7 +16,7 @@ from behavior_ros import QOS_SENSOR, create_transform_buffer, to_time
 from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.testing import own_domain, until
 from behavior_skills.node.robot_file import robot_of
-from behavior_skills.node.robot_state_publisher import RobotStatePublisher
+from behavior_skills.node.robot_state_publisher import RobotStatePublisher, parent_frames
 
 
 @pytest.fixture
@@ -65,3 +65,13 @@ def test_every_link_is_where_the_joints_have_it(spun):
     names = {transform.child_frame_id for transform in moving}
     assert "panda_link7" in names
     assert "panda_hand" not in names
+
+
+@pytest.mark.slow
+def test_wheels_and_all_else_that_is_not_planned_for_have_a_frame():
+    # A locked wheel's frame was its own parent, and the publisher looked upwards for ever.
+    robot = robot_of(str(ROBOT_FILE.parent / "tiago_pro.yaml"))
+    fixed, moving = parent_frames(robot)
+    assert {*fixed, *moving} == {*robot.frame_names} - {"base_footprint"}
+    assert fixed["wheel_front_left_link"] == "suspension_front_left_link"
+    assert moving["arm_left_1_link"] == moving["arm_right_1_link"] == "torso_lift_link"

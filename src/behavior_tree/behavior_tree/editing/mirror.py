@@ -29,6 +29,7 @@ __all__ = ["XZ_PLANE", "MirrorPlane", "mirror"]
 _KINDS = {
     "Pose": "pose",
     "PoseStamped": "pose",
+    "Path": "pose",
     "Point": "point",
     "PointStamped": "point",
     "Point32": "point",
@@ -38,8 +39,8 @@ _KINDS = {
     "QuaternionStamped": "quaternion",
 }
 """How ports are mirrored, by the last part of their type; also lists of these, ``|`` between."""
-_TURNS = frozenset({("Screw", "rotation")})
-"""Ports with an angle about an axis that another port of the node mirrors."""
+_TURNS = frozenset({("Screw", "rotation"), ("MoveBase", "angle")})
+"""Ports with an angle, about an axis that another port of the node mirrors or the vertical."""
 _SIDE = re.compile(
     r"(?<![A-Za-z])(?:left|right)(?![a-z])|(?:Left|Right)(?![a-z])"
     r"|(?<![A-Za-z])(?:LEFT|RIGHT)(?![A-Za-z])"

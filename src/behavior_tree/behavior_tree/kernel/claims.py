@@ -65,7 +65,7 @@ def _names(leaf: TreeNode, patterns: tuple[str, ...]) -> Iterator[str]:
             except PortError:
                 break
         else:
-            yield name
+            yield name.strip()
 
 
 def _run_together(one: TreeNode, other: TreeNode) -> bool:

@@ -130,7 +130,7 @@ def _commanded(element: Element, manifest: TreeNodeManifest) -> Iterator[str]:
                 break
             resource = resource.replace(f"{{{port}}}", text)
         else:
-            yield resource
+            yield resource.strip()
 
 
 def _text(element: Element, manifest: TreeNodeManifest, port: str) -> str | None:

@@ -16,10 +16,12 @@ from behavior_tree.placeholders import register_placeholders
 
 MODEL = """<root BTCPP_format="4"><TreeNodesModel>
   <Action ID="Move"><input_port name="pose" type="geometry_msgs.msg._pose_stamped.PoseStamped"/>
+    <input_port name="path" type="nav_msgs.msg._path.Path"/>
     <input_port name="way" type="list[geometry_msgs.msg._point.Point]"/>
     <input_port name="arm" type="std::string"/></Action>
   <Action ID="Screw"><input_port name="axis" type="geometry_msgs.msg._pose_stamped.PoseStamped"/>
     <input_port name="rotation" type="double"/></Action>
+  <Action ID="MoveBase"><input_port name="angle" type="double"/></Action>
 </TreeNodesModel></root>"""
 MAIN = """<root BTCPP_format="4" main_tree_to_execute="Main">
   <BehaviorTree ID="Main">
@@ -27,6 +29,8 @@ MAIN = """<root BTCPP_format="4" main_tree_to_execute="Main">
       <Move   name="left hand" arm='right_arm' pose="left_hand;1.50;2;-3" way="1;2;3|4;-5;6"/>
       <Screw axis="door;0;0.1;0;0;-0.70711;0;0.70711" rotation="0.5"/>
       <SubTree ID="Inner" at="1;0.25;0"/>
+      <Move path="odom;1;0.75;0;0;0;0.6;0.8|2;-0.5;0"/>
+      <MoveBase angle="-0.25"/>
     </Sequence>
   </BehaviorTree>
   <BehaviorTree ID="Inner"><Move arm="upright" pose="{at}" way="{way}"/></BehaviorTree>
@@ -56,6 +60,8 @@ def test_poses_sides_and_turns_change_their_side(tmp_path):
         ("door;0;0.1;", "door;0;-0.1;"),
         ('rotation="0.5"', 'rotation="-0.5"'),
         ("1;0.25;0", "1;-0.25;0"),
+        ("odom;1;0.75;0;0;0;0.6;0.8|2;-0.5;0", "odom;1;-0.75;0;0;0;-0.6;0.8|2;0.5;0"),
+        ('angle="-0.25"', 'angle="0.25"'),
     ):
         assert old not in mirrored
         assert new in mirrored

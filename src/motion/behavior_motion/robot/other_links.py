@@ -44,6 +44,8 @@ class OtherLinks:
         self._model, self._data = full, full.createData()
         frame = known("base_frame", config.base_frame, [f.name for f in full.frames])
         self._base = full.getFrameId(frame)
+        root = config.base.frame if config.base is not None else frame
+        self._root = full.getFrameId(known("base.frame", root, [f.name for f in full.frames]))
         others = {full.getJointId(joint) for joint in config.other_joints}
         own = {full.getJointId(joint) for joint in moving} - others
         above = set(full.supports[full.frames[self._base].parentJoint])
@@ -72,15 +74,25 @@ class OtherLinks:
         """Poses (4, 4) of the obstacles in the group's base frame, at positions by joint [rad, m];
         joints that it does not name are where the URDF draws them.
         """
-        q = pin.neutral(self._model)
-        for name in self.joints:
-            q[self._model.joints[self._model.getJointId(name)].idx_q] = joints.get(name, 0.0)
-        pin.forwardKinematics(self._model, self._data, q)
-        pin.updateFramePlacements(self._model, self._data)
-        base_T_root = self._data.oMf[self._base].inverse()
+        base_T_root = self._placed(joints)
         return {
             name: np.array(
                 (base_T_root * self._data.oMi[item.parentJoint] * item.placement).homogeneous
             )
             for name, item in self.geometries.items()
         }
+
+    def base_T_root(self, joints: Mapping[str, float]) -> Matrix:
+        """Pose (4, 4) of all of the robot's base frame in the group's; see `poses`."""
+        base_T_root = self._placed(joints)
+        pose: Matrix = np.array((base_T_root * self._data.oMf[self._root]).homogeneous)
+        return pose
+
+    def _placed(self, joints: Mapping[str, float]) -> Any:
+        """Bring all links to where joints have them; where pinocchio's origin is in the base."""
+        q = pin.neutral(self._model)
+        for name in self.joints:
+            q[self._model.joints[self._model.getJointId(name)].idx_q] = joints.get(name, 0.0)
+        pin.forwardKinematics(self._model, self._data, q)
+        pin.updateFramePlacements(self._model, self._data)
+        return self._data.oMf[self._base].inverse()

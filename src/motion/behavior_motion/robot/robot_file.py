@@ -362,6 +362,20 @@ def load_controllers(path: str | Path) -> ControllersSection:
         raise ValueError(f"{path}: controllers: {_faults(error)}") from error
 
 
+def load_base(path: str | Path) -> BaseSection | None:
+    """Section `base` of a file that need hold no more; None: it has none.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the section does not fit the form.
+    """
+    section = read_robot_file(path).get("base")
+    try:
+        return None if section is None else BaseSection.model_validate(section)
+    except ValidationError as error:
+        raise ValueError(f"{path}: base: {_faults(error)}") from error
+
+
 def load_robot_file(path: str | Path, *, group: str = "") -> RobotFile:
     """A robot's file, read and checked; raises as `read_robot_file` and `parse_robot_file` do."""
     where = str(Path(path).expanduser().resolve())

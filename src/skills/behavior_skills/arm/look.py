@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from behavior_motion import PlanOptions
+from behavior_motion import PlanOptions, RobotModel
 from behavior_motion.object_state import ObjectState
 from behavior_skills.arm.context import Skill
 from behavior_skills.arm.execution import follow
@@ -33,6 +34,8 @@ NEAREST = 0.02
 """[m] a target nearer to the frame has no direction."""
 TOLERANCE = 0.02
 """[rad]"""
+FREE = 6
+"""Joints that it takes to look from anywhere; with less, a head turns where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +77,18 @@ class LookSkill(Skill):
         robot, planner = self.robot, self.world.planner
         held = self.hand.held
         scaling = self.request.velocity_scaling or self.speeds.free
+        options = PlanOptions(
+            max_velocity_scaling_factor=scaling,
+            max_acceleration_scaling_factor=self.speeds.acceleration,
+            gripper_width=held.width if held else None,
+        )
         with planning_budget():
-            plan = checked(
-                planner.plan_to_pose(
-                    q,
-                    sights(robot.forward_kinematics(q, frame), target, self.request.distance),
-                    frame=frame,
-                    options=PlanOptions(
-                        max_velocity_scaling_factor=scaling,
-                        max_acceleration_scaling_factor=self.speeds.acceleration,
-                        gripper_width=held.width if held else None,
-                    ),
-                )
-            )
+            if robot.dof < FREE:
+                goal = aimed(robot, q, frame, target)
+                plan = checked(planner.plan_to_joints(q, goal, options=options))
+            else:
+                ways = sights(robot.forward_kinematics(q, frame), target, self.request.distance)
+                plan = checked(planner.plan_to_pose(q, ways, frame=frame, options=options))
         assert plan.trajectory is not None
         duration = max(plan.trajectory.duration, 1e-3)
         follow(
@@ -163,6 +165,21 @@ def sights(base_T_frame: Array, target: Array, distance: float) -> list[Array]:
         rolled[:3, :3] = pose[:3, :3] @ Rotation.from_euler("z", angle).as_matrix()
         poses.append(rolled)
     return poses
+
+
+def aimed(robot: RobotModel, q: Array, frame: str, target: Array) -> Array:
+    """Joints of a head, of few of them, with which a frame looks at a point as nearly as it can."""
+
+    def off(joints: Array) -> float:
+        """One minus the cosine, which unlike the angle is smooth at its least."""
+        line = target - (pose := robot.forward_kinematics(joints, frame))[:3, 3]
+        return 1.0 - float(pose[:3, 2] @ line) / max(float(np.linalg.norm(line)), 1e-9)
+
+    start = np.clip(q, robot.lower, robot.upper)
+    bounds = list(zip(robot.lower, robot.upper, strict=True))
+    found = minimize(off, start, bounds=bounds, tol=1e-12)
+    joints: Array = np.clip(found.x, robot.lower, robot.upper)
+    return joints
 
 
 def off_sight(base_T_frame: Array, target: Array) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,9 @@ from behavior_motion import (
     Sphere,
     Trajectory,
 )
+from behavior_motion.collision.other_links import place_other_links
 from behavior_motion.object_state import ObjectState
+from behavior_motion.robot.other_links import PREFIX
 from behavior_skills.interfaces import (
     Array,
     FailureCode,
@@ -95,15 +97,40 @@ def shape_of(obj: ObjectView) -> Shape:
 class PlanningWorld:
     """A planner whose scene mirrors the detected objects."""
 
-    def __init__(self, planner: MotionPlanner, ground: float) -> None:
-        """`ground` is the height of the plane that everything stands on [m]."""
+    def __init__(
+        self,
+        planner: MotionPlanner,
+        ground: float,
+        other_joints: Callable[[], Mapping[str, float]] = dict,
+    ) -> None:
+        """Of a planner.
+
+        Args:
+            planner: of a robot, or of one group of it.
+            ground: height of the plane that everything stands on, in the base frame [m]; of a group
+                in the frame of all of the robot.
+            other_joints: where the joints of the robot's other groups are [rad, m].
+        """
         self.planner = planner
         self.ground = ground
+        self._other_joints = other_joints
         robot = planner.robot
         surface = np.eye(4)
         surface[2, 3] = ground
         planner.scene.add_object(GROUND, HalfSpace(), surface)
         planner.scene.allow_collision(GROUND, robot.base_frame)
+        self._place_the_rest()
+
+    def _place_the_rest(self) -> None:
+        """Bring what the group does not move to where it is: other links, and the ground below."""
+        scene, others = self.planner.scene, self.planner.robot.others
+        if others is None:
+            return
+        joints = self._other_joints()
+        place_other_links(scene, joints)
+        surface = others.base_T_root(joints)
+        surface[:3, 3] += self.ground * surface[:3, 2]
+        scene.move_object(GROUND, surface)
 
     def warm_up(self) -> None:
         """Plan something once: the first plan loads and compiles what later ones use."""
@@ -124,8 +151,10 @@ class PlanningWorld:
         """Make the planner's scene that of `objects`, with `held` in the gripper."""
         scene = self.planner.scene
         wanted = {obj.name: obj for obj in objects.values() if obj.state is not ObjectState.LOST}
+        self._place_the_rest()
         for name in set(scene.object_names()) - set(wanted) - {GROUND}:
-            scene.remove_object(name)
+            if not name.startswith(PREFIX):
+                scene.remove_object(name)
         for name, obj in wanted.items():
             if held is not None and name == held.name:
                 self._carry(obj, held)

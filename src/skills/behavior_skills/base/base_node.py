@@ -19,7 +19,12 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from behavior_motion import interruptible
-from behavior_motion.robot.robot_file import ControllersSection, DriverSection, load_controllers
+from behavior_motion.robot.robot_file import (
+    ControllersSection,
+    DriverSection,
+    load_base,
+    load_controllers,
+)
 from behavior_ros import (
     OK,
     WARN,
@@ -88,6 +93,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         parts = DriverParts(node=self)
         try:
             section = load_controllers(robot) if robot else ControllersSection()
+            base = load_base(robot) if robot else None
         except (OSError, ValueError) as error:
             raise ParameterError(f"parameter robot: {error}") from error
         try:
@@ -98,6 +104,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         except DriverError as error:
             raise ParameterError(f"parameter robot: {robot}: {error}") from error
         self._states = DriverStates(states, lambda: seconds(self.get_clock().now()))
+        self._omnidirectional = base is not None and base.omnidirectional
 
     def _make_navigation(
         self, section: ControllersSection, parts: DriverParts
@@ -166,7 +173,7 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
             raise
 
     def _drive(self, context: GoalContext, request: DriveRequest) -> None:
-        DriveSkill(context, _Base(self), self._limits, request).run()
+        DriveSkill(context, _Base(self), self._limits, request, self._omnidirectional).run()
 
     def _fill_pose(self, result: MoveBase.Result) -> None:
         try:
@@ -242,9 +249,12 @@ class BaseNode(Node):  # type: ignore[misc] # rclpy has no type information
         """Raise `SkillFailure` EXECUTION_FAILED where a driver says that the base is stopped."""
         self._states.check()
 
-    def command(self, linear: float, angular: float) -> None:
-        """Publish a velocity."""
-        self._wheels.command(linear, angular)
+    def command(self, linear: float, angular: float, lateral: float = 0.0) -> None:
+        """Publish a velocity; that to the side only where the base can: not all drivers take it."""
+        if self._omnidirectional:
+            self._wheels.command(linear, angular, lateral)
+        else:
+            self._wheels.command(linear, angular)
 
 
 class _Base:
@@ -257,8 +267,8 @@ class _Base:
         self._node.may_move()
         return planar(self._node.base_pose()[0])
 
-    def command(self, linear: float, angular: float) -> None:
-        self._node.command(linear, angular)
+    def command(self, linear: float, angular: float, lateral: float = 0.0) -> None:
+        self._node.command(linear, angular, lateral)
 
 
 def planar(matrix: Array) -> Array:

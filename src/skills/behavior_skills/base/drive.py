@@ -16,6 +16,7 @@ import numpy as np
 
 from behavior_motion.planar_pose import wrapped
 from behavior_skills.base.motion import BaseGoal, BaseLimits, BaseMotion
+from behavior_skills.base.omnidirectional_motion import OmnidirectionalMotion
 from behavior_skills.goal_checks import check_not_negative, invalid
 from behavior_skills.interfaces import Array, FailureCode, GoalContext, SkillFailure
 
@@ -54,8 +55,8 @@ class Base(Protocol):
         EXECUTION_FAILED where the base is stopped by others.
         """
 
-    def command(self, linear: float, angular: float) -> None:
-        """Drive with a speed along x [m/s] and about z [rad/s]."""
+    def command(self, linear: float, angular: float, lateral: float = 0.0) -> None:
+        """Drive with a speed along x [m/s], about z [rad/s] and, where it can, along y [m/s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ class DriveSkill:
     base: Base
     limits: BaseLimits
     request: DriveRequest
+    omnidirectional: bool = False
+    """The base drives sideways too."""
     remaining: float = field(default=0.0, init=False)
     """[m]"""
 
@@ -121,7 +124,8 @@ class DriveSkill:
         """
         self.request.check()
         start = self.base.pose()
-        motion = BaseMotion(self._goal(start), self._limits())
+        follower = OmnidirectionalMotion if self.omnidirectional else BaseMotion
+        motion = follower(self._goal(start), self._limits())
         self.remaining = motion.remaining(start)
         self.goal_context.feedback("plan", 0.0, distance_remaining=self.remaining)
         try:
@@ -153,13 +157,23 @@ class DriveSkill:
         poses = request.path if request.mode == BaseMode.PATH else request.target
         assert poses is not None
         poses = np.atleast_2d(poses)
-        return self._goal_of(poses[:, :2], None if request.any_yaw else float(poses[-1, 2]))
+        if request.any_yaw:
+            return self._goal_of(poses[:, :2], None)
+        return self._goal_of(poses[:, :2], float(poses[-1, 2]), yaws=poses[:, 2])
 
-    def _goal_of(self, points: Array, yaw: float | None, *, backwards: bool = False) -> BaseGoal:
+    def _goal_of(
+        self,
+        points: Array,
+        yaw: float | None,
+        *,
+        yaws: Array | None = None,
+        backwards: bool = False,
+    ) -> BaseGoal:
         request = self.request
         return BaseGoal(
             points,
             yaw,
+            yaws=yaws,
             position_tolerance=request.position_tolerance or POSITION_TOLERANCE,
             yaw_tolerance=request.yaw_tolerance or YAW_TOLERANCE,
             backwards=backwards,
@@ -167,7 +181,7 @@ class DriveSkill:
 
     # ------------------------------------------------------------------ motion
 
-    def _follow(self, motion: BaseMotion, start: Array) -> None:
+    def _follow(self, motion: BaseMotion | OmnidirectionalMotion, start: Array) -> None:
         begun = last = moved_at = self.goal_context.now()
         whole = max(motion.remaining(start), 1e-3)
         timeout = self.request.timeout or 3.0 * self._nominal(whole) + ALLOWANCE

@@ -49,6 +49,8 @@ class BaseGoal:
     """(N, 2) [m], the last one is the end."""
     yaw: float | None
     """At the end [rad]; None: free."""
+    yaws: Array | None = None
+    """(N,) at each point [rad], for a base that turns on its way; None: only that at the end."""
     position_tolerance: float = 0.03
     """[m]"""
     yaw_tolerance: float = 0.05

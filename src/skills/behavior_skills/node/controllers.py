@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from rclpy.node import Node
@@ -31,7 +31,7 @@ from behavior_skills.interfaces import (
     StreamedMotion,
     Trajectories,
 )
-from behavior_skills.node.joint_states import JointStates
+from behavior_skills.node.joint_states import JointStates, OtherJoints
 from behavior_tree.shown_text import named
 
 SILENCE = 2.5
@@ -44,8 +44,17 @@ that a busy machine keeps waiting."""
 class RobotState:
     """Newest joint state."""
 
-    def __init__(self, node: Node, robot: RobotModel, topic: str = "joint_states") -> None:
+    def __init__(
+        self,
+        node: Node,
+        robot: RobotModel,
+        topic: str = "joint_states",
+        *,
+        other_joints: Iterable[str] = (),
+    ) -> None:
         self._joints = JointStates(robot)
+        self.others = OtherJoints(other_joints)
+        """Of the robot's other groups."""
         self._logger = node.get_logger()
         self._state: JointState | None = None
         self._clock = node.get_clock()
@@ -67,6 +76,7 @@ class RobotState:
         except ValueError as error:
             self._logger.warning(f"joint state ignored: {error}", throttle_duration_sec=5.0)
             return
+        self.others.take(message)
         heard = self._joints.take(message)
         if not heard:
             return

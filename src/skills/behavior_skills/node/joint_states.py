@@ -7,6 +7,7 @@ A hand's driver tells of its fingers and the arm's of the arm, on one topic and 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,3 +92,24 @@ class JointStates:
         here = np.array([slot for _, slot in known], dtype=np.intp)
         parts = [part for part, joints in self.parts.items() if not set(joints).isdisjoint(names)]
         return there, here, parts
+
+
+class OtherJoints:
+    """Where the joints of a robot's other groups are, as far as was heard."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self.positions: dict[str, float] = {}
+        """[rad or m] by joint."""
+
+    def take(self, message: WireJointState) -> None:
+        """Take in a message; what is not finite is left."""
+        if self._names.isdisjoint(message.name) or len(message.position) < len(message.name):
+            return
+        heard = zip(message.name, message.position.tolist(), strict=False)
+        # Replaced as a whole: workers read it meanwhile.
+        self.positions = self.positions | {
+            name: position
+            for name, position in heard
+            if name in self._names and math.isfinite(position)
+        }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from geometry_msgs.msg import TransformStamped
@@ -113,19 +114,20 @@ def parent_frames(robot: RobotModel) -> tuple[dict[str, str], dict[str, str]]:
     """Parent link of every link and frame but the base: of those that never move against it, and
     of the others.
     """
-    frames = robot.pin_model.frames
-    names = set(robot.frame_names)
+    # Of the URDF: where pinocchio locks a joint, such as a wheel's, its frame is its own parent.
+    above = {
+        child.get("link", ""): parent.get("link", "")
+        for joint in ElementTree.fromstring(robot.urdf).iterfind("joint")
+        for child, parent in zip(joint.iterfind("child"), joint.iterfind("parent"), strict=True)
+    }
+    model = robot.pin_model
+    moved_by = {frame.name: frame.parentJoint for frame in model.frames}
     fixed: dict[str, str] = {}
     moving: dict[str, str] = {}
-    for frame in frames:
-        if frame.name not in names or frame.name == robot.base_frame:
-            continue
-        above = frames[frame.parentFrame]
-        while above.name not in names and above.name != "universe":
-            above = frames[above.parentFrame]
-        if above.name in names:
-            parents = fixed if frame.parentJoint == above.parentJoint else moving
-            parents[frame.name] = above.name
+    for name in robot.frame_names:
+        if name in above and name != robot.base_frame:
+            parents = fixed if moved_by[name] == moved_by[above[name]] else moving
+            parents[name] = above[name]
     return fixed, moving
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ROS node of the skills: it serves what the table of skills holds.
 
-One arm, so one goal at a time of those that need it: a second one is rejected. Every goal runs in a
-worker thread (`behavior_ros.WorkerActionServer`) and ends with code and sentence. Packages add
-skills, see `skill_server`.
+One arm, so one goal at a time of those that need it: a second one is rejected. Of a robot of
+several arms each has a node of its own, which serves the skills below the name of its group: with
+the group `left_arm`, /left_arm/move_arm and so on; a torso and a head serve those that need no
+hand. Every goal runs in a worker thread (`behavior_ros.WorkerActionServer`) and ends with code and
+sentence. Packages add skills, see `skill_server`.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ from behavior_skills.node import conversion
 from behavior_skills.node.controllers import ArmClient, DriverStates, RobotState, WatchedStream
 from behavior_skills.node.drivers.driver import DriverParts, Role, make_driver
 from behavior_skills.node.listener import GoalListener
-from behavior_skills.node.robot_file import ROBOT, robot_of
+from behavior_skills.node.robot_file import GROUP, ROBOT, robot_of
 from behavior_skills.node.scene_client import SceneClient, SceneTopic
 from behavior_skills.node.skill_server import Part, SkillGoal, SkillServer, skill_servers
 from behavior_skills.node.starting import await_start
@@ -68,8 +70,12 @@ REPLACED_ENDS = 2.0
 SWITCH_INTERVAL = 5e-4
 """[s] after which a thread that computes lets another one go on."""
 
+NOWHERE = Workspace(inner=0.0, outer=0.0)
+"""Where a group that has no hand takes and puts objects."""
+
 PARAMETERS = [
     ROBOT,
+    GROUP,
     ParameterSpec("planner", AUTO, "which planner plans: auto, embedded, moveit or a package's"),
     ParameterSpec("world_frame", "world", "fixed frame of the scene"),
     ParameterSpec("ground", 0.0, "[m] height of the surface in the base frame", range=(-5.0, 5.0)),
@@ -91,7 +97,7 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         sys.setswitchinterval(SWITCH_INTERVAL)
         values = declare_all(self, PARAMETERS)
         self._values = values
-        robot = robot_of(values["robot"])
+        robot = robot_of(values["robot"], values["group"])
         try:
             planner = create_planner(robot, values["planner"])
         except (ValueError, RuntimeError) as error:
@@ -100,13 +106,17 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         workspace, controllers = robot.config.workspace, robot.config.controllers
         suction = robot.config.gripper.suction if robot.config.gripper else None
         hand = controllers and (controllers.gripper or suction)
-        if workspace is None or controllers is None or not (controllers.arm and hand):
+        group = values["group"]
+        complete = bool(workspace and hand) or bool(group)
+        if controllers is None or not (controllers.arm and complete):
             raise ParameterError(
                 f"parameter robot: {values['robot']} lacks the sections `workspace` and "
                 "`controllers` (arm, gripper), or `gripper.suction`; see docs/adding_a_robot.md"
             )
-        self._workspace = Workspace(**workspace.model_dump())
-        self._world = PlanningWorld(planner, values["ground"])
+        self._workspace = Workspace(**workspace.model_dump()) if workspace else NOWHERE
+        others = robot.config.other_joints
+        self._state = RobotState(self, self._robot, other_joints=others)
+        self._world = PlanningWorld(planner, values["ground"], lambda: self._state.others.positions)
         self._world.warm_up()
         self._hand = Hand()
         self._arm_lock = threading.Lock()
@@ -116,7 +126,6 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._transforms = create_transform_buffer(self)
         self._path = self.create_publisher(MarkerArray, "motion/planned_path", QOS_LATCHED)
         self._trajectory = self.create_publisher(JointTrajectory, "motion/trajectory", QOS_LATCHED)
-        self._state = RobotState(self, self._robot)
         try:
             self._make_drivers(controllers, suction)
         except ValueError as error:
@@ -129,7 +138,9 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._servers: dict[str, WorkerActionServer] = {}
         self._worker_services: dict[str, WorkerService] = {}
         for name, skill in self._skills.items():
-            server = self._serve(name, skill)
+            if not hand and not _needs_no_hand(skill):
+                continue
+            server = self._serve(f"{group}/{name}" if group else name, skill)
             if isinstance(server, WorkerService):
                 self._worker_services[name] = server
             else:
@@ -356,6 +367,11 @@ class SkillsNode(Node):  # type: ignore[misc] # rclpy has no type information
         if self._state.silent:
             level, message = WARN, "no joint states arrive: start the robot's driver"
         self._diagnostics.set(level, message, holds=held, **self._counts)
+
+
+def _needs_no_hand(skill: SkillServer) -> bool:
+    """Whether a torso or a head can do it: it moves joints alone."""
+    return skill.is_action and skill.needs is Part.ARM and Part.GRIPPER not in skill.occupies
 
 
 def main(args: list[str] | None = None) -> int:

@@ -78,5 +78,6 @@ class NoFingers:
         """Raise `SkillFailure` INVALID_REQUEST."""
         raise SkillFailure(
             FailureCode.INVALID_REQUEST,
-            "The robot has a suction cup and no fingers. Use Reach or MoveArm, then MoveGripper.",
+            "There is no gripper with fingers here. With a suction cup use Reach or MoveArm, then "
+            "MoveGripper.",
         )

@@ -21,9 +21,9 @@ class CmdVel:
     def __init__(self, parts: DriverParts, options: CmdVelOptions) -> None:
         self._publisher = parts.node.create_publisher(Twist, options.topic, QOS_COMMAND)
 
-    def command(self, linear: float, angular: float) -> None:
-        """Drive with a speed along x [m/s] and about z [rad/s]."""
-        self._publisher.publish(_twist(linear, angular))
+    def command(self, linear: float, angular: float, lateral: float = 0.0) -> None:
+        """Drive with a speed along x [m/s], about z [rad/s] and along y [m/s]."""
+        self._publisher.publish(_twist(linear, angular, lateral))
 
 
 class CmdVelStampedOptions(CmdVelOptions):
@@ -41,16 +41,17 @@ class CmdVelStamped:
         self._node, self._frame = parts.node, options.frame
         self._publisher = parts.node.create_publisher(TwistStamped, options.topic, QOS_COMMAND)
 
-    def command(self, linear: float, angular: float) -> None:
-        """Drive with a speed along x [m/s] and about z [rad/s]."""
-        message = TwistStamped(twist=_twist(linear, angular))
+    def command(self, linear: float, angular: float, lateral: float = 0.0) -> None:
+        """Drive with a speed along x [m/s], about z [rad/s] and along y [m/s]."""
+        message = TwistStamped(twist=_twist(linear, angular, lateral))
         message.header.frame_id = self._frame
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
 
-def _twist(linear: float, angular: float) -> Twist:
+def _twist(linear: float, angular: float, lateral: float) -> Twist:
     message = Twist()
+    message.linear.y = float(lateral)
     message.linear.x, message.angular.z = float(linear), float(angular)
     return message
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller of a base that drives sideways too, on an ideal one and on one that slips."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from behavior_motion.planar_pose import wrapped
+from behavior_skills.base.motion import BaseGoal, BaseLimits
+from behavior_skills.base.omnidirectional_motion import OmnidirectionalMotion
+
+DT = 0.05
+LIMITS = BaseLimits()
+
+
+def drive(goal, start=(0.0, 0.0, 0.0), *, slip=0.0, seconds=120.0):
+    """Poses and twists (x, turn, y) until the goal is reached."""
+    pose, motion = np.array(start, dtype=float), OmnidirectionalMotion(goal, LIMITS)
+    poses, twists = [pose.copy()], [(0.0, 0.0, 0.0)]
+    for _ in range(int(seconds / DT)):
+        if motion.done(pose):
+            return np.array(poses), np.array(twists)
+        x, turn, y = motion.twist(pose, DT)
+        twists.append((x, turn, y))
+        c, s = math.cos(pose[2] + turn * DT / 2), math.sin(pose[2] + turn * DT / 2)
+        pose = pose + (1.0 - slip) * DT * np.array([c * x - s * y, s * x + c * y, turn])
+        poses.append(pose.copy())
+    raise AssertionError(f"not within {seconds} s: at {pose}, remaining {motion.remaining(pose)}")
+
+
+@pytest.mark.slow
+@given(
+    x=st.floats(-5, 5),
+    y=st.floats(-5, 5),
+    yaw=st.floats(-math.pi, math.pi) | st.none(),
+    start=st.floats(-math.pi, math.pi),
+    slip=st.sampled_from([0.0, 0.2]),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_pose_is_reached_within_the_limits(x, y, yaw, start, slip):
+    goal = BaseGoal(np.array([[x, y]]), yaw)
+    poses, twists = drive(goal, (0, 0, start), slip=slip)
+    end = poses[-1]
+    assert np.hypot(*(end[:2] - (x, y))) <= goal.position_tolerance + 1e-9
+    if yaw is not None:
+        assert abs(wrapped(yaw - end[2])) <= goal.yaw_tolerance
+    speeds = np.hypot(twists[:, 0], twists[:, 2])
+    assert speeds.max() <= LIMITS.linear + 1e-9
+    assert np.abs(twists[:, 1]).max() <= LIMITS.angular + 1e-9
+    changes = np.diff(twists, axis=0)
+    assert np.hypot(changes[:, 0], changes[:, 2]).max(initial=0.0) <= (
+        LIMITS.linear_acceleration * DT + 1e-9
+    )
+    assert np.abs(changes[:, 1]).max(initial=0.0) <= LIMITS.angular_acceleration * DT + 1e-9
+
+
+def test_sideways_it_does_not_turn():
+    poses, twists = drive(BaseGoal(np.array([[0.0, 1.0]]), 0.0))
+    assert np.abs(poses[:, 2]).max() < 1e-9
+    assert np.abs(poses[:, 0]).max() < 1e-9
+    assert np.abs(twists[:, 2]).max() == pytest.approx(LIMITS.linear, abs=0.02)
+    # 1 m at 0.5 m/s and 0.8 m/s^2 takes 2.6 s; the last centimetres are gentle.
+    assert len(poses) * DT < 4.5
+
+
+def test_it_drives_and_turns_at_once():
+    both, _ = drive(BaseGoal(np.array([[1.0, 0.0]]), math.pi / 2))
+    alone, _ = drive(BaseGoal(np.array([[1.0, 0.0]]), 0.0))
+    assert len(both) <= len(alone) + 10
+
+
+def test_with_a_free_yaw_it_keeps_its_own():
+    poses, _ = drive(BaseGoal(np.array([[1.0, 1.0]]), None), (0.0, 0.0, 0.7))
+    assert np.abs(poses[:, 2] - 0.7).max() < 1e-9
+
+
+def test_a_path_is_followed():
+    angles = np.linspace(0, math.pi, 30)
+    path = np.column_stack([np.sin(angles) * 2, 2 - 2 * np.cos(angles)])
+    poses, _ = drive(BaseGoal(path, 0.0))
+    off = np.abs(np.linalg.norm(poses[:, :2] - (0.0, 2.0), axis=1) - 2.0)
+    assert off.max() < 0.1
+
+
+def test_along_an_arc_it_keeps_looking_at_the_centre():
+    angles = np.linspace(0, math.pi, 13)
+    path = np.column_stack([np.cos(angles), np.sin(angles)])
+    goal = BaseGoal(path, 0.0, yaws=angles - math.pi)
+    poses, _ = drive(goal, (1.0, 0.0, -math.pi))
+    centre = np.arctan2(-poses[:, 1], -poses[:, 0])
+    off = np.array([wrapped(a - b) for a, b in zip(centre, poses[:, 2], strict=True)])
+    assert np.abs(off).max() < 0.25
+    assert np.abs(np.linalg.norm(poses[:, :2], axis=1) - 1.0).max() < 0.1
+
+
+def test_it_turns_no_sooner_than_it_drives():
+    """A hand that is stretched out sweeps no further aside than it must."""
+    poses, _ = drive(BaseGoal(np.array([[2.0, 0.0]]), 1.0))
+    share = poses[:, 0] / 2.0
+    assert np.abs(poses[:, 2] - share).max() < 0.1
