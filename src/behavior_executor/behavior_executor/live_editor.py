@@ -25,7 +25,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from behavior_executor.edit_peer import HEARTBEAT, EditPeer
-from behavior_executor.tree_exchange import ExchangeAnswer, ExchangeRequest, TreeNews
+from behavior_executor.tree_exchange import ExchangeAnswer, TreeNews
+from behavior_executor.tree_messages import answer_of, message_of, news_of
 from behavior_ros import QOS_EVENT_LOG, QOS_REQUESTS
 from behavior_ros.closing import destroy_node
 from behavior_ros.local_transport import match_transport
@@ -175,7 +176,7 @@ class LiveEditor(Closing):
     def _ask(self, deadline: float) -> ExchangeAnswer:
         """One exchange; it is sent again until it is answered."""
         request = self._peer.request()
-        message = _message_of(request)
+        message = message_of(request)
         while True:
             self._wait_for_executor(deadline)
             future = self._client.call_async(message)
@@ -184,7 +185,7 @@ class LiveEditor(Closing):
                 self._executor.spin_once(timeout_sec=_LOOK)
             if future.done():
                 self._asked = time.monotonic()
-                told = _answer_of(future.result())
+                told = answer_of(future.result())
                 self._peer.take(request, told)
                 return told
             self._client.remove_pending_request(future)
@@ -203,49 +204,7 @@ class LiveEditor(Closing):
             self._executor.spin_once(timeout_sec=_LOOK)
 
     def _hear(self, message: TreeUpdate) -> None:
-        news = TreeNews(
-            message.tree,
-            message.document,
-            message.revision,
-            tuple(message.editors),
-            message.editor,
-            message.number,
-            Answer(Code(message.code), message.message, message.revision),
-            bytes(message.update),
-        )
+        news = news_of(message)
         self._peer.hear(news)
         if self._on_news is not None and news.tree == self._peer.tree:
             self._on_news(news)
-
-
-def _message_of(request: ExchangeRequest) -> EditTree.Request:
-    return EditTree.Request(
-        tree=request.tree,
-        editor=request.editor,
-        number=request.number,
-        edit=request.edit,
-        document=request.document,
-        state=request.state,
-        offset=request.offset,
-    )
-
-
-def _answer_of(message: EditTree.Response) -> ExchangeAnswer:
-    return ExchangeAnswer(
-        Answer(
-            Code(message.code),
-            message.message,
-            message.revision,
-            tuple(message.nodes),
-            message.retry_after,
-        ),
-        message.tree,
-        message.document,
-        message.revision,
-        message.last_number,
-        message.ticks,
-        tuple(message.editors),
-        bytes(message.update),
-        message.offset,
-        message.size,
-    )

@@ -40,13 +40,16 @@ class NodeContext:
 
 def register_package_nodes(
     factory: BehaviorTreeFactory, context: NodeContext, warn: Callable[[str], None]
-) -> None:
+) -> dict[str, str]:
     """Register what the functions of all packages register.
 
     Args:
         factory: gets the nodes.
         context: what they may use.
         warn: is given what is wrong with a package; the others' nodes are registered all the same.
+
+    Returns:
+        The package of each node.
     """
     brought: dict[str, Offer] = {}
     for offer in packages().offers("tree_nodes"):
@@ -62,6 +65,7 @@ def register_package_nodes(
         except Exception as error:  # a package may raise anything; the others shall be there
             warn(str(offer.failure(error)))
         brought |= dict.fromkeys(factory.manifests().keys() - before, offer)
+    return {name: offer.package for name, offer in brought.items()}
 
 
 def package_node_models(

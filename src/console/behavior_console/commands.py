@@ -51,6 +51,7 @@ class _Offered:
     role: Role
     handler: Handler
     controls: bool
+    audited: bool
 
 
 class Commands:
@@ -65,9 +66,26 @@ class Commands:
         self.control = control
         self._audit = audit
         self._offered: dict[str, _Offered] = {}
+        self._when_left: list[Callable[[int], None]] = []
+
+    def when_left(self, function: Callable[[int], None]) -> None:
+        """Have a function called with the number of each page that leaves."""
+        self._when_left.append(function)
+
+    def leave(self, number: int) -> None:
+        """A page is gone."""
+        self.control.leave(number)
+        for function in self._when_left:
+            function(number)
 
     def offer(
-        self, name: str, handler: Handler, *, role: Role = Role.OPERATE, controls: bool = True
+        self,
+        name: str,
+        handler: Handler,
+        *,
+        role: Role = Role.OPERATE,
+        controls: bool = True,
+        audited: bool = True,
     ) -> None:
         """Offer a command.
 
@@ -76,8 +94,9 @@ class Commands:
             handler: does it.
             role: that a page needs.
             controls: whether it is for who has control alone.
+            audited: whether it is written down; False: it only shows others something.
         """
-        self._offered[name] = _Offered(role, handler, controls)
+        self._offered[name] = _Offered(role, handler, controls, audited)
 
     @property
     def names(self) -> list[str]:
@@ -87,9 +106,11 @@ class Commands:
     async def run(self, client: Client, command: Command) -> Answer:
         """Carry a command out."""
         answer = await self._answer(client, command)
-        self._audit.note(
-            AuditEntry(time.time(), client.who, client.role, command.name, command.args, answer)
-        )
+        offered = self._find(command.name)
+        if offered is None or offered.audited or not answer.ok:
+            self._audit.note(
+                AuditEntry(time.time(), client.who, client.role, command.name, command.args, answer)
+            )
         return answer
 
     async def _answer(self, client: Client, command: Command) -> Answer:

@@ -21,6 +21,10 @@ from behavior_console.access import ADDRESS_FILE, kept_access
 from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.desk import ConsoleDesk, event_of
+from behavior_console.editing.edit_desk import EditDesk
+from behavior_console.editing.new_mission import NewMissions
+from behavior_console.editing.ros_carrier import RosCarrier
+from behavior_console.editing.serving import edit_routes
 from behavior_console.live_source import LiveSource
 from behavior_console.operating import offer_operating
 from behavior_console.preview_runs import PreviewRuns
@@ -76,10 +80,20 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
             partial(self._live.channels.set, "preview"), namespace=self.get_namespace().strip("/")
         )
         offer_operating(desk.commands, self._stack, self._live.channels, self._previews)
+        channels = self._live.channels
+        carrier = RosCarrier(self)
+        self._edits = EditDesk(carrier, channels)
+        carrier.on_news = self._edits.hear
+        self._edits.offer(desk.commands)
+        NewMissions(self._stack.own_missions, channels).offer(desk.commands)
         app = application(
             desk,
             pulse=self._pulse,
-            routes=(records_route(shelf), *robot_routes(self._robot(values["robot"]))),
+            routes=(
+                records_route(shelf),
+                *edit_routes(channels, self.get_logger().warning),
+                *robot_routes(self._robot(values["robot"])),
+            ),
             background=self._background,
         )
         self.server = ConsoleServer(app, access, port=values["port"])
@@ -96,6 +110,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         """Stop serving."""
         self._previews.close()
         self.server.close()
+        self._edits.close()
         super().destroy_node()
 
     async def _background(self) -> None:

@@ -12,6 +12,7 @@ import contextlib
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
+from pathlib import Path
 from typing import Any
 
 from behavior_msgs.action import ExecuteMission
@@ -145,6 +146,16 @@ class RosStack:
             if rows != channels.value("missions"):
                 channels.set("missions", rows)
             await asyncio.sleep(_LOOK if rows is None else _LOOK_AGAIN)
+
+    async def own_missions(self) -> Path | None:
+        """The first folder of its user's own into which the executor looks; None: it has none.
+
+        Raises:
+            CommandError: no executor answers.
+        """
+        directories, _ = await self._where_missions_are()
+        found = (Path(name) for name in directories if name not in ("", EVERYTHING))
+        return next((folder for folder in found if folder.is_dir()), None)
 
     async def _where_missions_are(self) -> tuple[list[str], str]:
         """The executor's parameters `tree_directories` and `behavior_tree_file`."""

@@ -117,7 +117,7 @@ class Session:
         finally:
             for task in self._tasks:
                 task.cancel()
-            self._desk.commands.control.leave(self.client.number)
+            self._desk.commands.leave(self.client.number)
 
     # -- what the page says ----------------------------------------------------------------------
 

@@ -138,6 +138,8 @@ class Replica:
         """All elements: tag, attributes and children, by identifier."""
         self.files: dict[str, dict[str, Any]] = {}
         """Root element of each file, and whether it has edits that are not saved."""
+        self.file = ""
+        """The first file, which includes the others."""
         self.revision = 0
         """Number of accepted edits."""
 
@@ -154,6 +156,7 @@ class Replica:
         if files and _is_whole(nodes, files):
             self.nodes, self.files = dict(nodes), files
             self.revision = int(self._maps.tree.get("revision") or 0)
+            self.file = str(self._maps.tree.get("file") or "")
 
     def _renew(self) -> None:
         """Only what has changed is read: that of a whole tree takes longer than a tick may."""

@@ -302,9 +302,11 @@ export interface Preview {
   end: Record<string, PreviewedObject>;
 }
 
+/** Somebody who edits a tree, with the nodes that he has selected and is pointed at. */
 export interface Editor {
-  selection: number[];
-  cursor?: [number, number] | null;
+  tree: string;
+  node: string | null;
+  over: string | null;
 }
 
 /** A panel of another package: an ES module that exports `mount(element, console)`. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { Button, Empty, Keys, shapeOf, StatusIcon } from "../../design";
 import { Hindrance, Part, Said, useHindrance } from "../../operator/parts";
 import { useAsk } from "../../operator/useAsk";
-import { useChannel, useConsole, useTime, useValue, type NodeStatus } from "../../store";
+import { useChannel, useCommand, useConsole, useTime, useValue, type NodeStatus } from "../../store";
 import { documentModel } from "../tree/edit/document";
 import { useModels } from "../tree/edit/models";
 import { editSession } from "../tree/edit/session";
@@ -88,17 +88,20 @@ function Acts({ card }: { card: Card }) {
   const control = useChannel("run_control");
   const hindrance = useHindrance();
   const asking = useAsk();
-  if (control === undefined) return null;
   const off = hindrance !== "" || asking.busy;
   const node = { node: card.path };
-  const stops = [...control.breakpoints] as (string | number)[];
-  const failed = ([...control.failed] as (string | number)[]).includes(card.path);
-  const broken = stops.includes(card.path);
+  const broken = control?.breakpoints.includes(card.path) ?? false;
+  const failed = control?.failed.includes(card.path) ?? false;
+  const { ask } = asking;
+  const toggle = useCallback(
+    () => void ask(broken ? "run.clear" : "run.break", { node: card.path }), [ask, broken, card.path],
+  );
+  useCommand("run.breakpoint", "Breakpoint at the selected node", "B", toggle, "operate");
   return (
     <Part title="Run">
       <Hindrance why={hindrance} />
       <div className="row">
-        <Button disabled={off} aria-pressed={broken} onClick={() => void asking.ask(broken ? "run.clear" : "run.break", node)}>
+        <Button disabled={off} aria-pressed={broken} onClick={toggle}>
           {broken ? "No breakpoint" : "Breakpoint"} <Keys of="B" />
         </Button>
         <Button disabled={off} title="the next run begins here" onClick={() => void asking.ask("run.from", node)}>

@@ -18,7 +18,7 @@ export function Settings({ card, model }: { card: Card; model: NodeModel | undef
   const [at] = useTime();
   const texts = Object.fromEntries(card.ports);
   const ports = model?.ports ?? card.ports.map(([name]): PortModel => ({
-    name, direction: "input", type: "", default: "", description: "",
+    name, direction: "input", type: "", default: "", description: "", choices: [],
   }));
   if (document !== null && card.id !== undefined && may && at === null)
     return <Editable key={`${card.uid} ${JSON.stringify(texts)}`} card={card} ports={ports} texts={texts} />;
@@ -75,7 +75,7 @@ function Editable({ card, ports, texts }: {
   const bad = ports.some((port) => port.name in changed && unfit(port, now[port.name] ?? "") !== "");
   const count = Object.keys(changed).length;
   const scriptPorts = CONDITIONS.map((each): PortModel => ({
-    name: `_${each}`, direction: "input", type: "script", default: "", description: "",
+    name: `_${each}`, direction: "input", type: "script", default: "", description: "", choices: [],
   }));
   const used = scriptPorts.filter((port) => (scripts[port.name] ?? "") !== "");
   const unused = scriptPorts.filter((port) => (scripts[port.name] ?? "") === "");
@@ -92,7 +92,7 @@ function Editable({ card, ports, texts }: {
         }}
       >
         <PortFields
-          ports={[{ name: "name", direction: "input", type: "", default: card.type, description: "" }]}
+          ports={[{ name: "name", direction: "input", type: "", default: card.type, description: "", choices: [] }]}
           texts={{ name }} onChange={(_, text) => setName(text)}
         />
         <PortFields ports={ports} texts={now} onChange={(port, text) => setNow({ ...now, [port]: text })} />
@@ -113,9 +113,45 @@ function Editable({ card, ports, texts }: {
           >
             Back
           </Button>
-          <Button onClick={() => void session.edit({ op: "remove", node: card.id }, card.id)}>Delete</Button>
         </div>
       </form>
+      <Whole card={card} />
     </Part>
+  );
+}
+
+/** What is done with a node as a whole. */
+function Whole({ card }: { card: Card }) {
+  const session = editSession(useConsole());
+  const [name, setName] = useState<string | null>(null);
+  const edit = (op: string, more: Record<string, string> = {}) =>
+    void session.edit({ op, node: card.id, ...more }, card.id);
+  return (
+    <>
+      <div className="row">
+        <Button title="a copy behind it  Ctrl D" onClick={() => edit("duplicate")}>Duplicate</Button>
+        <Button title="Del" onClick={() => edit("remove")}>Delete</Button>
+        {card.kind === "subtree"
+          ? <Button title="the nodes of its tree stand here instead" onClick={() => edit("inline")}>Inline</Button>
+          : <Button title="it becomes a tree of its own, used here" onClick={() => setName(card.name)}>Extract …</Button>}
+      </div>
+      {name === null ? null : (
+        <form
+          className="row" aria-label="Extract into a tree"
+          onSubmit={(event) => {
+            event.preventDefault();
+            edit("extract", { name });
+            setName(null);
+          }}
+        >
+          <input
+            autoFocus aria-label="ID of the new tree" value={name} maxLength={200}
+            onChange={(event) => setName(event.target.value)} onFocus={(event) => event.target.select()}
+          />
+          <Button type="submit" look="main" disabled={name.trim() === ""}>Extract</Button>
+          <Button onClick={() => setName(null)}>Cancel</Button>
+        </form>
+      )}
+    </>
   );
 }

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "react";
 import { Empty } from "../../design";
 import { useConsole, useValue } from "../../store";
+import { mainTree, treesOf } from "../tree/edit/document";
 import { useModels, type NodeModel } from "../tree/edit/models";
 import { editSession } from "../tree/edit/session";
 import "./palette.css";
@@ -11,8 +12,14 @@ export default function Palette() {
   const session = editSession(useConsole());
   const models = useModels();
   const tree = useValue(session.tree);
+  const document = useValue(session.document);
   const [query, setQuery] = useState("");
-  const groups = useMemo(() => grouped(models.all, query), [models, query]);
+  const groups = useMemo(() => {
+    const trees = document === null ? null : new Set(treesOf(document).keys());
+    const own = document === null ? "" : mainTree(document);
+    const there = ({ kind, id }: NodeModel) => kind !== "subtree" || trees === null || (trees.has(id) && id !== own);
+    return grouped(models.all.filter(there), query);
+  }, [models, document, query]);
   if (models.all.length === 0)
     return (
       <Empty
@@ -28,7 +35,7 @@ export default function Palette() {
       />
       {tree === null
         ? <p className="palette-hint">Press E in the tree to edit; then drag one of these into it.</p>
-        : <p className="palette-hint">Drag into the tree, or press Enter to put it behind the selected node.</p>}
+        : <p className="palette-hint">Drag into the tree; or click, to put it behind the selected node or around it.</p>}
       {[...groups].map(([name, kinds]) => (
         <details key={name} open>
           <summary>{name} <span className="palette-count">{kinds.length}</span></summary>

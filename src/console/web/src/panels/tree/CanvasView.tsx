@@ -3,6 +3,7 @@ import { useEffect, useRef, type DragEvent, type KeyboardEvent, type PointerEven
 import { useConsole, useSelection, useValue } from "../../store";
 import { FocusCard } from "./FocusCard";
 import { EditOverlay } from "./edit/EditOverlay";
+import type { NodeModel } from "./edit/models";
 import { dropAt } from "./edit/operations";
 import type { Editing } from "./edit/useEditing";
 import type { Drop } from "./paint";
@@ -23,7 +24,9 @@ export function CanvasView({ scene, editing }: { scene: Scene; editing: Editing 
   const change = useEditKeys(scene, editing);
   const { session, active, insert } = editing;
   useEffect(() => {
-    session.insert = active ? (model) => insert(model, behindSelected(scene)) : null;
+    const place = (model: NodeModel) =>
+      model.children[0] > 0 && scene.selected >= 0 ? { around: scene.selected } : behindSelected(scene);
+    session.insert = active ? (model) => insert(model, place(model)) : null;
     return () => void (session.insert = null);
   }, [session, active, insert, scene]);
   return (

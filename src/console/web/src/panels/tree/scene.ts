@@ -166,6 +166,10 @@ export class Scene {
     if (index !== this.picture.selected) this.put({ selected: index });
   }
 
+  get hovered(): number {
+    return this.picture.hovered;
+  }
+
   hover(index: number): void {
     if (index !== this.picture.hovered) this.put({ hovered: index });
   }

@@ -53,7 +53,15 @@ function feed(scene: Scene, console: Console): () => void {
       channels.current("status"),
     );
     scene.takeReasons(channels.current("reasons"));
+    selectFresh();
     select();
+  };
+  const selectFresh = () => {
+    const fresh = session.fresh.get();
+    const card = fresh === null ? undefined : scene.model.get().cards.find(({ id }) => id === fresh);
+    if (card === undefined) return;
+    session.fresh.set(null);
+    console.selection.set({ node: card.uid });
   };
   const showDocument = () => {
     void nodeModels().then(({ byId }) => {
@@ -86,6 +94,7 @@ function feed(scene: Scene, console: Console): () => void {
     console.selection.subscribe(select),
     console.follow.subscribe(follow),
     session.document.subscribe(showDocument),
+    session.fresh.subscribe(selectFresh),
     console.subscribe("mission", () => void (session.document.get() !== null && missionChanged())),
   ];
   if (session.document.get() !== null) showDocument();

@@ -12,12 +12,14 @@ export function EditBar() {
   const tree = useValue(session.tree);
   const document = useValue(session.document);
   const problem = useValue(session.problem);
+  const own = useValue(session.name);
   const outcome = useValue(session.outcome);
   const mission = useChannel("mission");
   const offered = useChannel("missions");
   const editors = useChannel("editors");
   const may = useMay("edit");
   const [saving, setSaving] = useState(false);
+  const [making, setMaking] = useState(false);
   const names = [...new Set([...(mission ? [mission.name] : []), ...(offered ?? []).map(({ name }) => name)])];
   const first = names[0];
   const toggle = useCallback(() => {
@@ -31,11 +33,15 @@ export function EditBar() {
   useCommand("tree.undo", "Tree: undo", "Ctrl+Z", undo, "edit");
   useCommand("tree.redo", "Tree: redo", "Ctrl+Shift+Z", redo, "edit");
   useCommand("tree.save", "Tree: save", "Ctrl+S", save, "edit");
+  useCommand("tree.new", "Tree: new mission", undefined, useCallback(() => setMaking(true), []), "edit");
   if (!may) return null;
   const modified = document !== null && Object.values(document.files).some((file) => file.modified);
-  const others = [...editors.keys()];
+  const others = [...editors].filter(([name, each]) => name !== own && each.tree === tree).map(([name]) => name);
   return (
     <>
+      {making
+        ? <NewMission onClose={() => setMaking(false)} />
+        : <Button look="quiet" title="Make a mission of your own" onClick={() => setMaking(true)}>New</Button>}
       <Button look="quiet" aria-pressed={tree !== null} disabled={first === undefined && tree === null} title="Change this tree, also while it runs  E" onClick={toggle}>
         Edit
       </Button>
@@ -60,5 +66,35 @@ export function EditBar() {
       )}
       {saving ? <SaveDialog onClose={() => setSaving(false)} /> : null}
     </>
+  );
+}
+
+/** Asks what a new mission is called. */
+function NewMission({ onClose }: { onClose: () => void }) {
+  const session = editSession(useConsole());
+  const [name, setName] = useState("");
+  const [problem, setProblem] = useState("");
+  const make = async () => {
+    const why = await session.create(name.trim());
+    if (why === "") onClose();
+    else setProblem(why);
+  };
+  return (
+    <form
+      className="tree-new" aria-label="New mission"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void make();
+      }}
+      onKeyDown={(event) => void (event.key === "Escape" && onClose())}
+    >
+      <input
+        autoFocus aria-label="Name of the new mission" placeholder="its_name" value={name} maxLength={64}
+        onChange={(event) => setName(event.target.value)} spellCheck={false} autoComplete="off"
+      />
+      <Button type="submit" look="main" disabled={name.trim() === ""}>Make</Button>
+      <Button look="quiet" onClick={onClose}>Cancel</Button>
+      {problem === "" ? null : <span className="tree-problem text" role="alert">{problem}</span>}
+    </form>
   );
 }

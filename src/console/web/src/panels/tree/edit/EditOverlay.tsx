@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "../../../design";
-import { useValue } from "../../../store";
+import { useChannel, useValue } from "../../../store";
 import type { Scene } from "../scene";
 import { oneLine } from "../text";
 import { missing } from "./operations";
@@ -13,11 +13,15 @@ export function EditOverlay({ scene, editing }: { scene: Scene; editing: Editing
   const { session, pending, renaming } = editing;
   const outcome = useValue(session.outcome);
   const model = useValue(scene.model);
+  usePointing(scene, editing);
   const at = outcome === null ? undefined : model.cards.find(({ id }) => id === outcome.at);
   return (
     <>
+      <Others scene={scene} editing={editing} />
       {pending === null ? null : (
-        <AtCard scene={scene} index={pending.drop.parent}><PendingForm editing={editing} /></AtCard>
+        <AtCard scene={scene} index={"around" in pending.place ? pending.place.around : pending.place.parent}>
+          <PendingForm editing={editing} />
+        </AtCard>
       )}
       {renaming === null ? null : (
         <AtCard scene={scene} index={renaming} over><Rename scene={scene} editing={editing} index={renaming} /></AtCard>
@@ -40,6 +44,62 @@ export function EditOverlay({ scene, editing }: { scene: Scene; editing: Editing
       )}
     </>
   );
+}
+
+/** Where the other editors are. */
+function Others({ scene, editing: { session } }: { scene: Scene; editing: Editing }) {
+  const editors = useChannel("editors");
+  const [tree, own] = [useValue(session.tree), useValue(session.name)];
+  const { cards } = useValue(scene.model);
+  return [...editors].flatMap(([name, editor]) => {
+    if (name === own || editor.tree !== tree) return [];
+    const shown = [editor.node, editor.over].flatMap((id, at) => {
+      const card = id === null ? undefined : cards.find((each) => each.id === id);
+      return card === undefined || (at === 1 && editor.over === editor.node) ? [] : [{ card, chosen: at === 0 }];
+    });
+    return shown.map(({ card, chosen }) => (
+      <Frame key={`${name} ${chosen}`} scene={scene} index={card.index} name={name} chosen={chosen} />
+    ));
+  });
+}
+
+/** A frame around a card, with the name of who has selected it or points at it. */
+function Frame({ scene, index, name, chosen }: { scene: Scene; index: number; name: string; chosen: boolean }) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const place = () => {
+      const box = scene.onScreen(index);
+      const style = element.current?.style;
+      if (style === undefined) return;
+      style.display = box === null ? "none" : "";
+      if (box === null) return;
+      style.transform = `translate(${box.x - 3}px, ${box.y - 3}px)`;
+      style.width = `${box.width + 6}px`;
+      style.height = `${box.height + 6}px`;
+    };
+    place();
+    return scene.moved.subscribe(place);
+  }, [scene, index]);
+  return (
+    <div ref={element} className="tree-other" data-chosen={chosen}>
+      <span className="text">{oneLine(name, 30)}</span>
+    </div>
+  );
+}
+
+/** Tells the others what is selected and pointed at here, a few times a second. */
+function usePointing(scene: Scene, { session }: Editing): void {
+  useEffect(() => {
+    let told = "";
+    const timer = window.setInterval(() => {
+      const { cards } = scene.model.get();
+      const [node, over] = [cards[scene.selected]?.id ?? null, cards[scene.hovered]?.id ?? null];
+      if (told === `${node} ${over} ${session.name.get()}`) return;
+      told = `${node} ${over} ${session.name.get()}`;
+      session.point(node, over);
+    }, 250);
+    return () => window.clearInterval(timer);
+  }, [scene, session]);
 }
 
 /** The sentence without what the buttons say. */
@@ -82,7 +142,7 @@ function Rename({ scene, editing, index }: { scene: Scene; editing: Editing; ind
 
 /** Asks for what a new node must be given before it is put in. */
 function PendingForm({ editing }: { editing: Editing }) {
-  const { model, drop } = editing.pending!;
+  const { model, place } = editing.pending!;
   const [texts, setTexts] = useState<Record<string, string>>({});
   const ports = missing(model);
   const ready = missing(model, texts).length === 0;
@@ -91,11 +151,11 @@ function PendingForm({ editing }: { editing: Editing }) {
       className="tree-answer" data-kind="form" aria-label={`Put in ${model.id}`}
       onSubmit={(event) => {
         event.preventDefault();
-        if (ready) editing.insert(model, drop, texts);
+        if (ready) editing.insert(model, place, texts);
       }}
       onKeyDown={(event) => void (event.key === "Escape" && editing.setPending(null))}
     >
-      <strong className="text">{model.id}</strong>
+      <strong className="text">{"around" in place ? `${model.id} around this` : model.id}</strong>
       <PortFields ports={ports} texts={texts} onChange={(name, text) => setTexts({ ...texts, [name]: text })} focus />
       <div className="row">
         <Button type="submit" look="main" disabled={!ready}>Put in</Button>

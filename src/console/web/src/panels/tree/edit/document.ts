@@ -9,11 +9,38 @@ export interface DocumentNode {
   children: readonly string[];
 }
 
-/** The shared tree files as the channel `document` has them (behavior_tree.sharing.document). */
+/** The shared tree files, as behavior_tree.sharing.document has them. */
 export interface TreeDocument {
   nodes: Readonly<Record<string, DocumentNode>>;
   files: Readonly<Record<string, { root: string; modified: boolean }>>;
   tree: { revision?: number; file?: string };
+}
+
+/** A tree in the channel `document`, below its name; its nodes stand below `name\nn7`. */
+export interface DocumentHead {
+  files: TreeDocument["files"];
+  file: string;
+  revision: number;
+  /** Whether a mission runs it now. */
+  ticks: boolean;
+  /** Why there is no tree, or what is wrong with it. */
+  problem: string;
+  /** The last answer to an edit that had waited, by editor: number, code, text. */
+  late: Readonly<Record<string, [number, number, string]>>;
+}
+
+/** The tree of a name, from all entries of the channel; null: it is not there (yet). */
+export function readDocument(entries: ReadonlyMap<string, unknown>, name: string): TreeDocument | null {
+  const head = entries.get(name) as DocumentHead | undefined;
+  if (head === undefined || head.file === "") return null;
+  const nodes: Record<string, DocumentNode> = {};
+  for (const [key, row] of entries) {
+    const at = key.lastIndexOf("\n");
+    if (at < 0 || key.slice(0, at) !== name) continue;
+    const [tag, attributes, children] = row as [string, Record<string, string>, string[]];
+    nodes[key.slice(at + 1)] = { tag, attributes, children };
+  }
+  return { nodes, files: head.files, tree: { revision: head.revision, file: head.file } };
 }
 
 const EXPLICIT = new Set(["Action", "Condition", "Control", "Decorator"]);

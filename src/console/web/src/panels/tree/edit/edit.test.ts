@@ -4,9 +4,11 @@ import type { Answer } from "../../../store";
 import { fakeConsole } from "../../../testing";
 import { treeModel } from "../model";
 import { changed, difference } from "./difference";
-import { documentModel, mainTree, xmlOf, type TreeDocument } from "./document";
+import { documentModel, mainTree, readDocument, xmlOf, type TreeDocument } from "./document";
 import { readModels } from "./models";
-import { changes, dropAt, insertion, missing, moving, pasting, stepping, unfit } from "./operations";
+import {
+  changes, dropAt, insertion, missing, moving, pasting, stepping, suggestions, unfit, wrapping,
+} from "./operations";
 import { editSession } from "./session";
 
 const DOCUMENT: TreeDocument = {
@@ -30,7 +32,7 @@ const DOCUMENT: TreeDocument = {
 const MODELS = readModels([
   { id: "Say", kind: "Action", package: "p", ports: [{ name: "text", type: "string", direction: "input" }] },
   { id: "Sequence", kind: "Control", min_children: 1 },
-  { id: "Retry", kind: "Decorator", min_children: 1, max_children: 1, ports: { n: { type: "int", default: 3 } } },
+  { id: "Retry", kind: "Decorator", min_children: 1, max_children: 1, ports: [{ name: "n", type: "int", direction: "input", default: 3 }] },
   { nonsense: true },
 ]);
 const BY_ID = new Map(MODELS.map((each) => [each.id, each]));
@@ -93,6 +95,22 @@ describe("gestures", () => {
     expect(sequence!.children).toEqual([1, Infinity]);
   });
 
+  test("a node is put around the selected one, whatever that is", () => {
+    expect(wrapping(model, DOCUMENT, index("n3"), retry!, {})).toMatchObject({ op: "replace", node: "n3" });
+    expect(wrapping(model, DOCUMENT, -1, retry!, {})).toBeNull();
+  });
+
+  test("a port is offered what it may be: words of its type, objects, places on top of them, entries", () => {
+    const world = { objects: { red_block: 0.05, box: 0.2 }, entries: ["goal"] };
+    const port = (name: string, choices: string[] = []) =>
+      ({ name, type: "", direction: "input" as const, description: "", choices });
+    const of = (name: string, texts = {}) => suggestions(port(name), texts, world).map(({ text }) => text);
+    expect(of("object_name")).toEqual(["red_block", "box", "{goal}"]);
+    expect(of("target", { object_name: "red_block" })).toEqual(["box;0;0;0.125", "{goal}"]);
+    expect(of("speed")).toEqual(["{goal}"]);
+    expect(suggestions(port("mode", ["OPEN"]), {}, world)[0]).toEqual({ text: "OPEN" });
+  });
+
   test("into a SubTree means into its tree", () => {
     expect(moving(model, DOCUMENT, { parent: index("n4"), before: -1 }, index("n5"))).toEqual(
       { op: "move", node: "n5", parent: "n21" });
@@ -121,7 +139,7 @@ describe("gestures", () => {
 
   test("settings: only what differs, taken out when empty, and what cannot be", () => {
     expect(changes({ a: "1", b: "2" }, { a: "1", b: "", c: "3" })).toEqual({ b: null, c: "3" });
-    const port = (type: string) => ({ name: "p", type, direction: "input" as const, description: "", default: "" });
+    const port = (type: string) => ({ name: "p", type, direction: "input" as const, description: "", default: "", choices: [] });
     expect(unfit(port("int"), "1.5")).not.toBe("");
     expect(unfit(port("int"), "{n}")).toBe("");
     expect(unfit(port("double"), "-1e3")).toBe("");
@@ -163,12 +181,62 @@ describe("a session", () => {
     const session = editSession(console);
     session.begin("mine");
     await Promise.resolve();
-    server.put({ document: { other: DOCUMENT } });
+    server.put({ document: entries("other") });
     expect(session.document.get()).toBeNull();
-    server.put({ document: { mine: { ...DOCUMENT, problem: "merged badly" } } });
-    expect(session.document.get()?.tree.revision).toBe(3);
+    server.put({ document: entries("mine", { problem: "merged badly" }) });
+    expect(session.document.get()).toEqual(DOCUMENT);
     expect(session.problem.get()).toBe("merged badly");
     session.end();
     expect(session.document.get()).toBeNull();
+    const sent = server.received.flatMap((each) => ("command" in each ? [each.command] : []));
+    expect(sent.at(-1)).toMatchObject({ name: "tree.close", args: { tree: "mine" } });
   });
+
+  test("is told at last what became of an edit that has waited", async () => {
+    const { console, server } = await fakeConsole();
+    server.answers.set("tree.open", { ok: true, message: "", value: { editor: "ann" } });
+    server.answers.set("tree.edit", { ok: true, message: "it waits", value: { code: 1, number: 4, nodes: ["n30"] } });
+    const session = editSession(console);
+    session.begin("mine");
+    await settled();
+    await session.edit({ op: "remove", node: "n5" }, "n5");
+    expect(session.outcome.get()).toMatchObject({ kind: "waits", number: 4 });
+    expect(session.fresh.get()).toBe("n30");
+    server.put({ document: entries("mine", { late: { ann: [3, 0, ""], bob: [4, 0, ""] } }) });
+    expect(session.outcome.get()).toMatchObject({ kind: "waits" });
+    server.put({ document: entries("mine", { late: { ann: [4, 2, "it is gone"] } }) });
+    expect(session.outcome.get()).toMatchObject({ kind: "refused", at: "n5", text: "it is gone" });
+  });
+
+  test("edits a new mission at once, or says why there is none", async () => {
+    const { console, server } = await fakeConsole();
+    const session = editSession(console);
+    server.answers.set("tree.new", { ok: false, message: "it is there already" });
+    expect(await session.create("tidy")).toBe("it is there already");
+    expect(session.tree.get()).toBeNull();
+    server.answers.delete("tree.new");
+    expect(await session.create("tidy")).toBe("");
+    expect(session.tree.get()).toBe("tidy");
+  });
+});
+
+/** The document as the channel has it. */
+function entries(name: string, head: Record<string, unknown> = {}): Record<string, unknown> {
+  const rows = Object.entries(DOCUMENT.nodes).map(([id, { tag, attributes, children }]) =>
+    [`${name}\n${id}`, [tag, attributes, children]]);
+  const { file, revision } = DOCUMENT.tree;
+  const own = { files: DOCUMENT.files, file, revision, ticks: false, problem: "", late: {}, ...head };
+  return { [name]: own, ...Object.fromEntries(rows) as Record<string, unknown> };
+}
+
+async function settled(): Promise<void> {
+  await new Promise((done) => setTimeout(done));
+}
+
+test("a tree is read from the channel by its whole name", () => {
+  const all = new Map(Object.entries({ ...entries("a b"), ...entries("a"), "a b\nn99": ["Say", {}, []] }));
+  expect(readDocument(all, "a")).toEqual(DOCUMENT);
+  expect(Object.keys(readDocument(all, "a b")!.nodes)).toContain("n99");
+  expect(readDocument(all, "c")).toBeNull();
+  expect(readDocument(new Map([["d", { file: "" }]]), "d")).toBeNull();
 });

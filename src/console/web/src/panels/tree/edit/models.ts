@@ -11,6 +11,8 @@ export interface PortModel {
   /** Undefined: a text has to be given. */
   default?: string;
   description: string;
+  /** Words that it may be; none: anything. */
+  choices: readonly string[];
 }
 
 export interface NodeModel {
@@ -30,43 +32,39 @@ const CHILDREN: Record<Kind, [number, number]> = {
   control: [1, Infinity], decorator: [1, 1], action: [0, 0], condition: [0, 0], subtree: [0, 0],
 };
 
-/** Models as the server sends them: a list, or a map by ID; what is no model is left out. */
+/** Models as the server sends them; what is no model is left out. */
 export function readModels(answer: unknown): NodeModel[] {
-  const content = isRaw(answer) && "models" in answer ? answer.models : answer;
-  const entries: [string, unknown][] = Array.isArray(content)
-    ? content.map((each: unknown) => ["", each])
-    : isRaw(content) ? Object.entries(content) : [];
-  return entries
-    .flatMap(([id, each]) => (isRaw(each) ? model(id, each) : []))
+  const rows: unknown[] = Array.isArray(answer) ? answer : [];
+  return rows
+    .flatMap((each) => (isRaw(each) ? model(each) : []))
     .sort((a, b) => a.package.localeCompare(b.package) || a.id.localeCompare(b.id));
 }
 
-function model(key: string, raw: Raw): NodeModel[] {
-  const id = text(raw.id ?? raw.ID ?? raw.registration_id ?? key);
+function model(raw: Raw): NodeModel[] {
+  const id = text(raw.id);
   if (id === "") return [];
-  const kind = kindOf(text(raw.kind ?? raw.type));
-  const ports: [string, unknown][] = Array.isArray(raw.ports)
-    ? raw.ports.map((each: unknown) => ["", each])
-    : Object.entries(isRaw(raw.ports) ? raw.ports : {});
+  const kind = kindOf(text(raw.kind));
+  const ports: unknown[] = Array.isArray(raw.ports) ? raw.ports : [];
   const [least, most] = CHILDREN[kind];
   return [{
     id, kind, package: text(raw.package) || "behavior_tree", description: text(raw.description),
-    ports: ports.flatMap(([name, each]) => (isRaw(each) ? port(name, each) : [])),
+    ports: ports.flatMap((each) => (isRaw(each) ? port(each) : [])),
     children: [
       typeof raw.min_children === "number" ? raw.min_children : least,
-      typeof raw.max_children === "number" ? raw.max_children : most,
+      typeof raw.max_children === "number" ? raw.max_children : raw.max_children === null ? Infinity : most,
     ],
   }];
 }
 
-function port(key: string, raw: Raw): PortModel[] {
-  const name = text(raw.name ?? key);
+function port(raw: Raw): PortModel[] {
+  const name = text(raw.name);
   if (name === "") return [];
-  const direction = text(raw.direction).toLowerCase();
+  const direction = text(raw.direction);
   const given = raw.default === undefined || raw.default === null ? undefined : String(raw.default);
   const known = given ?? (raw.required === false || direction === "output" ? "" : undefined);
   return [{
     name, type: text(raw.type), description: text(raw.description),
+    choices: Array.isArray(raw.choices) ? raw.choices.map(String) : [],
     direction: direction === "output" || direction === "inout" ? direction : "input",
     ...(known === undefined ? {} : { default: known }),
   }];

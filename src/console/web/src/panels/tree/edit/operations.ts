@@ -25,26 +25,35 @@ export function newXml(
 }
 
 /**
- * Puts a new node in. One that needs a child is put around what stands at the place: what it is
- * put around begins anew. Null: the place cannot have it.
+ * Puts a new node in. One that needs a child is put around what stands at the place. Null: the
+ * place cannot have it.
  */
 export function insertion(
   model: TreeModel, document: TreeDocument, drop: Drop, kind: NodeModel,
   attributes: Readonly<Record<string, string>>,
 ): Operation | null {
   const before = model.cards[drop.before];
-  if (kind.children[0] > 0) {
-    const around = before ?? model.cards[model.cards[drop.parent]?.children.at(-1) ?? -1];
-    if (around?.id === undefined) return null;
-    const xml = newXml(kind, attributes, xmlOf(document, around.id));
-    return { op: "replace", node: around.id, xml };
-  }
+  if (kind.children[0] > 0)
+    return wrapping(model, document, before?.index ?? model.cards[drop.parent]?.children.at(-1) ?? -1, kind, attributes);
   const parent = owner(model, document, drop.parent);
   if (parent === null) return null;
   return {
     op: "insert", parent, xml: newXml(kind, attributes),
     ...(before?.id === undefined ? {} : { before: before.id }),
   };
+}
+
+/**
+ * Puts a new node around another, which begins anew then. The other's element is not moved into
+ * it, since a tree has exactly one root: the new one takes its place with a copy of it.
+ */
+export function wrapping(
+  model: TreeModel, document: TreeDocument, index: number, kind: NodeModel,
+  attributes: Readonly<Record<string, string>>,
+): Operation | null {
+  const id = model.cards[index]?.id;
+  if (id === undefined) return null;
+  return { op: "replace", node: id, xml: newXml(kind, attributes, xmlOf(document, id)) };
 }
 
 /** Puts a node at another place. */
@@ -114,6 +123,35 @@ export function changes(
   for (const [name, text] of Object.entries(after))
     if (text !== (before[name] ?? "")) found[name] = text === "" ? null : text;
   return found;
+}
+
+/** What a port may be given, to choose from; of the scene, of the blackboard, of its type. */
+export function suggestions(
+  port: PortModel, texts: Readonly<Record<string, string>>, world: World,
+): { text: string; label?: string }[] {
+  const entries = world.entries.map((entry) => ({ text: `{${entry}}` }));
+  if (port.direction !== "input") return entries;
+  const names = Object.keys(world.objects);
+  const objects = /(^|_)(object|block|item)(_name|_names|s)?$|^names$/.test(port.name)
+    ? names.map((text) => ({ text })) : [];
+  const poses = port.name === "target" || /Pose/.test(port.type)
+    ? names.flatMap((name) => onTop(name, texts, world)) : [];
+  return [...port.choices.map((text) => ({ text })), ...objects, ...poses, ...entries];
+}
+
+/** Objects of the scene with their heights [m], and entries of the blackboard. */
+export interface World {
+  objects: Readonly<Record<string, number>>;
+  entries: readonly string[];
+}
+
+/** The place on top of an object where the centre of the one that is put there rests. */
+function onTop(name: string, texts: Readonly<Record<string, string>>, { objects }: World) {
+  const own = texts.object_name ?? "";
+  if (name === own) return [];
+  const [below, above] = [objects[name] ?? 0, objects[own] ?? objects[name] ?? 0];
+  if (below <= 0) return [];
+  return [{ text: `${name};0;0;${Number(((below + above) / 2).toFixed(4))}`, label: `on top of ${name}` }];
 }
 
 /** Why a text does not fit a port; empty: it may. The executor has the last word. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One page's part in editing: the shared document as the server has it, and edits as commands.
 import { Value, type Answer, type Console } from "../../../store";
-import type { TreeDocument } from "./document";
+import { readDocument, type DocumentHead, type TreeDocument } from "./document";
 import type { NodeModel } from "./models";
 import type { Operation } from "./operations";
 
@@ -15,9 +15,12 @@ export interface Outcome {
   at: string;
   kind: "sent" | "refused" | "runs" | "waits" | "note";
   text: string;
+  /** Number of the edit, while it waits for what runs. */
+  number?: number;
 }
 
 /** Codes of behavior_msgs/srv/EditTree. */
+const MADE = 0;
 const WAITS = 1;
 const RUNS = 3;
 
@@ -32,6 +35,10 @@ export class EditSession {
   readonly dragged = new Value<NodeModel | null>(null);
   /** Puts a kind of node behind the selected one; the tree panel sets it. */
   insert: ((model: NodeModel) => void) | null = null;
+  /** Identifier of a new node that is selected as soon as it is shown. */
+  readonly fresh = new Value<string | null>(null);
+  /** What this page is called among editors. */
+  readonly name = new Value("");
   private stop: (() => void) | null = null;
 
   constructor(private readonly console: Console) {}
@@ -43,6 +50,7 @@ export class EditSession {
     this.tree.set(tree);
     const stops = [
       this.console.subscribe("document", ({ all, keys }) => void ((all || keys.includes(tree)) && this.take(tree))),
+      this.console.subscribe("editors", () => undefined),
       // A server that was started anew has no document of it before it is asked.
       this.console.connection.welcome.subscribe(() => void this.open(tree)),
     ];
@@ -51,13 +59,30 @@ export class EditSession {
     void this.open(tree);
   }
 
+  /** Makes a new mission and begins to edit it; why not, or an empty text. */
+  async create(name: string): Promise<string> {
+    const answer = await this.console.send("tree.new", { name });
+    if (!answer.ok) return answer.message;
+    this.begin(name);
+    return "";
+  }
+
   end(): void {
+    const tree = this.tree.get();
+    if (this.stop !== null && tree !== null) void this.console.send("tree.close", { tree });
     this.stop?.();
     this.stop = null;
     this.tree.set(null);
     this.document.set(null);
     this.problem.set("");
     this.outcome.set(null);
+    this.fresh.set(null);
+  }
+
+  /** Shows other editors what is selected and pointed at here. */
+  point(node: string | null, over: string | null): void {
+    const tree = this.tree.get();
+    if (tree !== null && this.name.get() !== "") void this.console.send("tree.point", { tree, node, over });
   }
 
   /** Asks for an edit; what became of it stands in `outcome`. */
@@ -66,10 +91,11 @@ export class EditSession {
     if (tree === null) return null;
     this.outcome.set({ operation, at, kind: "sent", text: "" });
     const answer = await this.console.send("tree.edit", { tree, operation, running });
-    const code = codeOf(answer);
+    const { code, number, nodes } = valueOf(answer);
     const kind = code === RUNS ? "runs" : !answer.ok ? "refused" : code === WAITS ? "waits" : "note";
     const text = answer.message || (kind === "waits" ? "It is made when what it changes has ended." : "");
-    this.outcome.set(text === "" ? null : { operation, at, kind, text });
+    this.outcome.set(text === "" ? null : { operation, at, kind, text, ...(kind === "waits" ? { number } : {}) });
+    if (answer.ok && nodes.length > 0) this.fresh.set(nodes[0]!);
     return answer;
   }
 
@@ -82,24 +108,33 @@ export class EditSession {
   private async open(tree: string): Promise<void> {
     if (this.console.connection.welcome.get() === null) return;
     const answer = await this.console.send("tree.open", { tree });
-    if (this.tree.get() === tree && !answer.ok) this.problem.set(answer.message);
+    if (this.tree.get() !== tree) return;
+    if (answer.ok) this.name.set(String((answer.value as { editor?: unknown } | undefined)?.editor ?? ""));
+    else this.problem.set(answer.message);
   }
 
   private take(tree: string): void {
-    const entry = this.console.channels.current("document").get(tree);
-    if (!isDocument(entry)) return;
-    this.problem.set(entry.problem ?? "");
-    if (entry.tree.file !== undefined) this.document.set(entry);
+    const entries = this.console.channels.current("document");
+    const head = entries.get(tree) as DocumentHead | undefined;
+    if (head === undefined) return;
+    this.problem.set(head.problem);
+    this.settle(head.late[this.name.get()]);
+    const document = readDocument(entries, tree);
+    if (document !== null) this.document.set(document);
+  }
+
+  /** An edit that has waited is answered at last. */
+  private settle(late: [number, number, string] | undefined): void {
+    const outcome = this.outcome.get();
+    if (late === undefined || outcome === null || outcome.number !== late[0]) return;
+    const [, code, text] = late;
+    this.outcome.set(code === MADE && text === "" ? null : { ...outcome, kind: code === MADE ? "note" : "refused", text });
   }
 }
 
-function isDocument(entry: unknown): entry is TreeDocument & { problem?: string } {
-  return typeof entry === "object" && entry !== null && "nodes" in entry && "files" in entry && "tree" in entry;
-}
-
-function codeOf({ value }: Answer): number {
-  const code = typeof value === "object" && value !== null ? (value as { code?: unknown }).code : 0;
-  return typeof code === "number" ? code : 0;
+function valueOf({ value }: Answer): { code: number; number: number; nodes: string[] } {
+  const { code, number, nodes } = (value ?? {}) as { code?: number; number?: number; nodes?: string[] };
+  return { code: code ?? MADE, number: number ?? 0, nodes: nodes ?? [] };
 }
 
 const sessions = new WeakMap<Console, EditSession>();

@@ -6,14 +6,17 @@ import type { Drop } from "../paint";
 import { xmlOf } from "./document";
 import type { NodeModel } from "./models";
 import {
-  insertion, missing, moving, pasting, stepping, type Dragged, type Operation,
+  insertion, missing, moving, pasting, stepping, wrapping, type Dragged, type Operation,
 } from "./operations";
 import { editSession } from "./session";
+
+/** Where a new node goes: to a place, or around a node. */
+export type Place = Drop | { around: number };
 
 /** A node that is to be put in as soon as what it needs is given. */
 export interface Pending {
   model: NodeModel;
-  drop: Drop;
+  place: Place;
 }
 
 /** What can be done to the tree with gestures and keys, and what is being asked for. */
@@ -39,12 +42,14 @@ export function useEditing(scene: Scene) {
     [session, idOf],
   );
   const insert = useCallback(
-    (model: NodeModel, drop: Drop, attributes: Record<string, string> = {}) => {
+    (model: NodeModel, place: Place, attributes: Record<string, string> = {}) => {
       const now = session.document.get();
       if (now === null) return;
-      if (missing(model, attributes).length > 0) return setPending({ model, drop });
+      if (missing(model, attributes).length > 0) return setPending({ model, place });
       setPending(null);
-      edit(insertion(scene.model.get(), now, drop, model, attributes), drop.parent);
+      const cards = scene.model.get();
+      if ("around" in place) edit(wrapping(cards, now, place.around, model, attributes), place.around);
+      else edit(insertion(cards, now, place, model, attributes), place.parent);
     },
     [session, scene, edit],
   );

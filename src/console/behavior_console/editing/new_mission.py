@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New missions: tree files in the folder where the executor looks for the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from behavior_console.channels import Channels
+from behavior_console.commands import Client, CommandError, Commands
+from behavior_console.protocol import Answer, Role
+from behavior_packages import packages
+
+__all__ = ["FIRST_STEP", "NewMissions", "parts_of_packages"]
+
+FIRST_STEP = "first step"
+"""Name of the node that stands in a new mission, since a list must not be empty."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_TEXT = """<?xml version="1.0" encoding="UTF-8"?>
+<!-- {about} -->
+<root BTCPP_format="4" main_tree_to_execute="{name}">
+{includes}
+  <BehaviorTree ID="{name}">
+    <Sequence name="mission">
+      <AlwaysSuccess name="{first}"/>
+    </Sequence>
+  </BehaviorTree>
+</root>
+"""
+
+Part = tuple[str, Path]
+"""A package, and a file of it by its path in the package's share."""
+
+
+def parts_of_packages(offered: Collection[str]) -> list[Part]:
+    """Files whose trees new missions may use, of packages that offer one of these missions.
+
+    Args:
+        offered: names of missions; none: all packages.
+    """
+    found = []
+    for package, folder in packages().folders("trees"):
+        names = {file.stem for file in folder.glob("*.xml")}
+        if not offered or names & set(offered):
+            files = sorted((folder / "subtrees").glob("*.xml"))
+            found += [(package, file.relative_to(folder.parent)) for file in files]
+    return found
+
+
+class NewMissions:
+    """Makes files of new missions; never changes one that is there.
+
+    Args:
+        folder: of the user's missions, where the executor looks for them; None: there is none.
+        channels: ``missions`` tells which names are taken.
+        parts: files whose trees a new mission may use; is given the missions that may run here.
+    """
+
+    def __init__(
+        self,
+        folder: Callable[[], Awaitable[Path | None]],
+        channels: Channels,
+        parts: Callable[[Collection[str]], list[Part]] = parts_of_packages,
+    ) -> None:
+        self._folder, self._channels, self._parts = folder, channels, parts
+
+    def offer(self, commands: Commands) -> None:
+        """Offer ``tree.new {name, about}``; the value has the name of the mission."""
+        commands.offer("tree.new", self._new, role=Role.EDIT, controls=False)
+
+    async def _new(self, _: Client, args: Mapping[str, Any]) -> Answer:
+        name, about = args.get("name"), args.get("about", "")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise CommandError(
+                "a mission is called by letters, digits and _, at most 64, with a letter first"
+            )
+        if not isinstance(about, str) or len(about) > 500:
+            raise CommandError("'about' is a text of at most 500 characters")
+        folder = await self._folder()
+        if folder is None:
+            raise CommandError(
+                "this stack has no folder for missions of your own: start it with "
+                "'behavior up missions:=FOLDER'"
+            )
+        path = await asyncio.to_thread(self._write, folder, name, about)
+        return Answer(ok=True, message=f"{path} is there", value={"tree": name})
+
+    def _write(self, folder: Path, name: str, about: str) -> Path:
+        offered = self._channels.value("missions") or []
+        if any(each.get("name") == name for each in offered):
+            raise CommandError(f"there is a mission '{name}' already: choose another name")
+        runs = [each["name"] for each in offered if not each.get("why_not")]
+        path = folder / f"{name}.xml"
+        try:
+            _create(path, _text(name, about, self._parts(runs)))
+        except FileExistsError:
+            raise CommandError(f"{path} is there already: choose another name") from None
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}") from None
+        return path
+
+
+def _text(name: str, about: str, parts: list[Part]) -> str:
+    includes = "\n".join(
+        f"  <include ros_pkg={quoteattr(package)} path={quoteattr(str(file))}/>"
+        for package, file in parts
+    )
+    line = " ".join(about.replace("--", " ").split()) or "Made in the console."
+    return _TEXT.format(name=name, about=line, includes=includes, first=FIRST_STEP)
+
+
+def _create(path: Path, text: str) -> None:
+    """Write a file that is there as a whole or not at all.
+
+    Raises:
+        FileExistsError: there is one of this name.
+        OSError: it cannot be written.
+    """
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(draft, 0o644)
+        os.link(draft, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
