@@ -6,7 +6,7 @@ import { ConsoleProvider, useConsole, useIsRecord, useValue, type Console } from
 import { FailureLine } from "./FailureLine";
 import "./frame.css";
 import { applyTheme, keptTheme } from "./kept";
-import { LinkBanner } from "./LinkBanner";
+import { LinkBanner, MomentBanner } from "./LinkBanner";
 import { Narrow } from "./Narrow";
 import { Overlays } from "./Overlays";
 import { TopBar } from "./TopBar";
@@ -37,6 +37,7 @@ function Frame() {
       <WaitLine />
       <FailureLine />
       <LinkBanner />
+      <MomentBanner />
       <main className="panels" aria-label="Panels">
         {narrow ? (
           <Narrow />

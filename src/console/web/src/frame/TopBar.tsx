@@ -30,7 +30,7 @@ export function TopBar() {
       <HealthDot />
       <ControlState />
       <Clock />
-      <StopButton />
+      <Stop />
     </header>
   );
 }
@@ -182,6 +182,13 @@ function Clock() {
       ◂ <time>{clockOf(at, 1)}</time> · go live
     </Button>
   );
+}
+
+/** The button; a page that only looks at a recording has nothing to stop. */
+function Stop() {
+  const recorded = useIsRecord();
+  const may = useMay("operate");
+  return recorded && !may ? null : <StopButton />;
 }
 
 function StopButton() {

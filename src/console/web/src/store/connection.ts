@@ -126,6 +126,7 @@ export class Connection implements Receiver {
       this.channels.apply(message);
       this.now.set(message.now);
       this.shown.set(message.at);
+      if (message.at === this.at && this.problem.get()?.at !== undefined) this.problem.set(null);
       this.timing.drawn(() => this.transport?.send({ seen: message.frame }));
     }
   }

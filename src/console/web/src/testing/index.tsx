@@ -37,12 +37,11 @@ export class ManualTiming implements Timing {
 }
 
 /** A console that is connected to a fake at the moment `t` [s] of a script. */
-export async function fakeConsole(options: { script?: Script; t?: number; url?: string } = {}) {
+export async function fakeConsole(options: { script?: Script; t?: number; url?: string; record?: string } = {}) {
   const server = new FakeServer(options.script ?? stackBlocks, options.t ?? 0);
   const timing = new ManualTiming();
-  const console = new Console(
-    server.connect, { name: "you", role: "edit" }, readUrl(options.url ?? ""), timing,
-  );
+  const hello = { name: "you", role: "edit" as const, ...(options.record === undefined ? {} : { record: options.record }) };
+  const console = new Console(server.connect, hello, readUrl(options.url ?? ""), timing);
   console.connection.open();
   await Promise.resolve();
   return { console, server, timing };

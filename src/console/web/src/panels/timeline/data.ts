@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Change, Console, Span } from "../../store";
+import { FAILURE, type Change, type Console, type Span } from "../../store";
 import { rowsOf, type Row } from "./rows";
 import { SpanStore } from "./spans";
+
+/** When something failed, and which node; null: it is not known. */
+export interface Failed {
+  t: number;
+  node: number | null;
+}
 
 /** What the timeline shows, kept in step with the channels without React. */
 export class TimelineData {
@@ -60,6 +66,24 @@ export class TimelineData {
     const found = span === null ? beyond : [...beyond, span];
     if (found.length === 0) return null;
     return found.reduce((a, b) => (direction === 1 ? Math.min(a, b) : Math.max(a, b)));
+  }
+
+  /** The next failure after `t` [s], or the last one before it: a leaf's, but no condition's, or a fault. */
+  failure(t: number, direction: 1 | -1): Failed | null {
+    let found: Failed | null = null;
+    const take = (time: number, node: number | null) => {
+      const beyond = (time - t) * direction;
+      if (beyond > 1e-6 && (found === null || (found.t - time) * direction > 0)) found = { t: time, node };
+    };
+    for (const row of this.rows) {
+      if (row.kind !== "lane" || row.condition) continue;
+      const { lane } = row;
+      for (let index = 0; index < lane.length; index += 1)
+        if (lane.statuses[index] === FAILURE) take(lane.ends[index]!, lane.uid);
+    }
+    for (const event of this.console.channels.current("events"))
+      if (event.kind === "fault") take(event.t, event.uid);
+    return found;
   }
 
   private take(change: Change): void {

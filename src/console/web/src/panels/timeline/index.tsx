@@ -10,7 +10,7 @@ import "./timeline.css";
 import { usePlayback } from "./usePlayback";
 import { timeText } from "./window";
 
-const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 
 interface Hover {
   hit: Hit;
@@ -53,6 +53,8 @@ function useSurface() {
     );
     setSurface(made);
     data.start(() => {
+      const recorded = console.connection.welcome.get()?.view === "record";
+      if (recorded && rows <= 0 && data.rows.length > 0) made.holdAll();
       made.redraw();
       if (rows !== data.rows.length) next();
       rows = data.rows.length;
@@ -72,7 +74,8 @@ function Toolbar({ surface, data, table, setTable }: {
   const console = useConsole();
   const [at, goTo] = useTime();
   const recorded = useIsRecord();
-  const { playing, speed, toggle, setSpeed } = usePlayback();
+  const begin = useCallback(() => (recorded ? data.extent[0] : null), [data, recorded]);
+  const { playing, speed, toggle, setSpeed } = usePlayback(begin);
   const step = useCallback((direction: 1 | -1) => {
     const t = data.change(console.at.get() ?? console.connection.now.get(), direction);
     if (t !== null) surface?.goTo(t);
@@ -81,17 +84,30 @@ function Toolbar({ surface, data, table, setTable }: {
   const on = useCallback(() => step(1), [step]);
   useCommand("timeline.previous", "Previous change", "[", back);
   useCommand("timeline.next", "Next change", "]", on);
+  const jump = useCallback((direction: 1 | -1) => {
+    const failed = data.failure(console.at.get() ?? console.connection.now.get(), direction);
+    if (failed === null) return;
+    if (failed.node !== null) console.selection.set({ ...console.selection.get(), node: failed.node });
+    surface?.goTo(failed.t);
+  }, [console, data, surface]);
+  const failedBefore = useCallback(() => jump(-1), [jump]);
+  const failedNext = useCallback(() => jump(1), [jump]);
+  useCommand("timeline.failed.previous", "Previous failure", "Shift+N", failedBefore);
+  useCommand("timeline.failed.next", "Next failure", "N", failedNext);
+  useCommand("timeline.play", "Play on, or stop playing", recorded ? "Space" : undefined, toggle);
   useFollowLive(surface);
   return (
     <div className="timeline-tools" role="toolbar" aria-label="Time">
       <Button look="quiet" aria-label="Previous change" title="Previous change: [" onClick={back}>◂</Button>
       <Button
-        look="quiet" disabled={at === null} aria-pressed={playing} onClick={toggle}
-        title={at === null ? "This is the latest: choose a moment to play from" : "Play on from this moment"}
+        look="quiet" disabled={at === null && !recorded} aria-pressed={playing} onClick={toggle}
+        title={at !== null ? "Play on from this moment" : recorded ? "Play from the beginning" : "This is the latest: choose a moment to play from"}
       >
         {playing ? "Pause" : "Play"}
       </Button>
       <Button look="quiet" aria-label="Next change" title="Next change: ]" onClick={on}>▸</Button>
+      <Button look="quiet" aria-label="Previous failure" title="Previous failure: Shift N" onClick={failedBefore}>◂×</Button>
+      <Button look="quiet" aria-label="Next failure" title="Next failure: N" onClick={failedNext}>×▸</Button>
       <label className="timeline-speed">
         <span className="unseen">Speed</span>
         <select value={speed} onChange={(event) => setSpeed(Number(event.target.value))}>

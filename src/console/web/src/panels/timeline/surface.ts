@@ -57,8 +57,16 @@ export class Surface {
     this.changed();
   }
 
+  /** Keeps what happens now in view; of a recording, shows its end. */
   follow(): void {
-    this.window.follows = true;
+    if (this.console.connection.welcome.get()?.view === "record") this.window.reveal(this.data.extent[1]);
+    else this.window.follows = true;
+    this.changed();
+  }
+
+  /** Keeps all of a recording in view, also while it is still being read. */
+  holdAll(): void {
+    this.window.fits = true;
     this.changed();
   }
 
@@ -90,6 +98,7 @@ export class Surface {
     const { at, connection, selection } = this.console;
     const now = connection.now.get();
     this.window.now(now);
+    if (this.window.fits) this.window.fit(...this.data.extent);
     this.palette ??= paletteOf(this.canvas);
     return {
       width: this.width, height: this.height, names: this.width < 640 ? 108 : 176, scroll: this.scroll,

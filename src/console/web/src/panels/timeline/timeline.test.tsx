@@ -21,8 +21,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function shown(t: number) {
-  const fake = await fakeConsole({ t });
+async function shown(t: number, record?: string) {
+  const fake = await fakeConsole({ t, ...(record === undefined ? {} : { record }) });
   renderWith(fake.console, <Timeline />);
   await act(async () => {});
   return fake;
@@ -65,6 +65,42 @@ describe("Timeline", () => {
     expect(console.at.get()).toBe(29);
     const node = console.channels.current("tree")!.nodes.find((each) => each[3] === "Place blue");
     expect(console.selection.get().node).toBe(node![0]);
+  });
+
+  it("jumps to failures with their nodes, and stays where there is no other", async () => {
+    const { console } = await shown(40);
+    await userEvent.click(screen.getByRole("button", { name: "Previous failure" }));
+    expect(console.at.get()).toBe(31);
+    await userEvent.click(screen.getByRole("button", { name: "Previous failure" }));
+    expect(console.at.get()).toBe(31);
+    const node = console.channels.current("tree")!.nodes.find((each) => each[3] === "Place blue");
+    expect(console.selection.get().node).toBe(node![0]);
+    console.at.set(10);
+    await userEvent.click(screen.getByRole("button", { name: "Next failure" }));
+    expect(console.at.get()).toBe(31);
+  });
+
+  it("plays a recording from its beginning and stops at its end", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    try {
+      const { console, server } = await shown(40, "run.mcap");
+      expect(screen.getByRole("button", { name: /End/ })).toBeTruthy();
+      act(() => screen.getByRole("button", { name: "Play" }).click());
+      expect(console.at.get()).toBe(0);
+      act(() => void vi.advanceTimersByTime(2000));
+      expect(console.at.get()).toBeCloseTo(2);
+      expect(server.received.filter((message) => "at" in message).length).toBeGreaterThan(15);
+      act(() => void vi.advanceTimersByTime(60_000));
+      expect(console.at.get()).toBeNull();
+      expect(screen.getByRole("button", { name: "Play" })).toBeTruthy();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("plays on only from a moment while the run goes on", async () => {
+    await shown(40);
+    expect((screen.getByRole("button", { name: "Play" }) as HTMLButtonElement).disabled).toBe(true);
   });
 
   it("says what it waits for", async () => {

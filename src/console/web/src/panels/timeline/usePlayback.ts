@@ -5,8 +5,8 @@ import { useConsole } from "../../store";
 /** [s] between two moments that are asked for while it plays. */
 const PERIOD = 0.1;
 
-/** Plays on from the moment that is shown, at a speed, until it is live again. */
-export function usePlayback(): { playing: boolean; speed: number; toggle: () => void; setSpeed: (speed: number) => void } {
+/** Plays on from the moment that is shown, or from `begin` [s], at a speed, to the end. */
+export function usePlayback(begin: () => number | null): { playing: boolean; speed: number; toggle: () => void; setSpeed: (speed: number) => void } {
   const console = useConsole();
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(1);
@@ -24,5 +24,9 @@ export function usePlayback(): { playing: boolean; speed: number; toggle: () => 
     }, PERIOD * 1000);
     return () => clearInterval(timer);
   }, [console, playing, speed]);
-  return { playing, speed, setSpeed, toggle: useCallback(() => setPlaying((was) => !was), []) };
+  const toggle = useCallback(() => {
+    if (console.at.get() === null) console.at.set(begin());
+    setPlaying((was) => !was && console.at.get() !== null);
+  }, [begin, console]);
+  return { playing, speed, setSpeed, toggle };
 }

@@ -31,6 +31,16 @@ describe("TimeWindow", () => {
     expect(window.length).toBe(7 * 86_400);
   });
 
+  it("holds all until it is moved by hand", () => {
+    const window = new TimeWindow();
+    window.fits = true;
+    window.fit(0, 100);
+    window.reveal(50);
+    expect([window.from, window.to, window.fits]).toEqual([-2, 106, true]);
+    window.zoom(50, 0.5);
+    expect(window.fits).toBe(false);
+  });
+
   it("stays precise with times since 1970", () => {
     const window = new TimeWindow();
     window.fit(1_795_435_367.4, 1_795_435_367.41);

@@ -12,6 +12,8 @@ export class TimeWindow {
   to = 30;
   /** Moves on with what happens now. */
   follows = true;
+  /** Holds all that is known, until it is moved by hand. */
+  fits = false;
 
   get length(): number {
     return this.to - this.from;
@@ -19,6 +21,7 @@ export class TimeWindow {
 
   /** Makes the window `factor` times as wide; `t` stays where it is. While it follows, now stays. */
   zoom(t: number, factor: number): void {
+    this.fits = false;
     const length = Math.min(Math.max(this.length * factor, FINEST), WIDEST);
     const share = this.follows ? 1 - AHEAD : (t - this.from) / this.length;
     const fixed = this.follows ? this.from + share * this.length : t;
@@ -29,6 +32,7 @@ export class TimeWindow {
   /** Moves by some seconds, and follows no more. */
   pan(seconds: number): void {
     this.follows = false;
+    this.fits = false;
     this.from += seconds;
     this.to += seconds;
   }
@@ -54,6 +58,7 @@ export class TimeWindow {
     if (t >= this.from && t <= this.to) return;
     const length = this.length;
     this.follows = false;
+    this.fits = false;
     this.from = t - length / 2;
     this.to = this.from + length;
   }
