@@ -159,7 +159,7 @@ def _inputs(layout: Layout) -> Iterator[Path]:
 
 def main() -> int:
     """Entry point; the exit code is 0 when the page is built."""
-    layout = Layout.of(Path(__file__).parents[2])
+    layout = Layout.of(Path(__file__).resolve().parents[2])
     try:
         built = ensure_page(layout)
     except SetupError as error:

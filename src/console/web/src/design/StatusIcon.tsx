@@ -4,7 +4,7 @@ import type { StatusCode } from "../store/types";
 /** What a shape stands for; `unmet` is a condition that is false, which is normal. */
 export type Shape =
   | "running" | "success" | "failure" | "unmet" | "skipped" | "paused" | "breakpoint" | "approval"
-  | "fault" | "idle";
+  | "warning" | "fault" | "idle";
 
 const SHAPES: Record<Shape, React.ReactNode> = {
   running: <path d="M3 2v10M6 3l6 4-6 4z" fill="currentColor" stroke="currentColor" strokeWidth="2" />,
@@ -23,6 +23,9 @@ const SHAPES: Record<Shape, React.ReactNode> = {
   breakpoint: <circle cx="7" cy="7" r="4.5" fill="currentColor" />,
   approval: (
     <path d="M4 12V6.5M6.3 7V2.6M8.6 7V2.2M10.9 7.5V4M3 8l-1-1M4 12h7c1-2 .9-4-.1-5" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" />
+  ),
+  warning: (
+    <path d="M7 1.8 12.6 12H1.4zM7 5.5v3.2M7 10v.8" fill="none" stroke="currentColor" strokeWidth="1.3" strokeLinejoin="round" />
   ),
   fault: <path d="M7 1.5 13 12.5H1z" fill="currentColor" stroke="currentColor" strokeLinejoin="round" />,
   idle: (

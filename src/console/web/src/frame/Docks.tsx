@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  DockviewReact, type DockviewApi, type DockviewReadyEvent, type IDockviewPanelProps,
+  DockviewReact, type DockviewApi, type DockviewReadyEvent, type IDockviewPanelHeaderProps,
+  type IDockviewPanelProps,
 } from "dockview-react";
 import "dockview-react/dist/styles/dockview.css";
-import { useCallback, useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef, type MouseEvent } from "react";
 import { PANELS } from "../panels/registry";
-import { useConsole, useValue, type Layout } from "../store";
+import { useCommand, useConsole, useValue, type Layout } from "../store";
 import "./docks.css";
 import { PanelHost } from "./PanelHost";
 import { present, PRESETS } from "./layouts";
@@ -17,6 +18,20 @@ const COMPONENTS = {
   panel: (properties: IDockviewPanelProps) => <PanelHost id={properties.api.id} />,
 };
 
+/** A tab; its cross is for the mouse, the keyboard has the palette's "Close this panel". */
+function Tab({ api }: IDockviewPanelHeaderProps) {
+  const close = (event: MouseEvent) => {
+    event.stopPropagation();
+    api.close();
+  };
+  return (
+    <div className="dock-tab">
+      <span>{TITLES.get(api.id) ?? api.title}</span>
+      <span className="dock-close" aria-hidden="true" onPointerDown={(e) => e.stopPropagation()} onClick={close}>×</span>
+    </div>
+  );
+}
+
 /** The panels, docked as the layout has them; what is moved is kept. */
 export default function Docks() {
   const console = useConsole();
@@ -27,18 +42,27 @@ export default function Docks() {
   const ready = useCallback(
     (event: DockviewReadyEvent) => {
       api.current = event.api;
+      event.api.onDidAddGroup(({ element }) => mend(element));
       arrange(event.api, console.layout.get());
       event.api.onDidLayoutChange(() => keepLayout(shown.current, event.api.toJSON()));
       console.showPanel = (id) => showPanel(event.api, id);
     },
     [console],
   );
+  useCommand("panel.close", "Close this panel", undefined,
+    useCallback(() => api.current?.activePanel?.api.close(), []));
   useEffect(() => {
     if (api.current === null || shown.current === layout) return;
     shown.current = layout;
     arrange(api.current, layout);
   }, [layout]);
-  return <DockviewReact components={COMPONENTS} onReady={ready} theme={THEME} />;
+  return <DockviewReact components={COMPONENTS} defaultTabComponent={Tab} onReady={ready} theme={THEME} />;
+}
+
+/** Panels bring landmarks of their own, and the keyboard scrolls those that have nothing to press. */
+function mend(group: HTMLElement): void {
+  group.setAttribute("role", "group");
+  group.querySelector(".dv-content-container")?.setAttribute("tabindex", "0");
 }
 
 /** Docks as kept, else as the preset has it. */

@@ -35,7 +35,7 @@ function Line({ mission, cause, close }: { mission: Mission; cause: Cause; close
   return (
     <div className="banner" data-kind="failure" role="alert">
       <StatusIcon status="failure" label="failed" />
-      <span className="banner-text text">
+      <span className="banner-text text" tabIndex={0}>
         {cause.sentence} {cause.remedy ? <strong>{cause.remedy}</strong> : null}
         {cause.evidence ? <span className="banner-evidence"> ({cause.evidence})</span> : null}
       </span>

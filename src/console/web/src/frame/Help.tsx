@@ -7,7 +7,7 @@ const SHAPES: [Shape, string][] = [
   ["running", "runs"], ["success", "succeeded"], ["failure", "failed"],
   ["unmet", "a condition is false, which is normal"], ["skipped", "skipped"],
   ["paused", "paused"], ["breakpoint", "breakpoint"], ["approval", "waits for your approval"],
-  ["fault", "an error, or a server is gone"], ["idle", "has not run"],
+  ["warning", "a warning"], ["fault", "an error, or a server is gone"], ["idle", "has not run"],
 ];
 
 /** All keys, and what the shapes mean. */

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lazy, Suspense, useCallback, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { PANELS } from "../panels/registry";
 import { useCommand, useConsole, useValue, LAYOUTS, type Console } from "../store";
 import { announce, notice } from "./announce";
 import { applyTheme, forgetLayout } from "./kept";
 
-const Palette = lazy(() => import("./Palette"));
+const loadPalette = () => import("./Palette");
+const Palette = lazy(loadPalette);
 const Help = lazy(() => import("./Help"));
 
 /** The command palette, the list of keys, the last answer; and the frame's own commands. */
 export function Overlays() {
   const [open, setOpen] = useState<"palette" | "help" | null>(null);
   const close = useCallback(() => setOpen(null), []);
+  useEffect(() => void loadPalette(), []); // What is typed right after Ctrl K finds it there.
   useCommand("palette", "All commands", "Ctrl+K", useCallback(() => setOpen("palette"), []));
   useCommand("help", "All keys", "?", useCallback(() => setOpen("help"), []));
   return (

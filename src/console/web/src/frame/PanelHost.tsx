@@ -3,6 +3,7 @@ import { Component, lazy, Suspense, type ComponentType, type ReactNode } from "r
 import { Button, Empty } from "../design";
 import { PANELS } from "../panels/registry";
 
+const TITLES = new Map(PANELS.map((panel) => [panel.id, panel.title]));
 const LOADED = new Map<string, ComponentType>();
 
 function panelNamed(id: string): ComponentType | null {
@@ -41,6 +42,7 @@ export function PanelHost({ id }: { id: string }) {
     return <Empty waitsFor={`there is no panel '${id}'`} todo="close it; Ctrl K lists all panels" />;
   return (
     <Fence>
+      <h2 className="unseen">{TITLES.get(id)}</h2>
       <Suspense fallback={<Empty waitsFor="loading this panel" />}>
         <Panel />
       </Suspense>

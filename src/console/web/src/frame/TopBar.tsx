@@ -22,7 +22,7 @@ export function TopBar() {
   const robot = stack?.namespace || stack?.world || "no robot";
   return (
     <header className="bar">
-      <strong className="bar-robot text" title="robot">{robot}</strong>
+      <h1 className="bar-robot text" title="robot">{robot}</h1>
       {mission === undefined ? <Idle /> : <MissionState mission={mission} />}
       <span className="bar-space" />
       <LayoutTabs />
@@ -103,7 +103,7 @@ function Mode() {
 
 const WORST: Health["level"][] = ["error", "stale", "warning", "ok"];
 const HEALTH_SHAPES: Record<Health["level"], Shape> = {
-  ok: "success", warning: "paused", error: "fault", stale: "skipped",
+  ok: "success", warning: "warning", error: "fault", stale: "skipped",
 };
 
 function HealthDot() {
@@ -147,13 +147,13 @@ function ControlButtons({ controller, own, ask }: {
   if (holder.number !== own)
     return (
       <Button look="quiet" onClick={() => ask("control.ask")} disabled={asks?.number === own}>
-        <span className="text">{holder.name}</span> has control: {asks?.number === own ? "asked" : "ask"}
+        <span className="bar-holder text">{holder.name}</span> has control: {asks?.number === own ? "asked" : "ask"}
       </Button>
     );
   if (asks !== null)
     return (
       <span className="bar-asks" role="alert">
-        <span className="text">{asks.name}</span> asks for control
+        <span className="bar-holder text">{asks.name}</span> asks for control
         <Button onClick={() => ask("control.give")}>Give</Button>
         <Button onClick={() => ask("control.refuse")}>Keep</Button>
       </span>
@@ -208,9 +208,10 @@ function StopButton() {
   );
 }
 
-/** Hours, minutes and seconds; of an epoch only the time of day. */
+/** Hours, minutes and seconds, cut, not rounded; of an epoch only the time of day. */
 export function clockOf(seconds: number, digits = 0): string {
-  const within = seconds % 86_400;
+  const unit = 10 ** digits;
+  const within = Math.floor((seconds % 86_400) * unit + 1e-6) / unit;
   const rest = (within % 60).toFixed(digits).padStart(digits > 0 ? 3 + digits : 2, "0");
   const minutes = String(Math.floor(within / 60) % 60).padStart(2, "0");
   const hours = Math.floor(within / 3600);

@@ -30,8 +30,14 @@ export function apiUrl(path: string): string {
 /** What the server has at `path`. Rejects with the server's sentence. */
 export async function apiJson<T>(path: string): Promise<T> {
   const answer = await fetch(apiUrl(path));
-  if (!answer.ok) throw new Error((await answer.text()) || `${path}: ${answer.statusText}`);
+  if (!answer.ok) throw new Error((await sentenceOf(answer)) || `${path}: ${answer.status} ${answer.statusText}`);
   return (await answer.json()) as T;
+}
+
+/** What the server says; a proxy's own page says nothing to a person. */
+async function sentenceOf(answer: Response): Promise<string> {
+  const type = answer.headers.get("content-type") ?? "";
+  return type.startsWith("text/plain") ? (await answer.text()).trim() : "";
 }
 
 function withToken(path: string, parameters: Record<string, string>): string {

@@ -20,6 +20,8 @@ export class FakeServer {
   role: Role = "edit";
   /** How commands are answered; those not here are accepted. */
   readonly answers = new Map<string, { ok: boolean; message: string; value?: unknown }>();
+  /** Answers no command. */
+  silent = false;
   private links: Link[] = [];
   private frame = 0;
   private pages = 0;
@@ -75,6 +77,7 @@ export class FakeServer {
       link.at = message.at;
       this.send(link);
     } else if ("command" in message) {
+      if (this.silent) return;
       const { id, name } = message.command;
       const answer = this.answers.get(name) ?? { ok: true, message: "done" };
       queueMicrotask(() => link.receiver.message({ answer: { id, ...answer } }));

@@ -4,13 +4,14 @@
 import type { Connect } from "../store/transport";
 import { noStack } from "./empty";
 import { FakeServer, type Script } from "./fake";
+import { hostile } from "./hostile";
 import { largeTree } from "./large_tree";
 import { operatorWaits } from "./operator";
 import { stackBlocks } from "./stack_blocks";
 import { warehouse } from "./warehouse";
 
 const SCRIPTS: Record<string, Script> = {
-  stack_blocks: stackBlocks, empty: noStack, large: largeTree, warehouse, operator: operatorWaits,
+  stack_blocks: stackBlocks, empty: noStack, hostile, large: largeTree, warehouse, operator: operatorWaits,
 };
 const PERIOD = 0.1;
 

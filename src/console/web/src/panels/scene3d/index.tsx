@@ -90,7 +90,9 @@ function ViewButton({ stage, from, title, shortcut }: {
 
 /** Why there is nothing to see. */
 function Waiting({ state }: { state: StageState }) {
+  const console = useConsole();
   const stack = useChannel("stack");
+  const map = useChannel("map");
   if (state.objects > 0 || state.robot === "ready" || state.robot === "failed") return null;
   if (state.robot === "loading") return <div className="scene-over"><Empty waitsFor="loading the robot" /></div>;
   const empty = stack?.empty;
@@ -99,7 +101,9 @@ function Waiting({ state }: { state: StageState }) {
       <Empty
         waitsFor={empty?.text ?? "no robot arm and no objects yet"}
         todo={empty?.remedy ?? "objects come from the scene's detections"}
-      />
+      >
+        {map ? <Button onClick={() => console.showPanel("map")}>Show the map</Button> : null}
+      </Empty>
     </div>
   );
 }

@@ -77,6 +77,7 @@ export function stepOf(length: number, most: number): number {
 
 /** A time of the axis with as many digits as a step needs. */
 export function timeText(seconds: number, step: number): string {
+  if (seconds < 0) return `-${timeText(-seconds, step)}`;
   const digits = step >= 1 ? 0 : Math.min(4, Math.ceil(-Math.log10(step) - 1e-9));
   const unit = 10 ** digits;
   const within = Math.round((seconds % 86_400) * unit) / unit;
