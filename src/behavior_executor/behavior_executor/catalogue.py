@@ -24,7 +24,7 @@ of the main tree, named after the parameter::
     </MetadataFields>
 
 ``of`` is for those who fill in forms: ``object`` or ``frame`` is the name of one, ``objects`` or
-``frames`` are several with semicolons between them.
+``frames`` are several with semicolons between them; ``place`` is ``x;y`` on the ground [m].
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class MissionParameter:
     choices: tuple[str, ...] = ()
     """All that it may be; empty: anything."""
     of: str = ""
-    """``object``, ``objects``, ``frame`` or ``frames``: what it names; empty: nothing."""
+    """``object``, ``objects``, ``frame``, ``frames``, ``place``: what it names; empty: nothing."""
 
     def parse(self, text: str) -> Value:
         """The value that a text stands for.

@@ -5,45 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from console_client import PageClient
-from rclpy.parameter import Parameter
+from operated import start
 
-from behavior_console.access import ADDRESS_FILE, addresses
-from behavior_console.node import ConsoleNode
-from behavior_executor.node import BehaviorExecutor
 from behavior_ros.testing import Spinner
-
-MISSION = """<!-- Look for something -->
-<root BTCPP_format="4"><BehaviorTree ID="look"><Sequence name="all">
-  <Script name="count" code="n := 1"/>
-  <ScriptCondition name="found" code="n == 2"/>
-  <Sleep name="rest" msec="600000"/>
-</Sequence></BehaviorTree>
-<TreeNodesModel><SubTree ID="look">
-  <MetadataFields><Metadata room.choices="hall;lab"/></MetadataFields>
-  <input_port name="room" default="hall">where to look</input_port>
-  <input_port name="far" type="double" default="1.5">how far [m]</input_port>
-</SubTree></TreeNodesModel></root>"""
-
-
-def start(spinner: Spinner, folder: Path) -> PageClient:
-    """Start both nodes; returns a page that may do everything."""
-    trees = folder / "trees"
-    trees.mkdir()
-    (trees / "look.xml").write_text(MISSION)
-    given = {"tree_directories": [str(trees)], "nodes_file": "", "managers": [""]}
-    executor = BehaviorExecutor(
-        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()]
-    )
-    values = {"port": 0, "address_file": str(folder / ADDRESS_FILE)}
-    console = ConsoleNode(
-        parameter_overrides=[Parameter(name, value=value) for name, value in values.items()]
-    )
-    spinner.start(executor, console)
-    token = addresses(folder / ADDRESS_FILE)[0].rpartition("=")[2]
-    return PageClient(console.server.port, token)
 
 
 def shows(page: PageClient, channel: str, **wanted: Any) -> None:
@@ -60,7 +28,9 @@ def shows(page: PageClient, channel: str, **wanted: Any) -> None:
 def test_an_operator_runs_a_mission_from_its_form_to_its_end(
     spinner: Spinner, tmp_path: Path
 ) -> None:
-    with start(spinner, tmp_path).hello() as page:
+    address = urlsplit(start(spinner, tmp_path))
+    token = address.query.removeprefix("token=")
+    with PageClient(address.port, token).hello() as page:
         page.show("missions", "mission", "run_control", "queue", "tree", "blackboard", "reasons")
         page.until(lambda: bool(page.state.get("missions")))
         (form,) = page.state["missions"]

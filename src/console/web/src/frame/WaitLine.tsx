@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { Button, Keys, StatusIcon } from "../design";
 import { NodeLink, useHindrance } from "../operator/parts";
 import { useAsk } from "../operator/useAsk";
+import { reasonIn, uidOf } from "../panels/explain/chain";
 import { useChannel, useConsole, useTime, type RunControl } from "../store";
 
 /** What waits for the operator, with what he may do: it stands over all panels until it is done. */
@@ -27,9 +28,12 @@ function useTitle(waits: boolean): void {
 }
 
 function Failed({ control }: { control: RunControl }) {
+  const console = useConsole();
   const path = control.failed[0]!;
-  const uid = useChannel("tree")?.nodes.find((node) => node[5] === path)?.[0];
-  const reason = useChannel("reasons").get(String(uid));
+  const tree = useChannel("tree");
+  const reasons = useChannel("reasons");
+  const uid = uidOf(tree, path);
+  const found = tree === undefined || uid === null ? null : reasonIn(tree, uid, reasons);
   const { ask, busy, answer } = useAsk();
   const off = useHindrance() !== "" || busy;
   return (
@@ -37,13 +41,14 @@ function Failed({ control }: { control: RunControl }) {
       <StatusIcon status="failure" label="failed" />
       <span className="banner-text text">
         <strong><NodeLink path={path} /> has failed and waits for you</strong>
-        {reason === undefined ? null : <>: {reason.text} <strong>{reason.remedy}</strong></>}
+        {found === null ? null : <>: {found.uid === uid ? "" : `${found.name}: `}{found.reason.text} <strong>{found.reason.remedy}</strong></>}
         {answer === null || answer.ok ? null : <span className="banner-evidence"> {answer.message}</span>}
       </span>
       <span className="banner-actions">
         <Button look="main" disabled={off} onClick={() => void ask("run.retry", { node: path })}>Retry</Button>
         <Button disabled={off} onClick={() => void ask("run.skip", { node: path })} title="go on as if it had succeeded">Skip</Button>
         <Button disabled={off} onClick={() => void ask("run.give up", { node: path })} title="let it be a failure, which its parent has">Give up</Button>
+        <Button onClick={() => console.showPanel("explain")}>Why?</Button>
         <More count={control.failed.length + control.held.length - 1} />
       </span>
     </div>

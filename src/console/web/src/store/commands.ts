@@ -27,6 +27,7 @@ export class Commands {
   handle(event: KeyboardEvent, may: (role: Role) => boolean): boolean {
     const key = keyOf(event);
     if (isTyping(event.target) && !key.startsWith("Ctrl+") && key !== "Shift+Escape") return false;
+    if (key === "Space" && isPressed(event.target)) return false;
     const command = this.all.get().findLast((each) => each.key === key && may(each.role));
     command?.run();
     return command !== undefined;
@@ -40,6 +41,11 @@ export function keyOf(event: KeyboardEvent): string {
   const letter = name.length === 1 && name.toLowerCase() !== name.toUpperCase();
   const shift = event.shiftKey && (letter || name.length > 1) ? "Shift+" : "";
   return control + shift + (letter ? name.toUpperCase() : name);
+}
+
+/** What Space presses by itself: it must not do something else, too. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("button, a, summary, [role=button], [role=tab]") !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

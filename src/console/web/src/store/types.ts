@@ -142,8 +142,8 @@ export interface MissionParameter {
   maximum?: number | null;
   /** All that it may be; empty: anything. */
   choices?: string[];
-  /** What of the scene it names; several have semicolons between them. */
-  of?: "" | "object" | "objects" | "frame" | "frames";
+  /** What of the scene it names; several have semicolons between them. A place is `x;y` [m]. */
+  of?: "" | "object" | "objects" | "frame" | "frames" | "place";
 }
 
 export interface OfferedMission {

@@ -45,12 +45,34 @@ export function failureOf(
 }
 
 function waitingFailure(path: string, tree: Tree | undefined, reasons: ReadonlyMap<string, Reason>): Failure {
-  const uid = uidOf(tree, path);
-  const reason = reasons.get(String(uid));
-  const name = path.split("/").at(-1) ?? path;
+  const own = uidOf(tree, path);
+  const found = tree === undefined || own === null ? null : reasonIn(tree, own, reasons);
+  const name = nameOf(path);
+  const by = found === null || found.uid === own ? "" : `${found.name}: `;
   return {
-    sentence: reason?.text || `${name} has failed`, evidence: "", remedy: reason?.remedy ?? "", path, uid, t: reason?.t ?? 0,
+    sentence: found === null ? `${name} has failed` : `${name} has failed: ${by}${found.reason.text}`,
+    evidence: "", remedy: found?.reason.remedy ?? "", path, uid: found?.uid ?? own, t: found?.reason.t ?? 0,
   };
+}
+
+/** Why a node failed: its own reason, or the newest in it, as a node with children has mostly none. */
+export function reasonIn(
+  tree: Tree, uid: number, reasons: ReadonlyMap<string, Reason>,
+): { uid: number; name: string; reason: Reason } | null {
+  const within = new Set([uid]);
+  let newest: { uid: number; name: string; reason: Reason } | null = null;
+  for (const [each, parent, type, name] of tree.nodes) {
+    if (parent !== null && within.has(parent)) within.add(each);
+    const reason = within.has(each) ? reasons.get(String(each)) : undefined;
+    if (reason === undefined) continue;
+    if (each === uid) return { uid: each, name: name || type, reason };
+    if (newest === null || reason.t > newest.reason.t) newest = { uid: each, name: name || type, reason };
+  }
+  return newest;
+}
+
+function nameOf(path: string): string {
+  return path.split("/").at(-1) ?? path;
 }
 
 export function uidOf(tree: Tree | undefined, path: string): number | null {

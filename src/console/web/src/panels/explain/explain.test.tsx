@@ -62,6 +62,15 @@ it("explains the last fault where no mission says a cause", () => {
   expect(failureOf(undefined, TREE, new Map(), [])).toBeNull();
 });
 
+it("explains first what waits for the operator, by the newest reason in it", () => {
+  const reasons = new Map([["3", { t: 2, text: "seen" }], ["5", { t: 7, text: "too low", remedy: "raise it" }]]);
+  const found = failureOf(undefined, TREE, reasons, [], ["all/three times"]);
+  expect(found).toEqual({
+    sentence: "three times has failed: Place: too low", evidence: "", remedy: "raise it", path: "all/three times", uid: 5, t: 7,
+  });
+  expect(failureOf(undefined, TREE, new Map(), [], ["all/look"])?.sentence).toBe("look has failed");
+});
+
 it("leads to node, moment and object, and retries", async () => {
   const { console, server } = await fakeConsole({ t: FAILS_AT + 0.5 });
   const opened: string[] = [];

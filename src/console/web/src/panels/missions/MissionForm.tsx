@@ -11,6 +11,12 @@ import { Preflight } from "./Preflight";
 const FREE = "parameters";
 type Verb = "mission.start" | "preview.start";
 
+type Policy = "queue" | "next" | "replace";
+/** How it stands among others, as the executor is asked for it. */
+const QUEUED: Record<Policy, { policy: string; priority?: number }> = {
+  queue: { policy: "queue" }, next: { policy: "queue", priority: 100 }, replace: { policy: "replace" },
+};
+
 /** What a mission needs to know, checked here first and by the executor in the end. */
 export function MissionForm({ mission, hindrance }: { mission: OfferedMission; hindrance: string }) {
   const console = useConsole();
@@ -20,7 +26,8 @@ export function MissionForm({ mission, hindrance }: { mission: OfferedMission; h
   const [values, setValues] = useState(() => defaults(declared));
   const [free, setFree] = useState("");
   const [refused, setRefused] = useState<Problems>({});
-  const [policy, setPolicy] = useState("queue");
+  const waiting = useChannel("queue")?.length ?? 0;
+  const [policy, setPolicy] = useState<Policy>("queue");
   const [tried, setTried] = useState(false);
   const problems = { ...(tried ? problemsOf(declared, values) : {}), ...refused };
   const busy = running !== undefined && !running.ended;
@@ -36,7 +43,7 @@ export function MissionForm({ mission, hindrance }: { mission: OfferedMission; h
     try {
       const order = { name: mission.name, parameters: given() };
       if (verb === "preview.start") console.showPanel("preview");
-      const answer = await asking.ask(verb, verb === "mission.start" ? { ...order, policy } : order);
+      const answer = await asking.ask(verb, verb === "mission.start" ? { ...order, ...QUEUED[policy] } : order);
       setRefused(answer.ok ? {} : refusedFields(answer.value));
     } catch (error) {
       setRefused({ [FREE]: (error as Error).message });
@@ -62,15 +69,16 @@ export function MissionForm({ mission, hindrance }: { mission: OfferedMission; h
       )}
       {busy ? (
         <Field label={`while ${running.name} runs`}>
-          <select value={policy} onChange={(event) => setPolicy(event.target.value)}>
+          <select value={policy} onChange={(event) => setPolicy(event.target.value as Policy)}>
             <option value="queue">wait for its end</option>
+            {waiting > 0 ? <option value="next">wait for its end, before those that wait</option> : null}
             <option value="replace">take its place</option>
           </select>
         </Field>
       ) : null}
       <div className="row">
         <Button look="main" type="submit" disabled={hindrance !== "" || asking.busy}>
-          {busy && policy === "queue" ? "Queue" : "Start"}
+          {busy && policy !== "replace" ? "Queue" : "Start"}
         </Button>
         <Button disabled={hindrance !== "" || asking.busy} onClick={() => void send("preview.start")}>Preview</Button>
       </div>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useId } from "react";
+import { useId, type InputHTMLAttributes } from "react";
 import { Button, Field } from "../../design";
-import { useChannel, type MissionParameter } from "../../store";
+import { useChannel, useConsole, type MissionParameter } from "../../store";
 import { isNumber, namesOf } from "./form";
 
 interface Properties {
@@ -16,6 +16,7 @@ export function ParameterField({ parameter, value, problem, set }: Properties) {
   const { choices = [], of = "" } = parameter;
   if (of === "objects" || of === "frames") return <Several {...{ parameter, value, problem, set }} />;
   if (of === "object" || of === "frame") return <OfScene {...{ parameter, value, problem, set }} />;
+  if (of === "place") return <Place {...{ parameter, value, problem, set }} />;
   const change = (event: { target: { value: string } }) => set(event.target.value);
   const field = { label: parameter.name, unit: parameter.unit, help: helpOf(parameter), problem };
   if (choices.length > 0) return <Field {...field}>{options(choices, value, change)}</Field>;
@@ -77,6 +78,41 @@ function OfScene({ parameter, value, problem, set }: Properties) {
     <Field label={parameter.name} help={helpOf(parameter)} problem={problem}>
       {options(names, value, (event) => set(event.target.value))}
     </Field>
+  );
+}
+
+const MILLIMETRES = 1e3;
+
+/** `x;y` on the ground: typed, or set by dragging in 3D or on the map. */
+function Place({ parameter, value, problem, set }: Properties) {
+  const console = useConsole();
+  const map = useChannel("map");
+  const objects = useChannel("objects");
+  const drag = () => {
+    const [x = 0, y = 0] = value.split(";").map(Number).filter(Number.isFinite);
+    const frame = map?.frame ?? [...objects.values()][0]?.frame ?? "world";
+    console.goal.set({
+      label: parameter.name, verb: "Use", frame, pose: [x, y, 0, 0, 0, 0, 1], flat: map !== undefined,
+      take: ({ pose }) => set(pose.slice(0, 2).map((each) => String(Math.round(MILLIMETRES * each) / MILLIMETRES)).join(";")),
+    });
+    console.showPanel(map === undefined ? "scene" : "map");
+  };
+  return (
+    <Field label={parameter.name} unit={parameter.unit} help={helpOf(parameter)} problem={problem}>
+      <Dragged
+        value={value} onChange={(event) => set(event.target.value)} required={parameter.default === null}
+        drag={drag} where={map === undefined ? "Set in 3D" : "Set on the map"}
+      />
+    </Field>
+  );
+}
+
+function Dragged({ drag, where, ...input }: { drag: () => void; where: string } & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <span className="place">
+      <input autoComplete="off" spellCheck={false} {...input} />
+      <Button onClick={drag}>{where}</Button>
+    </span>
   );
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
 import Missions from ".";
@@ -76,6 +76,31 @@ it("asks nothing of an executor that is busy", async () => {
   await user.click(screen.getByRole("button", { name: /^stack_blocks/ }));
   await screen.findByRole("button", { name: "Queue" });
   expect(commands(server.received)).toEqual([]);
+});
+
+it("puts a mission before those that wait", async () => {
+  const { server, user } = await shown();
+  server.put({ queue: [{ action_id: "w1", name: "tour", state: "waiting" }] });
+  await user.click(screen.getByRole("button", { name: /^stack_blocks/ }));
+  await user.selectOptions(await screen.findByLabelText(/^while stack_blocks runs/), "wait for its end, before those that wait");
+  await user.click(screen.getByRole("button", { name: "Queue" }));
+  await waitFor(() => expect(commands(server.received).at(-1)?.args).toMatchObject({ policy: "queue", priority: 100 }));
+});
+
+it("takes a place on the ground by dragging", async () => {
+  const { console, server } = await fakeConsole({ t: 53 });
+  const tower = { name: "tower", type: "text", default: "0.25;0.3", of: "place" as const };
+  server.put({ missions: [{ name: "build", description: "", parameters: [tower] }] });
+  renderWith(console, <Missions />);
+  const opened: string[] = [];
+  console.showPanel = (id) => opened.push(id);
+  const user = userEvent.setup();
+  await user.click(await screen.findByRole("button", { name: "build" }));
+  await user.click(screen.getByRole("button", { name: "Set in 3D" }));
+  const goal = console.goal.get()!;
+  expect([goal.pose.slice(0, 3), goal.flat, opened]).toEqual([[0.25, 0.3, 0], false, ["scene"]]);
+  act(() => goal.take({ ...goal, pose: [0.5, -0.12345, 0, 0, 0, 0, 1] }));
+  expect(screen.getByLabelText<HTMLInputElement>("tower").value).toBe("0.5;-0.123");
 });
 
 it("orders objects of the scene", async () => {
