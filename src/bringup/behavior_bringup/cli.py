@@ -25,7 +25,7 @@ from behavior_bringup.job_cli import add_job_verbs
 from behavior_bringup.mission_cli import add_mission
 from behavior_bringup.offered_commands import add_offered
 from behavior_bringup.packages_cli import add_packages
-from behavior_bringup.preview.cli import add_preview
+from behavior_bringup.preview.cli import add_preview, add_preview_server
 from behavior_bringup.robot_cli import add_robot
 from behavior_bringup.scene_cli import add_scene
 from behavior_bringup.security.cli import add_security
@@ -143,6 +143,7 @@ def add_verbs(parser: argparse.ArgumentParser) -> None:
     add_stack_verbs(subparsers)
     add_mission(subparsers)
     add_preview(subparsers)
+    add_preview_server(subparsers)
     add_scene(subparsers)
     add_robot(subparsers)
     _add_tree(subparsers)

@@ -52,3 +52,14 @@ def add_preview(subparsers: Any) -> None:
     add_world(preview, "the simulated stack that stands for a real one (its own)")
     add_connection(preview)
     preview.set_defaults(run=verb.preview)
+
+
+def add_preview_server(subparsers: Any) -> None:
+    """Add `preview-server` to the command's subparsers."""
+    server: argparse.ArgumentParser = subparsers.add_parser(
+        "preview-server",
+        help="let other programs ask for previews over ROS",
+        description=verb.preview_server.__doc__,
+    )
+    add_connection(server)
+    server.set_defaults(run=verb.preview_server)

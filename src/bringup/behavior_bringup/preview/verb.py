@@ -98,3 +98,20 @@ def execute(stack: Stack, found: Preview, options: argparse.Namespace, console: 
         say(line, console)
     say_verdict(outcome.succeeded, f"{found.mission}: {outcome.message}", console)
     return 0 if outcome.succeeded else 1
+
+
+def preview_server(options: argparse.Namespace) -> int:
+    """Serve the action /mission/preview until Ctrl-C: goals and results are those of
+    /mission/execute, and each goal is previewed as 'behavior preview' does.
+    """
+    from behavior_bringup.connection import EXECUTOR, enter
+    from behavior_bringup.preview.server import PreviewServer
+    from behavior_bringup.security.policy import enclave_arguments
+    from behavior_ros import run
+
+    enter(options.stack, EXECUTOR)
+    arguments = ["--ros-args", *enclave_arguments("operator")]
+    if options.namespace:
+        arguments += ["-r", f"__ns:={options.namespace}"]
+    say("Previews are served on mission/preview until Ctrl-C.")
+    return run([lambda: PreviewServer(options.stack)], args=arguments)
