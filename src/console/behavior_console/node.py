@@ -22,7 +22,7 @@ from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.desk import ConsoleDesk, event_of
 from behavior_console.editing.edit_desk import EditDesk
-from behavior_console.editing.new_mission import NewMissions
+from behavior_console.editing.new_mission import NewMissions, parts_for
 from behavior_console.editing.ros_carrier import RosCarrier
 from behavior_console.editing.serving import edit_routes
 from behavior_console.live_source import LiveSource
@@ -85,7 +85,8 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._edits = EditDesk(carrier, channels)
         carrier.on_news = self._edits.hear
         self._edits.offer(desk.commands)
-        NewMissions(self._stack.own_missions, channels).offer(desk.commands)
+        parts = partial(parts_for, values["world"])
+        NewMissions(self._stack.own_missions, channels, parts).offer(desk.commands)
         app = application(
             desk,
             pulse=self._pulse,

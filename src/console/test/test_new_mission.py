@@ -15,7 +15,7 @@ from behavior_console.audit import Audit
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError
 from behavior_console.desk import ConsoleDesk
-from behavior_console.editing.new_mission import FIRST_STEP, NewMissions
+from behavior_console.editing.new_mission import FIRST_STEP, NewMissions, parts_for
 from behavior_console.editing.node_models import ENGINE, node_models
 from behavior_console.editing.serving import edit_routes
 from behavior_console.protocol import Role
@@ -29,17 +29,13 @@ class Desk:
     """Takes the one command, without a server."""
 
     def __init__(self, folder):
-        self.channels, self.asked = Channels(), []
-        new = NewMissions(self._folder, self.channels, self._parts)
+        self.channels, self.parts = Channels(), []
+        new = NewMissions(self._folder, self.channels, lambda: self.parts)
         new.offer(self)
         self.folder = folder
 
     async def _folder(self):
         return self.folder
-
-    def _parts(self, offered):
-        self.asked.append(offered)
-        return [("behavior_<parts>", Path("trees/a&b.xml"))] if offered else []
 
     def offer(self, name, handler, **_):
         self.handler = handler
@@ -58,13 +54,16 @@ def test_a_new_mission_is_a_file_that_loads(tmp_path):
     assert [node.name for node in tree.nodes()][-1] == FIRST_STEP
 
 
-def test_it_may_use_the_parts_of_packages_whose_missions_run_here(tmp_path):
+def test_it_may_use_what_missions_of_its_world_use(tmp_path):
     desk = Desk(tmp_path)
-    desk.channels.set("missions", [{"name": "here"}, {"name": "else", "why_not": "another world"}])
+    desk.parts = [("behavior_<parts>", Path("trees/a&b.xml"))]
     desk.make(name="one")
-    assert desk.asked == [["here"]]
     text = (tmp_path / "one.xml").read_text()
     assert '<include ros_pkg="behavior_&lt;parts&gt;" path="trees/a&amp;b.xml"/>' in text
+    blocks = Path("trees/subtrees/blocks.xml")
+    both = [("behavior_jobs", blocks.with_stem("pick_and_place")), ("behavior_jobs", blocks)]
+    assert sorted(parts_for("block_stacking")) == sorted(both)
+    assert parts_for("") == parts_for("nowhere") == []
 
 
 @pytest.mark.parametrize(

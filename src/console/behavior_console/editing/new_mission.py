@@ -8,17 +8,19 @@ import contextlib
 import os
 import re
 import tempfile
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.protocol import Answer, Role
+from behavior_executor.catalogue import EVERYTHING, catalogue_of
 from behavior_packages import packages
 
-__all__ = ["FIRST_STEP", "NewMissions", "parts_of_packages"]
+__all__ = ["FIRST_STEP", "NewMissions", "parts_for"]
 
 FIRST_STEP = "first step"
 """Name of the node that stands in a new mission, since a list must not be empty."""
@@ -39,19 +41,26 @@ Part = tuple[str, Path]
 """A package, and a file of it by its path in the package's share."""
 
 
-def parts_of_packages(offered: Collection[str]) -> list[Part]:
-    """Files whose trees new missions may use, of packages that offer one of these missions.
+def parts_for(world: str) -> list[Part]:
+    """Files whose trees new missions may use: what missions include that are made for a world.
 
     Args:
-        offered: names of missions; none: all packages.
+        world: name of it; for one that no mission names there are none.
     """
-    found = []
-    for package, folder in packages().folders("trees"):
-        names = {file.stem for file in folder.glob("*.xml")}
-        if not offered or names & set(offered):
-            files = sorted((folder / "subtrees").glob("*.xml"))
-            found += [(package, file.relative_to(folder.parent)) for file in files]
-    return found
+    found: dict[Part, None] = {}
+    for entry in catalogue_of([EVERYTHING]).entries():
+        if world and world in entry.worlds:
+            found |= dict.fromkeys(_included(entry.path))
+    return list(found)
+
+
+def _included(mission: Path) -> Iterator[Part]:
+    for include in ElementTree.parse(mission).getroot().iterfind("include"):
+        # Not resolved: an installed file may be a link out of its package.
+        file = Path(os.path.normpath(mission.parent / include.get("path", "")))
+        for package, folder in packages().folders("trees"):
+            if "ros_pkg" not in include.attrib and file.is_relative_to(folder.parent):
+                yield package, file.relative_to(folder.parent)
 
 
 class NewMissions:
@@ -60,14 +69,14 @@ class NewMissions:
     Args:
         folder: of the user's missions, where the executor looks for them; None: there is none.
         channels: ``missions`` tells which names are taken.
-        parts: files whose trees a new mission may use; is given the missions that may run here.
+        parts: files whose trees a new mission may use.
     """
 
     def __init__(
         self,
         folder: Callable[[], Awaitable[Path | None]],
         channels: Channels,
-        parts: Callable[[Collection[str]], list[Part]] = parts_of_packages,
+        parts: Callable[[], list[Part]],
     ) -> None:
         self._folder, self._channels, self._parts = folder, channels, parts
 
@@ -96,10 +105,9 @@ class NewMissions:
         offered = self._channels.value("missions") or []
         if any(each.get("name") == name for each in offered):
             raise CommandError(f"there is a mission '{name}' already: choose another name")
-        runs = [each["name"] for each in offered if not each.get("why_not")]
         path = folder / f"{name}.xml"
         try:
-            _create(path, _text(name, about, self._parts(runs)))
+            _create(path, _text(name, about, self._parts()))
         except FileExistsError:
             raise CommandError(f"{path} is there already: choose another name") from None
         except OSError as error:

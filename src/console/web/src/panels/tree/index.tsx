@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useCallback, useState } from "react";
 import { Empty } from "../../design";
-import { useChannel, useValue } from "../../store";
+import { useChannel, useConsole, useValue } from "../../store";
 import { CanvasView } from "./CanvasView";
 import { EditBar } from "./edit/EditBar";
+import { editSession } from "./edit/session";
 import { useEditing } from "./edit/useEditing";
 import { keepMode, keptMode } from "./kept";
 import { Outline } from "./Outline";
@@ -37,12 +38,15 @@ export default function TreePanel() {
 }
 
 function NoTree({ text, remedy }: { text?: string; remedy?: string }) {
+  const session = editSession(useConsole());
+  const [edited, problem] = [useValue(session.tree), useValue(session.problem)];
+  const opens = problem === "" ? `opens the tree of ${edited} …` : `the tree of ${edited} cannot be edited`;
   return (
     <div className="tree-panel">
       <div className="tree-tools" role="toolbar" aria-label="Tree"><span className="tree-gap" /><EditBar /></div>
       <Empty
-        waitsFor={text || "connected, no tree runs yet"}
-        todo={remedy || "start a mission, or edit one's tree: it stands here"}
+        waitsFor={edited !== null ? opens : text || "connected, no tree runs yet"}
+        todo={edited !== null ? problem : remedy || "start a mission, or edit one's tree: it stands here"}
       />
     </div>
   );

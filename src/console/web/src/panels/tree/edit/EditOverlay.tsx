@@ -13,7 +13,6 @@ export function EditOverlay({ scene, editing }: { scene: Scene; editing: Editing
   const { session, pending, renaming } = editing;
   const outcome = useValue(session.outcome);
   const model = useValue(scene.model);
-  usePointing(scene, editing);
   const at = outcome === null ? undefined : model.cards.find(({ id }) => id === outcome.at);
   return (
     <>
@@ -85,21 +84,6 @@ function Frame({ scene, index, name, chosen }: { scene: Scene; index: number; na
       <span className="text">{oneLine(name, 30)}</span>
     </div>
   );
-}
-
-/** Tells the others what is selected and pointed at here, a few times a second. */
-function usePointing(scene: Scene, { session }: Editing): void {
-  useEffect(() => {
-    let told = "";
-    const timer = window.setInterval(() => {
-      const { cards } = scene.model.get();
-      const [node, over] = [cards[scene.selected]?.id ?? null, cards[scene.hovered]?.id ?? null];
-      if (told === `${node} ${over} ${session.name.get()}`) return;
-      told = `${node} ${over} ${session.name.get()}`;
-      session.point(node, over);
-    }, 250);
-    return () => window.clearInterval(timer);
-  }, [scene, session]);
 }
 
 /** The sentence without what the buttons say. */

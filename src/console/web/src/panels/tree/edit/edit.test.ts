@@ -95,6 +95,17 @@ describe("gestures", () => {
     expect(sequence!.children).toEqual([1, Infinity]);
   });
 
+  test("the first step of a new mission takes the place of what stands there for it", () => {
+    const nodes = {
+      ...DOCUMENT.nodes, n3: { tag: "Sequence", attributes: {}, children: ["n5"] },
+      n5: { tag: "AlwaysSuccess", attributes: { name: "first step" }, children: [] },
+    };
+    const fresh = { ...DOCUMENT, nodes };
+    const cards = documentModel(fresh, BY_ID, null);
+    expect(insertion(cards, fresh, { parent: 0, before: -1 }, say!, { text: "hi" })).toEqual(
+      { op: "replace", node: "n5", xml: '<Say text="hi"/>' });
+  });
+
   test("a node is put around the selected one, whatever that is", () => {
     expect(wrapping(model, DOCUMENT, index("n3"), retry!, {})).toMatchObject({ op: "replace", node: "n3" });
     expect(wrapping(model, DOCUMENT, -1, retry!, {})).toBeNull();

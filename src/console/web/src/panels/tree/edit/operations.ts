@@ -7,6 +7,9 @@ import type { NodeModel, PortModel } from "./models";
 
 export type Operation = { op: string } & Record<string, unknown>;
 
+/** Name of the node that stands in a new mission until there is another (editing/new_mission.py). */
+const FIRST_STEP = "first step";
+
 /** What is dragged: a kind of node, or a node that is there. */
 export type Dragged = { model: NodeModel } | { index: number };
 
@@ -25,8 +28,8 @@ export function newXml(
 }
 
 /**
- * Puts a new node in. One that needs a child is put around what stands at the place. Null: the
- * place cannot have it.
+ * Puts a new node in. One that needs a child is put around what stands at the place; the first of a
+ * new mission takes the place of what stands there for it. Null: the place cannot have it.
  */
 export function insertion(
   model: TreeModel, document: TreeDocument, drop: Drop, kind: NodeModel,
@@ -37,6 +40,9 @@ export function insertion(
     return wrapping(model, document, before?.index ?? model.cards[drop.parent]?.children.at(-1) ?? -1, kind, attributes);
   const parent = owner(model, document, drop.parent);
   if (parent === null) return null;
+  const [only, ...more] = model.cards[drop.parent]!.children.map((index) => model.cards[index]!);
+  if (more.length === 0 && only?.id !== undefined && only.name === FIRST_STEP)
+    return { op: "replace", node: only.id, xml: newXml(kind, attributes) };
   return {
     op: "insert", parent, xml: newXml(kind, attributes),
     ...(before?.id === undefined ? {} : { before: before.id }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useConsole, useMay, useTime, useValue } from "../../../store";
 import type { Scene } from "../scene";
 import type { Drop } from "../paint";
@@ -8,7 +8,7 @@ import type { NodeModel } from "./models";
 import {
   insertion, missing, moving, pasting, stepping, wrapping, type Dragged, type Operation,
 } from "./operations";
-import { editSession } from "./session";
+import { editSession, type EditSession } from "./session";
 
 /** Where a new node goes: to a place, or around a node. */
 export type Place = Drop | { around: number };
@@ -29,6 +29,8 @@ export function useEditing(scene: Scene) {
   const active = document !== null && may && at === null;
   const [pending, setPending] = useState<Pending | null>(null);
   const [renaming, setRenaming] = useState<number | null>(null);
+
+  usePointing(scene, session, active);
 
   const idOf = useCallback((index: number) => scene.model.get().cards[index]?.id ?? "", [scene]);
   const edit = useCallback(
@@ -90,3 +92,19 @@ export function useEditing(scene: Scene) {
 }
 
 export type Editing = ReturnType<typeof useEditing>;
+
+/** Tells the others what is selected and pointed at here, a few times a second. */
+function usePointing(scene: Scene, session: EditSession, active: boolean): void {
+  useEffect(() => {
+    if (!active) return;
+    let told = "";
+    const timer = window.setInterval(() => {
+      const { cards } = scene.model.get();
+      const [node, over] = [cards[scene.selected]?.id ?? null, cards[scene.hovered]?.id ?? null];
+      if (told === `${node} ${over} ${session.name.get()}`) return;
+      told = `${node} ${over} ${session.name.get()}`;
+      session.point(node, over);
+    }, 250);
+    return () => window.clearInterval(timer);
+  }, [scene, session, active]);
+}
