@@ -14,6 +14,7 @@ def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> N
         "insert_shelf",
         "navigation",
         "open_door",
+        "pass_door",
         "pick_frozen",
         "sort_balls",
         "stack_bins",
@@ -21,7 +22,7 @@ def test_every_tree_that_runs_on_its_own_in_a_simulated_world_has_a_judge() -> N
     }
 
 
-@pytest.mark.parametrize("name", ["open_door", "insert_shelf", "sort_balls"])
+@pytest.mark.parametrize("name", ["open_door", "insert_shelf", "pass_door", "sort_balls"])
 def test_each_mission_has_its_world(name: str) -> None:
     job = job_named(name)
     assert job.name == name

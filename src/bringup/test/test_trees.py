@@ -38,6 +38,7 @@ def test_all_missions_load_with_their_default_parameters(factory: BehaviorTreeFa
         "navigation_semantic",
         "navigation_teleop",
         "open_door",
+        "pass_door",
         "pick_frozen",
         "pick_in_steps",
         "sort_balls",

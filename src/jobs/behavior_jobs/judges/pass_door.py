@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mission `pass_door`: a robot went through a door with a lever and shut it behind itself."""
+
+from __future__ import annotations
+
+import math
+
+from behavior_sim.judging import ROBOT, Mission, Objects, Undisturbed, Vector, Verdict
+
+PANEL, LEVER, POST = "door_panel", "door_lever", "door_hinge_post"
+SHUT = 0.03
+"""[rad] below which the door counts as shut: its bolt is behind the strike."""
+AT_REST = 0.02
+"""[m/s] of the panel's middle, and of the robot."""
+CLEAR = 0.4
+"""[m] of the robot's middle from the door's plane: then nothing of it stands in the doorway."""
+
+
+def angle(objects: Objects) -> float:
+    """How far the door is open, whichever way it opens [rad]."""
+    turn = objects[POST].rotation.T @ objects[PANEL].rotation
+    return abs(math.atan2(float(turn[1, 0]), float(turn[0, 0])))
+
+
+def beyond(objects: Objects) -> float:
+    """How far the robot is on the other side than the lever [m]."""
+    post = objects[POST]
+
+    def aside(place: Vector) -> float:
+        return float(post.rotation[:2, 1] @ (place - post.position)[:2])
+
+    shut = objects[PANEL].rotation @ post.rotation.T  # from the shut leaf to where it is now
+    hinge = objects[PANEL].position - objects[PANEL].rotation[:, 0] * 0.5 * objects[PANEL].size[0]
+    lever = hinge + shut.T @ (objects[LEVER].position - hinge)
+    return -math.copysign(1.0, aside(lever)) * aside(objects[ROBOT].position)
+
+
+def summary(objects: Objects) -> str:
+    """The door and the robot in one line."""
+    if not {PANEL, LEVER, POST, ROBOT} <= objects.keys():
+        return "no door, or no robot that drives"
+    side = beyond(objects)
+    where = "beyond" if side > 0.0 else "before"
+    return f"door {math.degrees(angle(objects)):.0f} degrees open, robot {abs(side):.1f} m {where}"
+
+
+def judge(objects: Objects) -> Verdict:
+    """Whether the robot is through, and the door shut."""
+    missing = [name for name in (PANEL, LEVER, POST, ROBOT) if name not in objects]
+    if missing:
+        return Verdict(False, f"{missing[0]} is not in the world")
+    side, opened = beyond(objects), angle(objects)
+    if side < CLEAR:
+        return Verdict(False, f"the robot is {side:.2f} m beyond the door, not {CLEAR} m")
+    if opened > SHUT:
+        return Verdict(False, f"the door is {math.degrees(opened):.1f} degrees open")
+    if max(objects[PANEL].speed, objects[ROBOT].speed) > AT_REST:
+        return Verdict(False, "the door or the robot still moves")
+    return Verdict(True, f"the robot is {side:.1f} m beyond the door, which is shut")
+
+
+MISSION = Mission(
+    name="pass_door",
+    world="mobile_door",
+    layout="default",
+    time_limit=240.0,
+    judge=judge,
+    summary=summary,
+    disturbances=Undisturbed,
+)
