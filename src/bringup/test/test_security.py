@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import msgpack
 import pytest
 import rclpy
 from rclpy.node import Node as RosNode
+from websockets.sync.client import connect
 
 from behavior_bringup.client import StackClient, new_context
 from behavior_bringup.description import Node, Process, load_stack, resolve, stack_file
@@ -27,6 +30,7 @@ from behavior_bringup.security.verb import collect
 from behavior_bringup.session import temporary_stack
 from behavior_bringup.stack import Stack, host_command
 from behavior_bringup.trial_run import order_of
+from behavior_console.access import addresses
 from behavior_ros.testing import own_domain
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -183,6 +187,7 @@ def test_what_runs_is_allowed(observer: Callable[[], RosNode]) -> None:
         }
         node = observer()
         work_until_something_is_placed(client)
+        the_console_shows_what_runs(Stack("policies"))
         lacking = {
             name: lacks
             for process, names in nodes_by_process(node, processes).items()
@@ -223,3 +228,33 @@ def work_until_something_is_placed(client: StackClient) -> None:
         if feedback is not None and feedback.skill == "Place":
             return
         assert time.monotonic() < end, feedback
+
+
+def the_console_shows_what_runs(stack: Stack) -> None:
+    """An operator's page is sent the running mission, and its command is answered."""
+    state = stack.state()
+    assert state is not None
+    _, operators = addresses(Path(state.arguments["console_address"]))
+    address = operators.replace("http://", "ws://").replace("/?", "/ws?")
+    wanted = {"tree", "status", "mission", "objects", "joints"}
+    seen: dict[str, Any] = {}
+    with connect(address, max_size=2**26, open_timeout=60.0) as page:
+
+        def say(**message: Any) -> None:
+            page.send(msgpack.packb(message))
+
+        say(hello={"name": "operator", "role": "operate", "view": "live"})
+        say(subscribe=sorted(wanted))
+        say(command={"id": 1, "name": "control.take", "args": {}})
+        while not (wanted | {"answer"} <= seen.keys()):
+            message = msgpack.unpackb(page.recv(60.0), strict_map_key=False)
+            for values in (message, message.get("set", {}), message.get("patch", {})):
+                seen |= {name: value for name, value in values.items() if value}
+            if "frame" in message:
+                say(seen=message["frame"])
+    assert seen["answer"]["ok"], seen["answer"]
+    assert seen["mission"]["name"] == "stack_blocks"
+    assert {"pick", "place on tower"} <= {row[3] for row in seen["tree"]["nodes"]}
+    assert {row[0] for row in seen["tree"]["nodes"]} >= seen["status"].keys()
+    assert "blue_block" in seen["objects"]
+    assert "panda_joint1" in seen["joints"]

@@ -164,11 +164,11 @@ def _color(shape: trimesh.Trimesh) -> NDArray[np.float64] | None:
 
 
 def robot_routes(robot: RobotFiles) -> list[Route]:
-    """Addresses of a robot: ``/api/robot`` and ``/api/mesh/NAME``."""
+    """Addresses of a robot: ``/api/robot``, empty where there is no arm, and ``/api/mesh/NAME``."""
 
     async def urdf(_: Request) -> Response:
         if not robot.urdf:
-            return PlainTextResponse("this stack has no robot arm to draw\n", 404)
+            return Response(status_code=204)
         return Response(
             robot.urdf, media_type="application/xml", headers={"Cache-Control": "no-cache"}
         )

@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 def test_a_stack_without_an_arm_says_so() -> None:
     answer = page(RobotFiles.of_file("")).get("/api/robot")
-    assert (answer.status_code, answer.text) == (404, "this stack has no robot arm to draw\n")
+    assert (answer.status_code, answer.text) == (204, "")
 
 
 def test_a_robot_of_this_suite_comes_as_a_whole() -> None:

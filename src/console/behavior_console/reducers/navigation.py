@@ -102,7 +102,7 @@ def take_regions(channels: Channels, message: Any) -> None:
                     "id": each.id,
                     "type": _REGIONS[each.type] if each.type < len(_REGIONS) else "",
                     "polygon": [point(corner) for corner in each.polygon.points],
-                    "speed_limit": float(each.speed_limit),
+                    "speed_limit": round(float(each.speed_limit), 3),
                 }
                 for each in message.regions
             ],

@@ -107,7 +107,8 @@ export class Sheet {
   }
 
   private ink(): Ink {
-    const style = getComputedStyle(this.host);
+    // Of the page: a panel that is not shown yet has no style of its own.
+    const style = getComputedStyle(this.host.ownerDocument.documentElement);
     return (name) => style.getPropertyValue(name).trim() || "#888888";
   }
 

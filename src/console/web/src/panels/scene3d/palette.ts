@@ -18,9 +18,9 @@ const NAMES: Record<keyof Palette, string> = {
   accent: "--accent", waiting: "--amber", failure: "--failure", path: "--running",
 };
 
-/** The colours as they are now. */
+/** The colours as they are now: the page's, as an element that is not shown yet has none. */
 export function paletteOf(element: Element): Palette {
-  const style = getComputedStyle(element);
+  const style = getComputedStyle(element.ownerDocument.documentElement);
   const entries = Object.entries(NAMES).map(([key, name]) => {
     const text = style.getPropertyValue(name).trim();
     return [key, new Color(text === "" ? "#888888" : text)];

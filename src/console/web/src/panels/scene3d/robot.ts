@@ -24,7 +24,7 @@ export interface RobotSource {
 export const serverRobot: RobotSource = {
   urdf: async () => {
     const answer = await fetch(apiUrl("/api/robot"));
-    if (answer.status === 404) return null;
+    if (answer.status === 204) return null;
     if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
     return answer.text();
   },

@@ -10,7 +10,7 @@ export type Palette = Record<(typeof NAMES)[number], string> & { font: string };
 
 /** Reads the tokens of design/tokens.css as they are now. */
 export function paletteOf(element: Element): Palette {
-  const style = getComputedStyle(element);
+  const style = getComputedStyle(element.ownerDocument.documentElement);
   const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
   return { ...Object.fromEntries(entries), font: style.fontFamily || "sans-serif" } as Palette;
 }

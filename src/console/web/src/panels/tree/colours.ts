@@ -10,7 +10,7 @@ export type Colours = Record<(typeof NAMES)[number] | "font" | "mono", string>;
 
 /** The colours that hold at an element now. */
 export function coloursAt(element: Element): Colours {
-  const style = getComputedStyle(element);
+  const style = getComputedStyle(element.ownerDocument.documentElement);
   const value = (name: string, other: string) => style.getPropertyValue(`--${name}`).trim() || other;
   const colours = Object.fromEntries(NAMES.map((name) => [name, value(name, "#808080")]));
   return {
