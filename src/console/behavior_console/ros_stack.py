@@ -205,7 +205,7 @@ class RosStack:
         if waiting is None:
             return
         ended = message.state in (MissionFeedback.FAILED, MissionFeedback.CANCELED)
-        text = message.text if ended else f"{message.name} was accepted"
+        text = message.text if ended else f"{message.name or 'the mission'} was accepted"
         _settle(waiting, lambda: Said(not ended, str(text)))
 
 

@@ -79,5 +79,7 @@ def test_an_operator_runs_a_mission_from_its_form_to_its_end(
         page.say(at=None)
         shows(page, "mission", action_id=first, state="canceled")
         assert page.command("run.release")["ok"]
+        drive = page.command("mission.start", steps=[{"navigate": {"x": 1.0, "y": 2.0}}])
+        assert "no mission 'navigation" in drive["message"]  # this robot does not drive
         assert "autonomy/set_level" in page.command("mode.set", level="manual")["message"]
         assert "scene/freeze" in page.command("scene.freeze", names=["red"])["message"]
