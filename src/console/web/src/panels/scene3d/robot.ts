@@ -24,7 +24,8 @@ export interface RobotSource {
 export const serverRobot: RobotSource = {
   urdf: async () => {
     const answer = await fetch(apiUrl("/api/robot"));
-    if (answer.status === 204) return null;
+    // A recording has no robot at all.
+    if (answer.status === 204 || answer.status === 404) return null;
     if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
     return answer.text();
   },
