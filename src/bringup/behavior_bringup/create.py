@@ -21,7 +21,8 @@ from behavior_bringup.offers import default_of
 from behavior_bringup.terminal import say, sentence
 from behavior_packages import MANIFEST, packages
 
-PARTS = ("tree", "leaf", "skill", "world", "robot", "planner", "detector")
+PARTS = ("tree", "leaf", "skill", "world", "robot", "planner", "detector", "panel")
+WORLDLESS = {"tree", "leaf", "panel"}
 TEMPLATES = Path(__file__).parent / "templates"
 
 _MARK = re.compile(r"@(\w+)@")
@@ -74,7 +75,8 @@ def add_create(subparsers: Any) -> None:
         dest="parts",
         default="tree",
         metavar="PART,...",
-        help=f"what it shall bring: {', '.join(PARTS)} (tree); all but tree and leaf bring a world",
+        help=f"what it shall bring: {', '.join(PARTS)} (tree); all but "
+        "tree, leaf and panel bring a world",
     )
     parser.set_defaults(run=_create)
 
@@ -116,7 +118,7 @@ def create(where: Path, package: str, parts: Sequence[str]) -> Path:
     if folder.exists():
         raise BringupError(f"{folder} is there already: choose another name, or move it away")
     chosen = set(parts)
-    if chosen - {"tree", "leaf"}:
+    if chosen - WORLDLESS:
         chosen.add("world")
     names = _filled_names(package, chosen)
     try:
@@ -200,6 +202,7 @@ def _manifest(parts: set[str], names: dict[str, str]) -> str:
         "world": {kind: [f"config/{kind}"] for kind in ("worlds", "scenes", "stacks")},
         "robot": {"robots": ["config/robots"]},
         "planner": {"planners": {f"{stem}_planner": f"{package}.planner:{names['Stem']}Planner"}},
+        "panel": {"panels": ["panels"]},
         "detector": {
             "detectors": {f"{stem}_detector": f"{package}.detector:{names['Stem']}Detector"}
         },

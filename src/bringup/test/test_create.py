@@ -69,6 +69,7 @@ def test_a_package_is_created_built_tested_and_shown(
     . install/local_setup.bash
     python -m pytest -q -p no:cacheprovider my_jobs/test
     behavior packages my_jobs
+    python -c 'from behavior_console.offered_panels import offered_panels as o; print(o())'
     behavior demo my_job --speed 8
     """
     done = subprocess.run(
@@ -83,4 +84,5 @@ def test_a_package_is_created_built_tested_and_shown(
     assert done.returncode == 0, said
     assert "judges: my_job" in said
     assert "robots: my_robot" in said
+    assert "/modules/my_jobs/my_panel.js" in said
     assert "blue_block is" in said

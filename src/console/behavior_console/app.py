@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket
 
 from behavior_console.access import Admitted
 from behavior_console.flow import PERIOD
+from behavior_console.offered_panels import modules_route
 from behavior_console.page import PAGE_FOLDER, page_routes
 from behavior_console.session import TRY_AGAIN_LATER, Desk, Session
 
@@ -98,6 +99,11 @@ def application(
             task.cancel()
 
     return Starlette(
-        routes=[WebSocketRoute("/ws", websocket), *routes, *page_routes(page_folder)],
+        routes=[
+            WebSocketRoute("/ws", websocket),
+            *routes,
+            modules_route(),
+            *page_routes(page_folder),
+        ],
         lifespan=lifespan,
     )

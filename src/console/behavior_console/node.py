@@ -26,6 +26,7 @@ from behavior_console.editing.new_mission import NewMissions, parts_for
 from behavior_console.editing.ros_carrier import RosCarrier
 from behavior_console.editing.serving import edit_routes
 from behavior_console.live_source import LiveSource
+from behavior_console.offered_panels import offered_panels
 from behavior_console.operating import offer_operating
 from behavior_console.preview_runs import PreviewRuns
 from behavior_console.records import RecordShelf
@@ -81,6 +82,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         )
         offer_operating(desk.commands, self._stack, self._live.channels, self._previews)
         channels = self._live.channels
+        channels.set("modules", offered_panels())
         carrier = RosCarrier(self)
         self._edits = EditDesk(carrier, channels)
         carrier.on_news = self._edits.hear

@@ -12,10 +12,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from behavior_console.page import PAGE_FOLDER
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 WEB = Path(__file__).parents[1] / "web"
 MODULES = WEB / "node_modules"
@@ -23,6 +27,8 @@ SOFTWARE_DRAWING = (
     *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
     *("--no-sandbox", "--disable-dev-shm-usage"),
 )
+TIMEOUT = 60_000
+"""[ms] that a page may take for a step; for hangs only."""
 AXE = MODULES / "axe-core" / "axe.min.js"
 
 
@@ -65,6 +71,18 @@ def build_with_fakes(folder: Path) -> None:
     """Build the page so that it can play scripted runs without a server."""
     done = run_node("vite/bin/vite.js", "build", "--mode", "fake", "--outDir", str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """A Chromium that draws by software."""
+    chromium = need_chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=SOFTWARE_DRAWING)
+        yield browser
+        browser.close()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

@@ -9,8 +9,6 @@ import page_tools
 import pytest
 
 pytestmark = pytest.mark.slow
-TIMEOUT = 60_000
-"""[ms] for hangs only."""
 BUSY = "fake=stack_blocks&t=32"
 PLAIN = f"{BUSY}&layout=diagnose"
 """Without the 3D view, which a machine without a graphics card draws slowly."""
@@ -29,14 +27,8 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(address):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=page_tools.need_chromium(), args=page_tools.SOFTWARE_DRAWING
-        )
+    with page_tools.launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -48,7 +40,7 @@ def open_page(browser, address):
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
         )
-        context.set_default_timeout(TIMEOUT)
+        context.set_default_timeout(page_tools.TIMEOUT)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))

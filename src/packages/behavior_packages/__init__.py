@@ -8,6 +8,7 @@ A package says what it offers in one file, ``behavior.yaml``, whose paths count 
     tree_nodes: [my_jobs.tree_nodes:register]     # functions that register tree nodes
     nodes: [config/nodes.yaml]                    # tree nodes made from ROS interfaces
     worlds: [config/worlds]                       # NAME.yaml is the world NAME
+    panels: [panels]                              # NAME.js is the panel NAME of the console
     managers: {greeter: "my_jobs.greeter:Greeter"}
     defaults: {stacks: my_world}                  # which one counts where nobody names one
 
@@ -53,6 +54,7 @@ FOLDER_KINDS = {
     "robots": ".yaml",
     "scenes": ".yaml",
     "stacks": ".yaml",
+    "panels": ".js",
 }
 """Kinds that are folders of files, with the files' suffix; a file offers its name."""
 FILE_KINDS = ("nodes",)

@@ -15,6 +15,7 @@ from behavior_console.access import ConsoleAccess
 from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit
 from behavior_console.desk import ConsoleDesk
+from behavior_console.offered_panels import offered_panels
 from behavior_console.page import PAGE_FOLDER
 from behavior_console.records.record_source import RecordSource
 from behavior_console.records.shelf import RecordShelf
@@ -55,6 +56,7 @@ def serve_record(path: Path, *, port: int, page_folder: Path = PAGE_FOLDER) -> C
     # Nobody is given a token: there is nothing to act on.
     access = ConsoleAccess(new_token(), new_token())
     app = application(desk, pulse=pulse, page_folder=page_folder, routes=(records_route(shelf),))
+    source.channels.set("modules", offered_panels())
     server = ConsoleServer(app, access, port=port)
     source.start()
     return server

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createRoot } from "react-dom/client";
 import { Page } from "./frame/Page";
-import { socketUrl, takeToken } from "./store/access";
+import { refusal, socketUrl, takeToken } from "./store/access";
 import { Console } from "./store/console";
 import { websocket, type Connect } from "./store/transport";
 import { keepUrl, readUrl } from "./store/url";
@@ -15,7 +15,7 @@ async function connectTo(parameters: URLSearchParams): Promise<Connect> {
     const { fakeByName } = await import("./testing/play");
     return fakeByName(fake, parameters);
   }
-  return websocket(socketUrl("/ws"));
+  return websocket(socketUrl("/ws"), refusal);
 }
 
 async function start(): Promise<void> {

@@ -6,8 +6,9 @@ import {
 import "dockview-react/dist/styles/dockview.css";
 import { useCallback, useEffect, useRef, type MouseEvent } from "react";
 import { PANELS } from "../panels/registry";
-import { useCommand, useConsole, useValue, type Layout } from "../store";
+import { useCommand, useConsole, useValue, type Console, type Layout } from "../store";
 import "./docks.css";
+import { offeredIn } from "./modules";
 import { PanelHost } from "./PanelHost";
 import { present, PRESETS } from "./layouts";
 import { keepLayout, keptLayout } from "./kept";
@@ -45,7 +46,7 @@ export default function Docks() {
       event.api.onDidAddGroup(({ element }) => mend(element));
       arrange(event.api, console.layout.get());
       event.api.onDidLayoutChange(() => keepLayout(shown.current, event.api.toJSON()));
-      console.showPanel = (id) => showPanel(event.api, id);
+      console.showPanel = (id) => showPanel(event.api, id, titleOf(console, id));
     },
     [console],
   );
@@ -114,8 +115,13 @@ function dockPreset(api: DockviewApi, layout: Layout): void {
     api.getPanel(below)?.group.api.setSize({ height: Math.round(api.height * preset.below.height) });
 }
 
-function showPanel(api: DockviewApi, id: string): void {
+function titleOf(console: Console, id: string): string {
+  const offered = offeredIn(console.channels.current("modules"));
+  return TITLES.get(id) ?? offered.find((each) => each.panel === id)?.title ?? id;
+}
+
+function showPanel(api: DockviewApi, id: string, title: string): void {
   const open = api.getPanel(id);
   if (open !== undefined) open.api.setActive();
-  else api.addPanel({ id, component: "panel", title: TITLES.get(id) ?? id });
+  else api.addPanel({ id, component: "panel", title });
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { PANELS } from "../panels/registry";
 import { useConsole, useValue } from "../store";
+import { useOffered } from "./modules";
 import { PanelHost } from "./PanelHost";
 import { panelsOf, present, PRESETS } from "./layouts";
 
@@ -11,9 +12,11 @@ const TITLES = new Map(PANELS.map((panel) => [panel.id, panel.title]));
 export function Narrow() {
   const console = useConsole();
   const layout = useValue(console.layout);
-  const ids = panelsOf(present(PRESETS[layout], new Set(TITLES.keys())));
+  const offered = useOffered();
+  const titles = new Map([...TITLES, ...offered.map((each) => [each.panel, each.title] as const)]);
+  const ids = [...panelsOf(present(PRESETS[layout], new Set(TITLES.keys()))), ...offered.map((each) => each.panel)];
   const [chosen, choose] = useState(ids[0] ?? "");
-  const shown = ids.includes(chosen) || TITLES.has(chosen) ? chosen : (ids[0] ?? "");
+  const shown = ids.includes(chosen) || titles.has(chosen) ? chosen : (ids[0] ?? "");
   useEffect(() => {
     console.showPanel = choose;
   }, [console]);
@@ -33,7 +36,7 @@ export function Narrow() {
             key={id} type="button" role="tab" id={`tab-${id}`} aria-controls="narrow-panel"
             aria-selected={id === shown} tabIndex={id === shown ? 0 : -1} onClick={() => choose(id)}
           >
-            {TITLES.get(id)}
+            {titles.get(id)}
           </button>
         ))}
       </div>

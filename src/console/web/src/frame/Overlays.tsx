@@ -4,6 +4,7 @@ import { PANELS } from "../panels/registry";
 import { useCommand, useConsole, useValue, LAYOUTS, type Console } from "../store";
 import { announce, notice } from "./announce";
 import { applyTheme, forgetLayout } from "./kept";
+import { useOffered } from "./modules";
 
 const loadPalette = () => import("./Palette");
 const Palette = lazy(loadPalette);
@@ -45,6 +46,7 @@ async function carryOut(console: Console, name: string): Promise<void> {
 
 function FrameCommands() {
   const console = useConsole();
+  const offered = useOffered();
   const toggle = () => {
     const paused = console.channels.current("mission")?.state === "paused";
     void carryOut(console, paused ? "mission.resume" : "mission.pause");
@@ -76,6 +78,9 @@ function FrameCommands() {
           key={panel.id} id={`panel.${panel.id}`} title={`Panel: ${panel.title}`}
           run={() => console.showPanel(panel.id)}
         />
+      ))}
+      {offered.map(({ panel, title }) => (
+        <Registered key={panel} id={panel} title={`Panel: ${title}`} run={() => console.showPanel(panel)} />
       ))}
     </>
   );

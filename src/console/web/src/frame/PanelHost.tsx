@@ -2,6 +2,7 @@
 import { Component, lazy, Suspense, type ComponentType, type ReactNode } from "react";
 import { Button, Empty } from "../design";
 import { PANELS } from "../panels/registry";
+import { ModulePanel, useOffered } from "./modules";
 
 const TITLES = new Map(PANELS.map((panel) => [panel.id, panel.title]));
 const LOADED = new Map<string, ComponentType>();
@@ -38,6 +39,9 @@ class Fence extends Component<{ children: ReactNode }, { error: Error | null }> 
 /** One panel of the registry, with its code loaded when it is first shown. */
 export function PanelHost({ id }: { id: string }) {
   const Panel = panelNamed(id);
+  const offered = useOffered().find((each) => each.panel === id);
+  if (offered !== undefined)
+    return <Fence><ModulePanel key={offered.url} module={offered} /></Fence>;
   if (Panel === null)
     return <Empty waitsFor={`there is no panel '${id}'`} todo="close it; Ctrl K lists all panels" />;
   return (

@@ -34,6 +34,16 @@ export async function apiJson<T>(path: string): Promise<T> {
   return (await answer.json()) as T;
 }
 
+/** Why the server lets this page in no more; empty: it does, or cannot be reached. */
+export async function refusal(): Promise<string> {
+  try {
+    const answer = await fetch(apiUrl("/icon.svg"), { cache: "no-store" });
+    return answer.status === 401 || answer.status === 403 ? (await sentenceOf(answer)) || "not let in" : "";
+  } catch {
+    return "";
+  }
+}
+
 /** What the server says; a proxy's own page says nothing to a person. */
 async function sentenceOf(answer: Response): Promise<string> {
   const type = answer.headers.get("content-type") ?? "";
