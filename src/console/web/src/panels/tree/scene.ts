@@ -70,7 +70,8 @@ export class Scene {
   /** Another tree, or the same one edited: what can be kept, stays where it is. */
   show(model: TreeModel, statuses: ReadonlyMap<string, NodeStatus>): void {
     const same = model.treeId === this.picture.model.treeId && model.cards.length > 0;
-    this.fresh = !same;
+    // One that was never shown as a whole stays to be shown so, although it is the same.
+    if (!same) this.fresh = true;
     const states = new States(model);
     states.take(statuses);
     const selected = this.sameCard(this.picture.selected, model);
