@@ -95,7 +95,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
             routes=(
                 records_route(shelf),
                 *edit_routes(channels, self.get_logger().warning),
-                *robot_routes(self._robot(values["robot"])),
+                *robot_routes(self._robot(values["robot"]), shelf.robot),
             ),
             background=self._background,
         )

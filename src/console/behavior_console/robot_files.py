@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -47,10 +47,13 @@ class RobotFiles:
     Args:
         root: of its URDF, with meshes as ``file://``; None: there is no arm.
         triangles: about so many of each mesh are left.
+        query: of the addresses of its meshes, such as ``?record=run.mcap``.
     """
 
-    def __init__(self, root: Element | None, *, triangles: int = MOST_TRIANGLES) -> None:
-        self._triangles = triangles
+    def __init__(
+        self, root: Element | None, *, triangles: int = MOST_TRIANGLES, query: str = ""
+    ) -> None:
+        self._triangles, self._query = triangles, query
         self._meshes: dict[str, Path] = {}
         self._light: dict[str, bytes] = {}
         self._one_at_a_time = threading.Lock()
@@ -104,7 +107,7 @@ class RobotFiles:
         digest = hashlib.sha256(f"{path}:{_changed(path)}:{self._triangles}".encode()).hexdigest()
         name = f"{digest[:20]}.glb"
         self._meshes[name] = path
-        return f"{_MESH_PATH}/{name}"
+        return f"{_MESH_PATH}/{name}{self._query}"
 
 
 def _changed(path: Path) -> int:
@@ -163,10 +166,25 @@ def _color(shape: trimesh.Trimesh) -> NDArray[np.float64] | None:
     return np.asarray(found, np.float64) / 255.0
 
 
-def robot_routes(robot: RobotFiles) -> list[Route]:
-    """Addresses of a robot: ``/api/robot``, empty where there is no arm, and ``/api/mesh/NAME``."""
+def robot_routes(
+    robot: RobotFiles, recorded: Callable[[str], Awaitable[RobotFiles]] | None = None
+) -> list[Route]:
+    """Addresses of robots: ``/api/robot``, empty where there is no arm, and ``/api/mesh/NAME``.
 
-    async def urdf(_: Request) -> Response:
+    Args:
+        robot: that they draw.
+        recorded: the robot of the recording that ``?record=`` names; it may raise ValueError.
+    """
+
+    async def chosen(request: Request) -> RobotFiles:
+        record = request.query_params.get("record", "")
+        return await recorded(record) if record and recorded is not None else robot
+
+    async def urdf(request: Request) -> Response:
+        try:
+            robot = await chosen(request)
+        except ValueError as error:
+            return PlainTextResponse(f"{error}\n", 404)
         if not robot.urdf:
             return Response(status_code=204)
         return Response(
@@ -176,6 +194,7 @@ def robot_routes(robot: RobotFiles) -> list[Route]:
     async def mesh(request: Request) -> Response:
         name = request.path_params["name"]
         try:
+            robot = await chosen(request)
             content = await run_in_threadpool(robot.mesh, name)
         except KeyError:
             return PlainTextResponse("the robot has no such mesh: load /api/robot again\n", 404)

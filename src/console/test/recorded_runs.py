@@ -25,6 +25,11 @@ TICK = 10.0
 machine adds to stamps comes near it."""
 
 
+def cube_at(time):
+    """Where along x the cube is [m] at a time [s]."""
+    return time / 1000.0
+
+
 class Run:
     """Records a run at a clock of its own, which begins at 100 s."""
 
@@ -43,9 +48,16 @@ class Run:
 
     def _tick(self):
         self._message("/joint_states", "sensor_msgs/msg/JointState", self.time, name=["elbow"])
+        self._objects()
         status = self._recording.tick()
         self.time = round(self.time + TICK, 6)
         return status
+
+    def _objects(self):
+        """A cube that moves by a millimetre a second."""
+        pose = {"position": {"x": cube_at(self.time), "z": 0.5}, "orientation": {"w": 1.0}}
+        cube = {"name": "cube", "class_id": "block", "pose": pose, "kind": "detected"}
+        self._message("/scene/objects", "behavior_msgs/msg/SceneObjectArray", None, objects=[cube])
 
     def _mission(self, state, text):
         self._message(
@@ -61,7 +73,7 @@ class Run:
     def _message(self, topic, kind, position, **values):
         stamp = {"sec": int(self.time), "nanosec": round(self.time % 1 * 1e9)}
         more = {} if position is None else {"position": [position]}
-        header = {"stamp": stamp, "frame_id": ""}
+        header = {"stamp": stamp, "frame_id": "world"}
         self._recording.message(topic, kind, {"header": header, **values, **more})
 
     def _now(self):

@@ -9,7 +9,7 @@ import pytest
 from console_client import PATIENCE, PageClient
 from mcap.reader import make_reader
 from mcap.writer import Writer
-from recorded_runs import TICK, Run
+from recorded_runs import TICK, Run, cube_at
 
 from behavior_console.channels import Channels
 from behavior_console.records import RecordShelf, RecordSource
@@ -82,6 +82,8 @@ def test_a_moment_is_what_it_was_wherever_one_comes_from(source):
         assert since == pytest.approx(begin)
         assert moment.value("blackboard")["turns"][1] == str(index + 1)
         assert moment.value("mission")["state"] == "running"
+        cube = moment.value("objects")["cube"]
+        assert cube["pose"][0] == pytest.approx(cube_at((begin + end) / 2), abs=TICK / 1000)
         elbow = moment.value("joints")["elbow"]
         assert elbow == pytest.approx((begin + end) / 2, abs=TICK)
 
@@ -91,6 +93,14 @@ def test_a_change_is_seen_at_its_own_time_and_not_before(source):
     begins = [span[1] for span in source.channels.value("spans") if span[0] == nap]
     assert at(source, begins[17]).value("status")[nap][2] == 17  # times that it has ended
     assert at(source, begins[17] - TICK).value("status")[nap][2] == 16
+
+
+def test_who_fails_is_seen_to_fail_at_that_very_time(source):
+    sorry = uid_of(source.channels, "sorry")
+    (end,) = (span[2] for span in source.channels.value("spans") if span[0] == sorry)
+    assert at(source, end).value("status")[sorry][0] == FAILURE
+    assert at(source, end).value("status")[uid_of(source.channels, "nap")][3] == SUCCESS
+    assert at(source, end - TICK).value("status")[sorry][0] == IDLE
 
 
 def test_beyond_the_ends_are_the_ends(source):
@@ -259,6 +269,7 @@ class TestShelf:
 
         first, second = asyncio.run(both())
         assert first is second
+        first._reader.join(PATIENCE)
         assert first.channels.value("spans")
 
 

@@ -72,7 +72,7 @@ class RecordSource:
 
     def now(self) -> float:
         """[s] the executor's clock where the reading has come to: at last the recording's end."""
-        return self._index.clock.time(self._index.known)
+        return self._index.time
 
     def span(self) -> tuple[float, float]:
         """[s] the executor's clock at its beginning and at what is read of it."""

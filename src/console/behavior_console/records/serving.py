@@ -18,7 +18,9 @@ from behavior_console.desk import ConsoleDesk
 from behavior_console.offered_panels import offered_panels
 from behavior_console.page import PAGE_FOLDER
 from behavior_console.records.record_source import RecordSource
+from behavior_console.records.recorded_robot import recorded_robot
 from behavior_console.records.shelf import RecordShelf
+from behavior_console.robot_files import robot_routes
 from behavior_console.server import ConsoleServer
 from behavior_recording.folder import default_folder
 from behavior_ros.web_access import new_token
@@ -55,7 +57,8 @@ def serve_record(path: Path, *, port: int, page_folder: Path = PAGE_FOLDER) -> C
     desk = ConsoleDesk(source, audit, shelf=shelf)
     # Nobody is given a token: there is nothing to act on.
     access = ConsoleAccess(new_token(), new_token())
-    app = application(desk, pulse=pulse, page_folder=page_folder, routes=(records_route(shelf),))
+    routes = (records_route(shelf), *robot_routes(recorded_robot(path), shelf.robot))
+    app = application(desk, pulse=pulse, page_folder=page_folder, routes=routes)
     source.channels.set("modules", offered_panels())
     server = ConsoleServer(app, access, port=port)
     source.start()

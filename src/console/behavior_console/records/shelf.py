@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from behavior_console.records.record_source import RecordSource
+from behavior_console.records.recorded_robot import recorded_robot
+from behavior_console.robot_files import RobotFiles
 from behavior_console.source import SourceError
+from behavior_recording import RecordingError
 
 __all__ = ["RecordShelf"]
 
@@ -31,6 +34,7 @@ class RecordShelf:
     ) -> None:
         self._folders, self._on_change = tuple(folders), on_change
         self._open: OrderedDict[str, RecordSource] = OrderedDict()
+        self._robots: OrderedDict[str, RobotFiles] = OrderedDict()
         self._opening = asyncio.Lock()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -51,9 +55,7 @@ class RecordShelf:
         async with self._opening:
             source = self._open.get(record)
             if source is None:
-                path = (await asyncio.to_thread(self._files)).get(record)
-                if path is None:
-                    raise SourceError(f"there is no recording '{record[:100]}'")
+                path = await self._path(record)
                 source = await asyncio.to_thread(RecordSource, path, on_change=self._on_change)
                 source.start()
                 self._open[record] = source
@@ -62,6 +64,31 @@ class RecordShelf:
                 # Its file closes when the last page that shows it is gone.
                 self._open.popitem(last=False)
             return source
+
+    async def robot(self, record: str) -> RobotFiles:
+        """The robot of a recording, of the last few that pages asked for.
+
+        Raises:
+            SourceError: there is none, or it cannot be read.
+        """
+        async with self._opening:
+            if record not in self._robots:
+                path = await self._path(record)
+                try:
+                    found = await asyncio.to_thread(recorded_robot, path, record=record)
+                except RecordingError as error:
+                    raise SourceError(str(error)) from error
+                self._robots[record] = found
+            self._robots.move_to_end(record)
+            while len(self._robots) > _MOST_OPEN:
+                self._robots.popitem(last=False)
+            return self._robots[record]
+
+    async def _path(self, record: str) -> Path:
+        path = (await asyncio.to_thread(self._files)).get(record)
+        if path is None:
+            raise SourceError(f"there is no recording '{record[:100]}'")
+        return path
 
     def _files(self) -> dict[str, Path]:
         """By id; links out of the folders are left out."""

@@ -23,8 +23,10 @@ export interface RobotSource {
 
 export const serverRobot: RobotSource = {
   urdf: async () => {
-    const answer = await fetch(apiUrl("/api/robot"));
-    // A recording has no robot at all.
+    const record = new URLSearchParams(location.search).get("record");
+    const query = record === null ? "" : `?record=${encodeURIComponent(record)}`;
+    const answer = await fetch(apiUrl(`/api/robot${query}`));
+    // There is no arm, or no such recording, which the page says already.
     if (answer.status === 204 || answer.status === 404) return null;
     if (!answer.ok) throw new Error((await answer.text()).trim() || answer.statusText);
     return answer.text();
