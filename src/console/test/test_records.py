@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as a source: any moment of them is what it was, and no page reaches another file."""
 
+import argparse
 import asyncio
 import os
 
@@ -12,6 +13,7 @@ from mcap.writer import Writer
 from recorded_runs import TICK, Run, cube_at
 
 from behavior_console.channels import Channels
+from behavior_console.console_command import COMMAND
 from behavior_console.records import RecordShelf, RecordSource
 from behavior_console.records.record_clock import RecordClock
 from behavior_console.records.serving import serve_record
@@ -170,6 +172,13 @@ class TestBadFiles:
         file.write_bytes(content)
         with pytest.raises(SourceError, match=r"bad\.mcap is no MCAP file"):
             RecordSource(file)
+
+    def test_the_command_says_why(self, tmp_path):
+        file = tmp_path / "bad.mcap"
+        file.write_bytes(b"not at all")
+        done, told = COMMAND.run(argparse.Namespace(record=file, port=0), None)
+        assert not done
+        assert told.endswith("bad.mcap is no MCAP file")
 
     def test_one_that_was_cut_off_is_shown_as_far_as_it_goes(self, path, source, tmp_path):
         file = tmp_path / "cut.mcap"

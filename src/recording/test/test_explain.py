@@ -106,6 +106,7 @@ def test_the_page_tells_what_was_asked_what_happened_and_why(failed: Path) -> No
         "What to do: raise the force",
         "Sequence 'job'",
         "TREE fetch (action_id m1) (/mission/action)",
+        "behavior console --record fetch.mcap",
         "behavior replay fetch.mcap --until 'grasp/pick it FAILURE'",
         "grasp/force",
         "The tree at 1.25 s",

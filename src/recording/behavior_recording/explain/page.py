@@ -272,7 +272,7 @@ def _commands(found: PostMortem) -> Iterator[str]:
 
 def _look_closer(found: PostMortem) -> Iterator[str]:
     file = shlex.quote(found.history.path.name)
-    lines = [f"behavior replay {file}"]
+    lines = [f"behavior console --record {file}", f"behavior replay {file}"]
     if found.cause is not None:
         node = found.story.tree.nodes[found.cause.uid]
         wanted = shlex.quote(f"{node.path} FAILURE")
