@@ -15,7 +15,7 @@ export default function Help({ close }: { close: () => void }) {
   const commands = useValue(useConsole().commands.all).filter((each) => each.key !== undefined);
   return (
     <Dialog title="All keys" close={close}>
-      <dl className="help-keys">
+      <dl className="help-keys" tabIndex={0}>
         {commands.map((each) => (
           <div key={each.id}><dt><Keys of={each.key!} /></dt><dd>{each.title}</dd></div>
         ))}
