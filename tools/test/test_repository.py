@@ -42,7 +42,7 @@ def check(*command):
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=850,
     )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
 
@@ -50,6 +50,7 @@ def check(*command):
 HOOKS = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
 
 
+@pytest.mark.timeout(900)  # mypy reads everything, and in a new checkout for the first time
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
 def test_what_is_checked_before_a_commit_is_good(hook):
     """The hooks are the one list of checks: here they run on everything."""

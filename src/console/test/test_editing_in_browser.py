@@ -69,7 +69,6 @@ def test_two_browsers_edit_one_tree_and_undo_their_own(
 
     line(ann, "long").click()
     ann.get_by_label("Search kinds of nodes").fill("Sleep")
-    ann.get_by_role("button", name="Outline").click()
     ann.locator(".palette-kind", has_text="Sleep").first.click()
     form = ann.get_by_role("form", name="Put in Sleep")
     form.get_by_label("msec").fill("5")
@@ -80,6 +79,7 @@ def test_two_browsers_edit_one_tree_and_undo_their_own(
     settings = bob.get_by_role("region", name="Settings")
     settings.get_by_label("name").first.fill("note")
     settings.get_by_role("button", name="Set").click()
+    ann.get_by_role("button", name="Outline").click()
     ann.locator(".tree-other", has_text="bob").first.wait_for()
     ann.get_by_role("button", name="Outline").click()
     line(ann, "note").wait_for()

@@ -12,5 +12,5 @@ export type Palette = Record<(typeof NAMES)[number], string> & { font: string };
 export function paletteOf(element: Element): Palette {
   const style = getComputedStyle(element.ownerDocument.documentElement);
   const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
-  return { ...Object.fromEntries(entries), font: style.fontFamily || "sans-serif" } as Palette;
+  return { ...Object.fromEntries(entries), font: style.getPropertyValue("--font").trim() || "sans-serif" } as Palette;
 }

@@ -3,8 +3,8 @@ import { useEffect, useRef, type DragEvent, type KeyboardEvent, type PointerEven
 import { useConsole, useSelection, useValue } from "../../store";
 import { FocusCard } from "./FocusCard";
 import { EditOverlay } from "./edit/EditOverlay";
-import type { NodeModel } from "./edit/models";
 import { dropAt } from "./edit/operations";
+import { useEditKeys } from "./edit/useEditKeys";
 import type { Editing } from "./edit/useEditing";
 import type { Drop } from "./paint";
 import type { Scene } from "./scene";
@@ -22,13 +22,7 @@ export function CanvasView({ scene, editing }: { scene: Scene; editing: Editing 
   const palette = usePaletteDrop(scene, editing);
   const walk = useWalk(scene);
   const change = useEditKeys(scene, editing);
-  const { session, active, insert } = editing;
-  useEffect(() => {
-    const place = (model: NodeModel) =>
-      model.children[0] > 0 && scene.selected >= 0 ? { around: scene.selected } : behindSelected(scene);
-    session.insert = active ? (model) => insert(model, place(model)) : null;
-    return () => void (session.insert = null);
-  }, [session, active, insert, scene]);
+  const { active } = editing;
   return (
     <div className="tree-canvas">
       <canvas
@@ -37,7 +31,7 @@ export function CanvasView({ scene, editing }: { scene: Scene; editing: Editing 
         aria-label="Tree: arrows walk, Enter opens and closes, plus and minus zoom; the outline (O) is for screen readers"
       />
       <FocusCard scene={scene} />
-      {active ? <EditOverlay scene={scene} editing={editing} /> : null}
+      {active ? <EditOverlay scene={scene} editing={editing} drawn /> : null}
       <MiniMap scene={scene} map={map} />
     </div>
   );
@@ -83,17 +77,6 @@ interface Drag {
   card: number;
 }
 
-/** Place behind the selected card, or in the root. */
-function behindSelected(scene: Scene): Drop {
-  const { cards } = scene.model.get();
-  const card = cards[scene.selected];
-  const parent = card === undefined ? undefined : cards[card.parent];
-  if (card === undefined || parent === undefined || card.kind === "control")
-    return { parent: card?.index ?? 0, before: -1 };
-  const next = parent.children[parent.children.indexOf(card.index) + 1];
-  return { parent: parent.index, before: next ?? -1 };
-}
-
 /** Where something that is let go at a point of the screen lands. */
 function dropPlace(scene: Scene, x: number, y: number, dragged: Parameters<typeof dropAt>[3]): Drop | null {
   const model = scene.model.get();
@@ -122,31 +105,6 @@ function usePaletteDrop(scene: Scene, { session, active, drop }: Editing) {
       scene.setDrop(null);
       if (found !== null) drop({ model: found.model }, found.found);
     },
-  };
-}
-
-/** Keys that change the tree; whether it was one. */
-function useEditKeys(scene: Scene, editing: Editing): (event: KeyboardEvent) => boolean {
-  return (event) => {
-    const index = scene.selected;
-    if (!editing.active || index < 0) return false;
-    const key = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}${event.key}`;
-    const right = scene.direction.get() === "right";
-    const actions: Record<string, () => void> = {
-      Delete: () => editing.remove(index),
-      Enter: () => editing.setRenaming(index),
-      F2: () => editing.setRenaming(index),
-      [right ? "Alt+ArrowUp" : "Alt+ArrowLeft"]: () => editing.step(index, -1),
-      [right ? "Alt+ArrowDown" : "Alt+ArrowRight"]: () => editing.step(index, 1),
-      "Ctrl+d": () => editing.duplicate(index),
-      "Ctrl+c": () => editing.copy(index),
-      "Ctrl+v": () => void navigator.clipboard?.readText().then((xml) => editing.paste(index, xml)),
-    };
-    const action = actions[key];
-    if (action === undefined) return false;
-    event.preventDefault();
-    action();
-    return true;
   };
 }
 

@@ -2,6 +2,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { shapeOf, StatusIcon } from "../../design";
 import { RUNNING, useChannel, useConsole, useSelection, useValue } from "../../store";
+import { EditOverlay } from "./edit/EditOverlay";
+import { useEditKeys } from "./edit/useEditKeys";
+import type { Editing } from "./edit/useEditing";
 import type { Card, TreeModel } from "./model";
 import type { Scene } from "./scene";
 import { oneLine } from "./text";
@@ -13,8 +16,8 @@ const LINE = 26;
 const SPARE = 8;
 
 /** The tree as an ARIA tree: only the lines on the screen are in the page. */
-export function Outline({ scene, hits, only }: {
-  scene: Scene; hits: readonly number[]; only: boolean;
+export function Outline({ scene, editing, hits, only }: {
+  scene: Scene; editing: Editing; hits: readonly number[]; only: boolean;
 }) {
   const console = useConsole();
   const model = useValue(scene.model);
@@ -34,27 +37,32 @@ export function Outline({ scene, hits, only }: {
     else if (selected >= 0) scene.reveal(selected);
   }, [selected, places, show, scene]);
   const select = (index: number) => console.selection.set({ node: model.cards[index]!.uid });
+  const change = useEditKeys(scene, editing);
   const keys = (event: KeyboardEvent) => {
+    if (change(event)) return;
     const next = target(event.key, model, shown, places, selected, scene);
     if (next === null) return;
     event.preventDefault();
     if (next >= 0) select(next);
   };
   return (
-    <div
-      ref={ref} className="tree-outline" role="tree" tabIndex={0} aria-label="Tree"
-      onKeyDown={keys} onScroll={scrolled}
-      {...(places.has(selected) ? { "aria-activedescendant": `tree-line-${selected}` } : {})}
-    >
-      <div role="none" style={{ height: shown.length * LINE, position: "relative" }}>
-        {shown.slice(first, last).map((index, at) => (
-          <Line
-            key={index} scene={scene} card={model.cards[index]!} model={model}
-            top={(first + at) * LINE} selected={index === selected}
-            isOpen={!closed.has(model.cards[index]!.path)} onSelect={select}
-          />
-        ))}
+    <div className="tree-list">
+      <div
+        ref={ref} className="tree-outline" role="tree" tabIndex={0} aria-label="Tree"
+        onKeyDown={keys} onScroll={scrolled}
+        {...(places.has(selected) ? { "aria-activedescendant": `tree-line-${selected}` } : {})}
+      >
+        <div role="none" style={{ height: shown.length * LINE, position: "relative" }}>
+          {shown.slice(first, last).map((index, at) => (
+            <Line
+              key={index} scene={scene} card={model.cards[index]!} model={model}
+              top={(first + at) * LINE} selected={index === selected}
+              isOpen={!closed.has(model.cards[index]!.path)} onSelect={select}
+            />
+          ))}
+        </div>
       </div>
+      {editing.active ? <EditOverlay scene={scene} editing={editing} drawn={false} /> : null}
     </div>
   );
 }

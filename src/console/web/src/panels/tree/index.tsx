@@ -5,6 +5,7 @@ import { useChannel, useConsole, useValue } from "../../store";
 import { CanvasView } from "./CanvasView";
 import { EditBar } from "./edit/EditBar";
 import { editSession } from "./edit/session";
+import { usePaletteClicks } from "./edit/useEditKeys";
 import { useEditing } from "./edit/useEditing";
 import { keepMode, keptMode } from "./kept";
 import { Outline } from "./Outline";
@@ -25,13 +26,14 @@ export default function TreePanel() {
     setMode(next);
   }, []);
   const editing = useEditing(scene);
+  usePaletteClicks(scene, editing);
   if (model.cards.length === 0) return <NoTree {...stack?.empty} />;
   return (
     <div className="tree-panel">
       <Toolbar scene={scene} search={search} mode={mode} onMode={change} />
       {mode === "canvas"
         ? <CanvasView scene={scene} editing={editing} />
-        : <Outline scene={scene} hits={search.hits} only={search.only} />}
+        : <Outline scene={scene} editing={editing} hits={search.hits} only={search.only} />}
       <RunningNow scene={scene} />
     </div>
   );

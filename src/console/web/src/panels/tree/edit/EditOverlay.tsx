@@ -8,25 +8,25 @@ import { missing } from "./operations";
 import { PortFields } from "./PortFields";
 import type { Editing } from "./useEditing";
 
-/** What an edit asks or is answered, at the card that it is about. */
-export function EditOverlay({ scene, editing }: { scene: Scene; editing: Editing }) {
+/** What an edit asks or is answered: at the card that it is about, or above the outline. */
+export function EditOverlay({ scene, editing, drawn }: { scene: Scene; editing: Editing; drawn: boolean }) {
   const { session, pending, renaming } = editing;
   const outcome = useValue(session.outcome);
   const model = useValue(scene.model);
   const at = outcome === null ? undefined : model.cards.find(({ id }) => id === outcome.at);
   return (
     <>
-      <Others scene={scene} editing={editing} />
+      {drawn ? <Others scene={scene} editing={editing} /> : null}
       {pending === null ? null : (
-        <AtCard scene={scene} index={"around" in pending.place ? pending.place.around : pending.place.parent}>
+        <AtCard scene={scene} drawn={drawn} index={"around" in pending.place ? pending.place.around : pending.place.parent}>
           <PendingForm editing={editing} />
         </AtCard>
       )}
       {renaming === null ? null : (
-        <AtCard scene={scene} index={renaming} over><Rename scene={scene} editing={editing} index={renaming} /></AtCard>
+        <AtCard scene={scene} drawn={drawn} index={renaming} over><Rename scene={scene} editing={editing} index={renaming} /></AtCard>
       )}
       {outcome === null || outcome.at === "" || outcome.kind === "sent" ? null : (
-        <AtCard scene={scene} index={at?.index ?? 0}>
+        <AtCard scene={scene} drawn={drawn} index={at?.index ?? 0}>
           <div className="tree-answer" data-kind={outcome.kind} role={outcome.kind === "refused" ? "alert" : "status"}>
             <span className="text">{oneLine(outcome.kind === "runs" ? running(outcome.text) : outcome.text, 400)}</span>
             <div className="row">
@@ -92,20 +92,20 @@ function running(text: string): string {
 }
 
 /** Something beside a card, which moves with it. */
-function AtCard({ scene, index, over, children }: {
-  scene: Scene; index: number; over?: boolean; children: ReactNode;
+function AtCard({ scene, drawn, index, over, children }: {
+  scene: Scene; drawn: boolean; index: number; over?: boolean; children: ReactNode;
 }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const place = () => {
-      const box = scene.onScreen(index);
+      const box = drawn ? scene.onScreen(index) : null;
       if (element.current === null) return;
       const [x, y] = box === null ? [12, 12] : [box.x, over ? box.y : box.y + box.height + 6];
       element.current.style.transform = `translate(${Math.max(4, x)}px, ${Math.max(4, y)}px)`;
     };
     place();
     return scene.moved.subscribe(place);
-  }, [scene, index, over]);
+  }, [scene, drawn, index, over]);
   return <div ref={element} className="tree-beside">{children}</div>;
 }
 
