@@ -68,7 +68,7 @@ def test_every_verb_that_talks_to_a_stack_takes_its_name() -> None:
         if not any("--name" in action.option_strings for action in each._actions)
     ]
     own = {"tree", "demo", "evaluate", "security", "packages", "create"}
-    own |= {"replay", "explain", "proposals"}  # of packages
+    own |= {"replay", "explain", "proposals", "console"}  # of packages
     assert {words[0].split()[0] for words in without} <= own, without
 
 

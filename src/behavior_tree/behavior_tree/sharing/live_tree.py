@@ -2,8 +2,9 @@
 """A tree that ticks follows the shared files from which it was built.
 
 Nodes are the same by the identifiers of their elements. Of a node that stays only ports,
-conditions, name and place change, so it keeps what it does; a node of which more changes is built
-anew, with all in it.
+conditions, name and place change; it keeps what it does, unless it runs with a port or condition
+that changes: it is halted then and begins anew. A node of which more changes is built anew, with
+all in it.
 """
 
 from __future__ import annotations
@@ -93,9 +94,13 @@ class LiveTree:
         """
         with self.tree.runtime.between_ticks():
             plan = self._plan(state)
-            running = [] if halt else self._running(plan)
-            if running:
+            running = self._running(plan)
+            if running and not halt:
                 raise RunsNowError(running)
+            for node in running:
+                if node in plan.stay:
+                    node.halt_node()
+                    node.reset_status()
             self._make(plan, state)
             for node, texts in plan.conditions.items():
                 _set_conditions(node, texts)

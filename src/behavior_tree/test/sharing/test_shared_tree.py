@@ -186,6 +186,20 @@ def test_an_edit_halts_what_runs_if_that_is_wanted(shared):
     assert shared.live.active_path() == "left b"
 
 
+def test_what_runs_begins_anew_with_its_new_port_if_it_is_halted(shared):
+    shared.live.tick_once()
+    node = shared.node("a")
+    fields = {"node": shared.id("a"), "attributes": {"ticks": "4"}, "running": Running.HALT}
+    assert shared.do("set", **fields).code is Code.MADE
+    assert shared.node("a") is node
+    assert node.status is NodeStatus.IDLE
+    for _ in range(4):
+        assert shared.live.tick_exactly_once() is NodeStatus.RUNNING
+        assert node.status is NodeStatus.RUNNING
+    shared.live.tick_exactly_once()
+    assert node.status is NodeStatus.SUCCESS
+
+
 def test_edits_that_wait_when_the_tree_goes_are_made_in_the_files(shared):
     shared.live.tick_once()
     shared.do("remove", node=shared.id("a"), running=Running.AFTER)
