@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import multiprocessing.process
 import os
 import subprocess
@@ -24,6 +25,13 @@ from behavior_packages.interpreter import enter
 
 _LEFT_OUT = pytest.StashKey[str]()
 """Why a test was left out by `--fast`."""
+
+
+class _LeftOut(pytest.skip.Exception, SystemExit):
+    """Skips the test from a task of asyncio too, which else keeps what it raises to itself: a loop
+    is ended by this one, and the test does not wait for what will not come.
+    """
+
 
 MOST_EXAMPLES = 10
 """That `--fast` draws for a property; `make test` draws them all."""
@@ -59,6 +67,12 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast" if fast else "suite")
     if fast:
         _read_no_sources()
+        logging.getLogger("asyncio").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a task ended by something else than that its test was left out."""
+    return not (record.exc_info and isinstance(record.exc_info[1], _LeftOut))
 
 
 def _read_no_sources() -> None:
@@ -113,7 +127,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     def leave_out(reason: str) -> NoReturn:
         item.stash[_LEFT_OUT] = reason
-        pytest.skip(reason)
+        raise _LeftOut(reason)
 
     def no_process(*_: object, **__: object) -> NoReturn:
         leave_out("starts a process")

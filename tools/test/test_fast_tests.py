@@ -15,6 +15,7 @@ from behavior_workspace import fast_tests, fuzz
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 TESTS = """
+import asyncio
 import multiprocessing
 import os
 import subprocess
@@ -54,6 +55,14 @@ def test_with_a_node(node):
     raise AssertionError("skipped before")
 
 
+def test_with_a_program_in_a_task():
+    async def waits_for_it():
+        task = asyncio.create_task(asyncio.create_subprocess_exec("true"))
+        await asyncio.Event().wait()  # for what the task would say
+
+    asyncio.run(waits_for_it())
+
+
 def test_with_a_program_that_is_cleaned_up_badly():
     started = None
     try:
@@ -90,9 +99,10 @@ def pytest_in(folder, text, *options):
 def test_processes_nodes_and_slow_tests_are_left_out(tmp_path):
     done = pytest_in(tmp_path, TESTS, "--fast", "-rs")
     assert done.returncode == 0, done.stdout
-    assert re.search(r"1 passed, 5 skipped, 1 deselected", done.stdout), done.stdout
+    assert re.search(r"1 passed, 6 skipped, 1 deselected", done.stdout), done.stdout
     assert done.stdout.count("starts a process") >= 1
     assert "needs a ROS graph" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_property_tests_draw_the_same_in_every_run_unless_they_fuzz(tmp_path):

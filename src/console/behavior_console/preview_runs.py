@@ -129,6 +129,10 @@ class PreviewRuns:
                 text = f"the command cannot be run: {error.strerror}: {line[0]}"
                 self._set(_row("failed", mission, parameters, text=text))
                 return
+            except BaseException as error:
+                text = f"the preview broke off: {type(error).__name__}: {error}"
+                self._set(_row("failed", mission, parameters, text=text[:_LONGEST_TEXT]))
+                raise
             found = _read(file)
         if self._canceled:
             self._set(_row("canceled", mission, parameters, text="cancelled"))

@@ -132,6 +132,21 @@ def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_a_preview_that_breaks_off_runs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def breaks(*_: Any, **__: Any) -> None:
+        raise MemoryError("no room")
+
+    async def run() -> None:
+        watch = Watch("")
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", breaks)
+        watch.runs.start("x", {})
+        row = await watch.until("state", "failed")
+        assert row["text"] == "the preview broke off: MemoryError: no room"
+        watch.runs.discard()
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("name", ["", "--approve"])
 def test_names_that_are_options_are_refused(name: str) -> None:
     async def run() -> None:
