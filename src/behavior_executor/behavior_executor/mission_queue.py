@@ -157,6 +157,30 @@ class MissionQueue:
         mission.end(Code.CANCELED_BY_CLIENT, text, now)
         return mission
 
+    def move(self, action_id: str, place: int) -> None:
+        """Let a waiting mission wait at another place; the others keep their order.
+
+        Those between both places move up or down by one, with the ranks that the places have: a
+        mission that arrives later is ranked as if nothing had been moved.
+
+        Args:
+            action_id: of the mission.
+            place: 1 is the next one to run; beyond the last one: the last.
+
+        Raises:
+            MissionError: INVALID_REQUEST, no such mission waits, or there is no such place.
+        """
+        if action_id not in self._waiting or place < 1:
+            why = "the first place is 1"
+            if action_id not in self._waiting:
+                why = f"no mission '{action_id}' waits"
+            raise MissionError(Code.INVALID_REQUEST, f"nothing to move: {why}")
+        ranks = sorted(rank for rank, _ in self._waiting.values())
+        order = [mission for mission in self.waiting if mission.action_id != action_id]
+        order.insert(place - 1, self._waiting[action_id][1])
+        for rank, mission in zip(ranks, order, strict=True):
+            self._put(rank, mission)
+
     def refuse(self, mission: Mission, text: str, now: float) -> None:
         """End a mission that waits with BUSY: it was not accepted after all."""
         self._take(mission)

@@ -360,7 +360,9 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
             when_kept=self._log.when_kept,
         )
         self._preflights = PreflightGoals(self, ask=self._ask)
-        self._run_control = RunControlServer(self, self.core.operator, self._commands)
+        self._run_control = RunControlServer(
+            self, self.core.operator, self.core.queue, self._commands
+        )
 
     # -- shutdown --------------------------------------------------------------------------------
 

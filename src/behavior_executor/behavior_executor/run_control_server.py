@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The service ``/behavior/control_run`` and the topic ``/behavior/run_control``: an operator steps,
-stops and mends the runs of missions.
+stops and mends the runs of missions, and orders those that wait.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from behavior_msgs.srv import ControlRun
 from rclpy.node import Node
 
 from behavior_executor.command_log import CommandLog
+from behavior_executor.mission_queue import MissionQueue
 from behavior_executor.operator_control import ControlState, OperatorControl
+from behavior_executor.queue_commands import VERB, is_queue_command, obey_queue_command
 from behavior_ros import QOS_LATCHED, QOS_REQUESTS
 from behavior_ros.newest_publisher import NewestPublisher
 from behavior_tree import BehaviorTreeError
@@ -23,16 +25,20 @@ LONGEST_COMMAND = 10_000
 class RunControlServer:
     """Hands commands on, and tells what waits for the next one."""
 
-    def __init__(self, node: Node, operator: OperatorControl, commands: CommandLog) -> None:
+    def __init__(
+        self, node: Node, operator: OperatorControl, queue: MissionQueue, commands: CommandLog
+    ) -> None:
         """Serve.
 
         Args:
             node: through which it is served.
             operator: obeys.
+            queue: of the missions that wait.
             commands: is told of what was asked for.
         """
         self._node = node
         self._operator = operator
+        self._queue = queue
         self._commands = commands
         self._last = ControlState()
         self._topic = NewestPublisher(node, RunControlState, "behavior/run_control", QOS_LATCHED)
@@ -60,11 +66,11 @@ class RunControlServer:
         try:
             if len(command) > LONGEST_COMMAND:
                 raise BehaviorTreeError(f"a command has at most {LONGEST_COMMAND} characters")
-            answer.message = reason_text(self._operator.obey(command))
+            answer.message = self._obey(command)
             answer.success = True
         except BehaviorTreeError as error:
             answer.message = reason_text(str(error))
-        if command.strip():
+        if command.strip() not in ("", VERB):  # these only ask
             done = answer.message if answer.success else f"refused: {answer.message}"
             self._node.get_logger().info(f"run control: '{visible(command)}': {done or 'done'}")
             self._commands.add(
@@ -73,6 +79,11 @@ class RunControlServer:
         answer.state = self._message(self._operator.state)
         self.publish_news()
         return answer
+
+    def _obey(self, command: str) -> str:
+        if is_queue_command(command):
+            return obey_queue_command(command, self._queue)
+        return reason_text(self._operator.obey(command))
 
     def _message(self, state: ControlState) -> RunControlState:
         message = RunControlState(

@@ -216,3 +216,35 @@ def test_books_stay_right(steps: list[tuple], default: Policy) -> None:
         (mission or running_first).end(Code.TREE_FAILED, "", 99.0)
         running_first = None
     assert all(m.is_final for m in accepted)
+
+
+def waits(queue: MissionQueue) -> str:
+    return "".join(mission.action_id for mission in queue.waiting)
+
+
+def test_missions_that_wait_are_moved() -> None:
+    queue = MissionQueue(default_policy=Policy.QUEUE)
+    for name in "abcd":
+        queue.submit(request(name), 0.0)
+    queue.move("d", 1)
+    assert waits(queue) == "dabc"
+    queue.move("d", 3)
+    assert waits(queue) == "abdc"
+    queue.move("a", 99)
+    assert waits(queue) == "bdca"
+    assert run(queue).action_id == "b"
+    with pytest.raises(MissionError, match="no mission 'b' waits"):
+        queue.move("b", 1)
+    with pytest.raises(MissionError, match="the first place is 1"):
+        queue.move("a", 0)
+    assert waits(queue) == "dca"
+
+
+def test_a_moved_mission_has_the_rank_of_its_place() -> None:
+    queue = MissionQueue(default_policy=Policy.QUEUE)
+    for name, priority in (("a", 0), ("b", 0), ("x", 9)):
+        queue.submit(request(name, priority=priority), 0.0)
+    queue.move("b", 1)
+    assert waits(queue) == "bxa"
+    queue.submit(request("y", priority=5), 0.0)
+    assert waits(queue) == "byxa"  # behind the place of priority 9, before those of 0

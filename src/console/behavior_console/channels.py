@@ -51,6 +51,7 @@ CHANNELS: Mapping[str, Kind] = {
     "mission": Kind.VALUE,
     "missions": Kind.VALUE,
     "queue": Kind.VALUE,
+    "orders": Kind.MAP,
     "run_control": Kind.VALUE,
     "health": Kind.MAP,
     "objects": Kind.MAP,

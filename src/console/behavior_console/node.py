@@ -120,6 +120,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         async with asyncio.TaskGroup() as group:
             group.create_task(self._desk.background())
             group.create_task(self._stack.keep_forms(self._live.channels, self._world))
+            group.create_task(self._stack.keep_queue(self._live.channels))
 
     def _robot(self, file: str) -> RobotFiles:
         try:

@@ -19,6 +19,7 @@ from behavior_console.forms import problems_of
 from behavior_console.orders import MissionOrder, order_of, text_of
 from behavior_console.preview_runs import PreviewError, PreviewRuns
 from behavior_console.protocol import Answer, Role
+from behavior_console.reducers.mission import order_queue
 
 __all__ = ["LEVELS", "Said", "Stack", "offer_operating"]
 
@@ -26,7 +27,12 @@ LEVELS = {"manual": 1, "autonomous": 3}
 """What an operator may choose, as ``behavior_msgs/AutonomyLevel`` numbers it."""
 POLICIES = {"default": 0, "reject": 1, "queue": 2, "replace": 3}
 _MOST_NAMES = 256
+_MOST_ORDERS = 200
 _RUN = "run."
+_OTHERWISE = {
+    "set": "values are written by 'blackboard.set'",
+    "queue": "missions that wait are moved by 'mission.move'",
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,13 @@ class Stack(Protocol):
         """A line of docs/run_control.md."""
         ...
 
+    async def move(self, action_id: str, place: int) -> Said:
+        """Let a mission wait at another place, 1 being the next.
+
+        The answer's message has the identifiers of those that wait, in their order then.
+        """
+        ...
+
     async def set_level(self, level: int) -> Said:
         """Choose who moves the robot."""
         ...
@@ -82,14 +95,27 @@ class _Operating:
             raise CommandError(f"'policy' is one of {', '.join(POLICIES)}")
         if isinstance(priority, bool) or not isinstance(priority, int) or not 0 <= priority <= 255:
             raise CommandError("'priority' is a whole number from 0 to 255")
-        return await self._start(order, POLICIES[policy], priority)
+        return await self._start(client, order, POLICIES[policy], priority)
 
-    async def _start(self, order: MissionOrder, policy: int, priority: int = 0) -> Answer:
+    async def _start(
+        self, client: Client, order: MissionOrder, policy: int, priority: int = 0
+    ) -> Answer:
         action_id = uuid.uuid4().hex[:12]
         said = await self._stack.start(order, action_id, policy, priority)
         if said.ok:
+            self._remember(action_id, client, order)
             return Answer(ok=True, message=said.message, value={"action_id": action_id})
         return _refused(said)
+
+    def _remember(self, action_id: str, client: Client, order: MissionOrder) -> None:
+        """Show who asked for it, with what; only so many are kept."""
+        with self._channels.lock:
+            self._channels.patch(
+                "orders",
+                {action_id: {"who": client.who, "parameters": dict(order.parameters)}},
+            )
+            kept = self._channels.value("orders")
+            self._channels.patch("orders", dict.fromkeys(list(kept)[:-_MOST_ORDERS]))
 
     async def preflight(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``mission.preflight``."""
@@ -103,13 +129,27 @@ class _Operating:
         """``mission.pause``, ``mission.resume``, ``mission.cancel``."""
         return _answer(await self._stack.control(verb, text_of(args, "action_id", "")))
 
+    async def move(self, client: Client, args: Mapping[str, Any]) -> Answer:
+        """``mission.move``: one that waits, to a place of the queue."""
+        place = args.get("place")
+        if isinstance(place, bool) or not isinstance(place, int) or place < 1:
+            raise CommandError("'place' is a whole number, 1 for the next one to run")
+        action_id = text_of(args, "action_id")
+        if not action_id or len(action_id.split()) != 1:
+            raise CommandError("'action_id' names a mission that waits")
+        said = await self._stack.move(action_id, place)
+        if not said.ok:
+            return _refused(said)
+        order_queue(self._channels, said.message.split())
+        return Answer(ok=True)
+
     # -- the run -----------------------------------------------------------------------------------
 
     async def run(self, client: Client, args: Mapping[str, Any]) -> Answer:
         """``run.step`` and what else docs/run_control.md lists, with the path or uid of a node."""
         verb = text_of(args, "command").removeprefix(_RUN)
-        if verb.split(" ", 1)[0] == "set":
-            raise CommandError("values are written by 'blackboard.set'")
+        if (first := verb.split(" ", 1)[0]) in _OTHERWISE:
+            raise CommandError(_OTHERWISE[first])
         return _answer(await self._stack.run_control(f"{verb} {self._node(args)}".strip()))
 
     def _node(self, args: Mapping[str, Any]) -> str:
@@ -203,7 +243,7 @@ class _Operating:
                 " the same"
             )
         order = MissionOrder(row["mission"], row["parameters"])
-        answer = await self._start(order, POLICIES["queue"])
+        answer = await self._start(client, order, POLICIES["queue"])
         if answer.ok:
             self._previews.discard()
         return answer
@@ -245,6 +285,7 @@ def offer_operating(
     commands.offer("mission.preflight", operating.preflight, role=Role.VIEW, controls=False)
     for verb in ("pause", "resume", "cancel"):
         commands.offer(f"mission.{verb}", partial(operating.control, verb))
+    commands.offer("mission.move", operating.move)
     commands.offer("run.*", operating.run)
     commands.offer("blackboard.set", operating.set_value, role=Role.EDIT)
     commands.offer("mode.set", operating.set_level)

@@ -28,6 +28,7 @@ from behavior_console.commands import CommandError
 from behavior_console.forms import forms
 from behavior_console.operating import Said
 from behavior_console.orders import Drive, MissionOrder
+from behavior_console.reducers.mission import order_queue
 from behavior_executor import MissionCatalogue
 from behavior_executor.catalogue import EVERYTHING, catalogue_of
 from behavior_ros import QOS_REQUESTS, End, GoalOutcome, remote_actions
@@ -44,6 +45,8 @@ _CONTROLS = {
 _MOST_WAITING = 64
 _LOOK, _LOOK_AGAIN = 1.0, 10.0
 """[s] between two looks at the executor's missions, before there is an answer and afterwards."""
+_ORDERED_FROM = 2
+"""Missions that wait from which on their order is asked for."""
 _EXECUTOR = "behavior_executor"
 _NO_EXECUTOR = "no executor takes missions: start a stack with 'behavior up'"
 
@@ -101,6 +104,10 @@ class RosStack:
         answer = await self._call(self._run_control, ControlRun.Request(command=line))
         return Said(bool(answer.success), str(answer.message))
 
+    async def move(self, action_id: str, place: int) -> Said:
+        """Let a mission wait at another place; the answer has the identifiers in their order."""
+        return await self.run_control(f"queue {action_id} {place}")
+
     async def set_level(self, level: int) -> Said:
         """Choose who moves the robot."""
         answer = await self._call(self._level, SetAutonomyLevel.Request(level=level))
@@ -146,6 +153,17 @@ class RosStack:
             if rows != channels.value("missions"):
                 channels.set("missions", rows)
             await asyncio.sleep(_LOOK if rows is None else _LOOK_AGAIN)
+
+    async def keep_queue(self, channels: Channels) -> None:
+        """Keep the channel ``queue`` in the executor's order, until it is cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            if len(channels.value("queue") or []) < _ORDERED_FROM:
+                continue
+            with contextlib.suppress(CommandError):
+                answer = await self.run_control("queue")
+                if answer.ok:
+                    order_queue(channels, answer.message.split())
 
     async def own_missions(self) -> Path | None:
         """The first folder of its user's own into which the executor looks; None: it has none.

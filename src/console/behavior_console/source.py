@@ -11,7 +11,10 @@ from behavior_console.channels import CHANNELS, Channels, Kind
 __all__ = ["OF_THE_MOMENT", "Source", "SourceError", "show_state"]
 
 _OF_ALL_TIMES = frozenset(
-    {"controller", "document", "editors", "lanes", "missions", "modules", "preview", "queue"}
+    {
+        *("controller", "document", "editors", "lanes", "missions", "modules", "orders"),
+        *("preview", "queue"),
+    }
 )
 OF_THE_MOMENT = frozenset(
     name for name, kind in CHANNELS.items() if kind is not Kind.LOG and name not in _OF_ALL_TIMES

@@ -50,6 +50,9 @@ class ScriptedStack:
     async def run_control(self, line):
         return self._answer("run", line)
 
+    async def move(self, action_id, place):
+        return self._answer("move", action_id, place)
+
     async def set_level(self, level):
         return self._answer("level", level)
 
@@ -81,6 +84,30 @@ def test_a_mission_is_started_with_its_parameters(desk: Desk) -> None:
     assert answer.ok
     assert answer.value["action_id"]
     assert desk.stack.asked == [("start", "dig", {"depth": "1"}, 3, 0)]
+
+
+def test_who_asked_for_a_mission_is_shown_with_its_parameters(desk: Desk) -> None:
+    answer = desk.give("mission.start", name="dig", parameters={"depth": "1"})
+    row = desk.channels.value("orders")[answer.value["action_id"]]
+    assert row == {"who": "ann #1", "parameters": {"depth": "1"}}
+    for _ in range(250):
+        desk.give("mission.start", name="dig")
+    assert len(desk.channels.value("orders")) == 200
+    assert answer.value["action_id"] not in desk.channels.value("orders")
+
+
+def test_missions_that_wait_are_shown_in_the_order_of_the_executor(desk: Desk) -> None:
+    desk.channels.set("queue", [{"action_id": each} for each in "abc"])
+    desk.stack.says = Said(True, "c a b")
+    assert desk.give("mission.move", action_id="c", place=1).ok
+    assert desk.stack.asked == [("move", "c", 1)]
+    assert [row["action_id"] for row in desk.channels.value("queue")] == ["c", "a", "b"]
+    desk.stack.says = Said(False, "nothing to move: no mission 'x' waits")
+    assert desk.give("mission.move", action_id="x", place=1).message == desk.stack.says.message
+    for bad in ({"place": 0}, {"place": "1"}, {"place": True}, {"action_id": "a 2", "place": 1}):
+        assert not desk.give("mission.move", **{"action_id": "a", **bad}).ok
+    assert "mission.move" in desk.give("run.queue c 1").message
+    assert len(desk.stack.asked) == 2
 
 
 def test_what_the_executor_refuses_comes_with_its_fields(desk: Desk) -> None:

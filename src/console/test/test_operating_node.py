@@ -31,7 +31,9 @@ def test_an_operator_runs_a_mission_from_its_form_to_its_end(
     address = urlsplit(start(spinner, tmp_path))
     token = address.query.removeprefix("token=")
     with PageClient(address.port, token).hello() as page:
-        page.show("missions", "mission", "run_control", "queue", "tree", "blackboard", "reasons")
+        page.show(
+            "missions", "mission", "run_control", "queue", "orders", "tree", "blackboard", "reasons"
+        )
         page.until(lambda: bool(page.state.get("missions")))
         (form,) = page.state["missions"]
         assert [each["name"] for each in form["parameters"]] == ["room", "far"]
@@ -61,6 +63,13 @@ def test_an_operator_runs_a_mission_from_its_form_to_its_end(
 
         second = page.command("mission.start", name="look")["value"]["action_id"]
         page.until(lambda: [row["action_id"] for row in page.state.get("queue") or []] == [second])
+        third = page.command("mission.start", name="look")["value"]["action_id"]
+        waiting = lambda: [row["action_id"] for row in page.state.get("queue") or []]  # noqa: E731
+        page.until(lambda: waiting() == [second, third])
+        assert page.command("mission.move", action_id=third, place=1)["ok"]
+        page.until(lambda: waiting() == [third, second])
+        assert page.state["orders"][third]["parameters"] == {}
+        assert page.command("mission.cancel", action_id=third)["ok"]
         assert page.command("mission.cancel", action_id=second)["ok"]
         page.until(lambda: page.state["queue"] == [])
         assert page.command("mission.pause", action_id=first)["ok"]

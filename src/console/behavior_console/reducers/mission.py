@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from behavior_console.channels import Channels
 from behavior_console.reducers.plain import seconds, short
 
-__all__ = ["take_command", "take_diagnostics", "take_feedback", "take_level", "take_run_control"]
+__all__ = [
+    "order_queue",
+    "take_command",
+    "take_diagnostics",
+    "take_feedback",
+    "take_level",
+    "take_run_control",
+]
 
 _STATES = ("waiting", "initializing", "running", "paused", "finished", "failed", "canceled")
 _ENDED = ("finished", "failed", "canceled")
@@ -32,17 +40,30 @@ def take_feedback(channels: Channels, message: Any) -> None:
     row = _mission_row(message, stamp, state)
     with channels.lock:
         shown = channels.value("mission") or {}
-        waiting = [each for each in channels.value("queue") or [] if not _same(each, row)]
+        queue = channels.value("queue") or []
+        waiting = [each for each in queue if not _same(each, row)]
         if state == "waiting":
-            channels.set("queue", [*waiting, row])
+            places = [place for place, each in enumerate(queue) if _same(each, row)]
+            place = places[0] if places else len(waiting)
+            channels.set("queue", [*waiting[:place], row, *waiting[place:]])
             return
-        if len(waiting) != len(channels.value("queue") or []):
+        if len(waiting) != len(queue):
             channels.set("queue", waiting)
         ends_another = state in _ENDED and not _same(shown, row)
         if not (ends_another and shown.get("state") in ("initializing", "running", "paused")):
             channels.set("mission", row)
         if not _same(shown, row) or shown.get("state") != state:
             channels.add("events", [_mission_event(row)])
+
+
+def order_queue(channels: Channels, action_ids: Sequence[str]) -> None:
+    """Bring the missions that wait into an order; those that are not in it come last."""
+    place = {action_id: number for number, action_id in enumerate(action_ids)}
+    with channels.lock:
+        waiting = channels.value("queue") or []
+        ordered = sorted(waiting, key=lambda row: place.get(row["action_id"], len(place)))
+        if ordered != waiting:
+            channels.set("queue", ordered)
 
 
 def _mission_row(message: Any, stamp: float, state: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import "../design";
 import { Empty } from "../design";
 import { ConsoleProvider, useConsole, useIsRecord, useValue, type Console } from "../store";
+import { AskLine } from "./AskLine";
 import { FailureLine } from "./FailureLine";
 import "./frame.css";
 import { applyTheme, keptTheme } from "./kept";
@@ -34,6 +35,7 @@ function Frame() {
   return (
     <div className="frame" data-live={at === null && !recorded}>
       <TopBar />
+      <AskLine />
       <WaitLine />
       <FailureLine />
       <LinkBanner />

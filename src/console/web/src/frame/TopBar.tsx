@@ -150,14 +150,6 @@ function ControlButtons({ controller, own, ask }: {
         <span className="bar-holder text">{holder.name}</span> has control: {asks?.number === own ? "asked" : "ask"}
       </Button>
     );
-  if (asks !== null)
-    return (
-      <span className="bar-asks" role="alert">
-        <span className="bar-holder text">{asks.name}</span> asks for control
-        <Button onClick={() => ask("control.give")}>Give</Button>
-        <Button onClick={() => ask("control.refuse")}>Keep</Button>
-      </span>
-    );
   return (
     <Button look="quiet" title="Let somebody else have it" onClick={() => ask("control.give")}>
       control: you

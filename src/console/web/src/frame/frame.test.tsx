@@ -3,6 +3,7 @@ import { act, cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, test } from "vitest";
 import { FAILS_AT, fakeConsole, noStack, renderWith } from "../testing";
+import { AskLine } from "./AskLine";
 import { FailureLine } from "./FailureLine";
 import { PRESETS, panelsOf, present } from "./layouts";
 import { LinkBanner } from "./LinkBanner";
@@ -43,7 +44,7 @@ test("a failure leads to its node and its moment, and goes when it is closed", a
 
 test("who has control is asked, and may answer", async () => {
   const { console, server } = await fakeConsole();
-  renderWith(console, <TopBar />);
+  renderWith(console, <><TopBar /><AskLine /></>);
   await shown();
   await act(async () => server.put({ controller: { holder: { number: 9, name: "bob #9" }, asks: null } }));
   await userEvent.click(screen.getByText("bob #9"));
@@ -53,6 +54,8 @@ test("who has control is asked, and may answer", async () => {
     controller: { holder: { number: 1, name: "you #1" }, asks: { number: 9, name: "bob #9" } } }));
   await userEvent.click(screen.getByText("Keep"));
   expect(sent()).toEqual(["control.ask", "control.refuse"]);
+  await act(async () => server.put({ controller: { holder: { number: 1, name: "you #1" }, asks: null } }));
+  expect(screen.queryByText("Keep")).toBeNull();
 });
 
 test("who only watches sees no way to act but the stop", async () => {

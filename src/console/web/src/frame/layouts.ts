@@ -28,8 +28,8 @@ export const PRESETS: Record<Layout, Preset> = {
   diagnose: {
     columns: [
       { width: 0.4, groups: [["tree", "scene", "map"]] },
-      { width: 0.34, groups: [["explain", "log"], ["blackboard"]] },
-      { width: 0.26, groups: [["inspector"], ["health"]] },
+      { width: 0.34, groups: [["explain", "log"]] },
+      { width: 0.26, groups: [["inspector"], ["blackboard", "health"]] },
     ],
     below: { height: 0.32, groups: [["timeline"]] },
   },

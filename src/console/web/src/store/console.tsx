@@ -17,8 +17,10 @@ export interface Selection {
   node?: number;
   /** A scene object's name. */
   object?: string;
-  /** A mission's id. */
+  /** A mission's identifier, or the name of one that is offered. */
   mission?: string;
+  /** A server or manager, by the name of its diagnostics. */
+  server?: string;
 }
 
 export type Layout = "operate" | "author" | "diagnose" | "replay";

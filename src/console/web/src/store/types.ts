@@ -119,6 +119,13 @@ export interface Mission {
   ended: boolean;
 }
 
+/** A mission as somebody asked for it in the console; the key is its identifier. */
+export interface Order {
+  who: string;
+  /** As text. */
+  parameters: Record<string, string>;
+}
+
 /** Who moves the robot. */
 export type Autonomy = "halted" | "manual" | "teleoperation" | "autonomous";
 
@@ -349,6 +356,7 @@ export interface MapChannels {
   markers: Marker;
   editors: Editor;
   document: unknown;
+  orders: Order;
 }
 
 /** Channels that only grow. */

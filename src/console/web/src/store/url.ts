@@ -14,12 +14,14 @@ export function readUrl(query: string): UrlState {
   const node = number(parameters.get("node"));
   const object = parameters.get("object");
   const mission = parameters.get("mission");
+  const server = parameters.get("server");
   const layout = parameters.get("layout") as Layout | null;
   return {
     selection: {
       ...(node === null ? {} : { node }),
       ...(object === null ? {} : { object }),
       ...(mission === null ? {} : { mission }),
+      ...(server === null ? {} : { server }),
     },
     at: number(parameters.get("at")),
     layout: layout !== null && LAYOUTS.includes(layout) ? layout : "operate",
@@ -29,8 +31,8 @@ export function readUrl(query: string): UrlState {
 /** The query for the state, with the other parameters of `query` kept. */
 export function writeUrl(query: string, state: UrlState): string {
   const parameters = new URLSearchParams(query);
-  const { node, object, mission } = state.selection;
-  const own = { node, object, mission, at: state.at ?? undefined, layout: state.layout };
+  const { node, object, mission, server } = state.selection;
+  const own = { node, object, mission, server, at: state.at ?? undefined, layout: state.layout };
   for (const [key, value] of Object.entries(own)) {
     if (value === undefined) parameters.delete(key);
     else parameters.set(key, String(value));

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "react";
-import { Empty, Field, StatusIcon, type Shape } from "../../design";
+import { Empty, Field, StatusIcon } from "../../design";
 import { Part } from "../../operator/parts";
-import { useChannel, type Health as Row, type Stack } from "../../store";
+import { useChannel, useConsole, type Health as Row, type Stack } from "../../store";
+import { LEVEL_SHAPES } from "../inspector/ServerPart";
 import { Preflight } from "../missions/Preflight";
 import "../../operator/operator.css";
 import "./health.css";
 
 const LEVELS: Row["level"][] = ["error", "stale", "warning", "ok"];
-const SHAPES: Record<Row["level"], Shape> = {
-  ok: "success", warning: "paused", error: "fault", stale: "skipped",
-};
 const PARTS: Record<string, string> = {
   executor: "runs missions", scene: "knows objects", robot: "tells its joints", map: "there is a map",
 };
@@ -61,27 +59,18 @@ function StackPart({ stack }: { stack: Stack }) {
   );
 }
 
+/** A part in a line, which leads to all that it says of itself. */
 function HealthRow({ name, row }: { name: string; row: Row }) {
-  const values = Object.entries(row.values);
-  const line = (
-    <>
-      <StatusIcon status={SHAPES[row.level]} label={row.level} />
-      <span className="health-name text">{name}</span>
-      <span className="health-said text">{row.message}</span>
-    </>
-  );
-  if (values.length === 0) return <li className="health-row">{line}</li>;
+  const console = useConsole();
+  const show = () => {
+    console.selection.set({ server: name });
+    console.showPanel("inspector");
+  };
   return (
-    <li>
-      <details>
-        <summary className="health-row">{line}</summary>
-        <dl className="facts health-values">
-          <dt>since</dt><dd>{row.since.toFixed(1)} s</dd>
-          {values.map(([key, value]) => [
-            <dt key={`${key} name`} className="text">{key}</dt>, <dd key={key} className="mono text">{value}</dd>,
-          ])}
-        </dl>
-      </details>
+    <li className="health-row">
+      <StatusIcon status={LEVEL_SHAPES[row.level]} label={row.level} />
+      <button type="button" className="link health-name text" onClick={show}>{name}</button>
+      <span className="health-said text">{row.message}</span>
     </li>
   );
 }

@@ -42,3 +42,10 @@ export function pixelsOf(
   }
   return pixels;
 }
+
+/** Numbers of a colour written as #rrggbb, or as #rgb, as a built page shortens it. */
+export function rgb(color: string): number[] {
+  const digits = color.trim().replace("#", "");
+  const each = digits.length === 3 ? [...digits].map((digit) => digit + digit) : digits.match(/../g) ?? [];
+  return [0, 1, 2].map((at) => Number.parseInt(each[at] ?? "", 16) || 0);
+}

@@ -6,7 +6,7 @@ import type { Pose, Transform } from "../../store";
 import { fakeConsole, renderWith } from "../../testing";
 import { stored, warehouse } from "../../testing/warehouse";
 import { fitted, panned, toCanvas, toMap, zoomed } from "./camera";
-import { cellsOf, pixelsOf } from "./grid";
+import { cellsOf, pixelsOf, rgb } from "./grid";
 import MapPanel, { driveGoal } from ".";
 import { compose, frameIn, inverse, planarOf, spatial, type Planar } from "./planar";
 
@@ -70,6 +70,11 @@ describe("planar", () => {
 });
 
 describe("grid", () => {
+  it("reads colours as style sheets have them, and as a built page shortens them", () => {
+    expect(rgb(" #1b1f24")).toEqual([0x1b, 0x1f, 0x24]);
+    expect(rgb("#fff")).toEqual([255, 255, 255]);
+  });
+
   it("puts the row of the largest y first", () => {
     const pixels = pixelsOf(Uint8Array.from([0, 100, 255, 49]), 2, 2, COLORS);
     expect([...pixels].filter((_, index) => index % 4 === 0)).toEqual([128, 255, 255, 0]);

@@ -2,7 +2,7 @@
 import type { Channel, Console, Goal, GridMap } from "../../store";
 import { watchTheme } from "../scene3d/palette";
 import { fitted, panned, toCanvas, toMap, zoomed, type Camera, type Size } from "./camera";
-import { cellsOf, pixelsOf } from "./grid";
+import { cellsOf, pixelsOf, rgb } from "./grid";
 import { ARROW, paint, type Ink } from "./paint";
 import { compose, frameIn, inverse, planarOf, spatial, type Planar } from "./planar";
 
@@ -250,9 +250,4 @@ function whole(size: Size, map: GridMap): Camera {
   return fitted(
     size, [Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)],
   );
-}
-
-/** Numbers of a colour written as #rrggbb. */
-function rgb(color: string): number[] {
-  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16) || 0);
 }

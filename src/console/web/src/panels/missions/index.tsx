@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "react";
-import { Button, Empty, StatusIcon, type Shape } from "../../design";
+import { Button, Empty, StatusIcon } from "../../design";
 import { Hindrance, Part, Said, useHindrance } from "../../operator/parts";
 import { useAsk } from "../../operator/useAsk";
 import {
-  useChannel, useConsole, useSelection, type Mission, type MissionState, type OfferedMission,
+  useChannel, useConsole, useSelection, type OfferedMission,
 } from "../../store";
+import { MissionLink, SHAPES } from "../inspector/MissionPart";
 import { MissionForm } from "./MissionForm";
+import { Queue } from "./Queue";
 import "./missions.css";
 
-const SHAPES: Record<MissionState, Shape> = {
-  waiting: "idle", initializing: "running", running: "running", paused: "paused",
-  finished: "success", failed: "failure", canceled: "skipped",
-};
 const MANY = 8;
 
 /** What runs, what waits, and what may be started. */
@@ -49,7 +47,7 @@ function Current({ hindrance }: { hindrance: string }) {
       <div className="card">
         <div className="row">
           <StatusIcon status={SHAPES[mission.state]} label={mission.state} />
-          <strong className="text">{mission.name}</strong>
+          <strong className="text"><MissionLink mission={mission} /></strong>
           <span className="row-quiet">{mission.state}, {mission.elapsed.toFixed(0)} s</span>
         </div>
         {mission.detail && active ? <p className="said text">{mission.detail}</p> : null}
@@ -62,30 +60,6 @@ function Current({ hindrance }: { hindrance: string }) {
         ) : null}
         <Said by={asking} />
       </div>
-    </Part>
-  );
-}
-
-function Queue({ hindrance }: { hindrance: string }) {
-  const queue = useChannel("queue") ?? [];
-  const asking = useAsk();
-  if (queue.length === 0) return null;
-  return (
-    <Part title={`Waiting (${queue.length})`}>
-      <ol>
-        {queue.map((each: Mission) => (
-          <li key={each.action_id} className="row">
-            <span className="text">{each.name}</span>
-            <Button
-              look="quiet" disabled={hindrance !== ""} aria-label={`Cancel ${each.name}, which waits`}
-              onClick={() => void asking.ask("mission.cancel", { action_id: each.action_id })}
-            >
-              Cancel
-            </Button>
-          </li>
-        ))}
-      </ol>
-      <Said by={asking} />
     </Part>
   );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
 import Missions from ".";
@@ -85,6 +85,30 @@ it("puts a mission before those that wait", async () => {
   await user.selectOptions(await screen.findByLabelText(/^while stack_blocks runs/), "wait for its end, before those that wait");
   await user.click(screen.getByRole("button", { name: "Queue" }));
   await waitFor(() => expect(commands(server.received).at(-1)?.args).toMatchObject({ policy: "queue", priority: 100 }));
+});
+
+it("moves missions that wait, and drops them", async () => {
+  const { server, user } = await shown();
+  const waiting = ["w1", "w2", "w3"].map((id) => ({ action_id: id, name: `tour ${id}`, state: "waiting", elapsed: 0 }));
+  server.put({ queue: waiting });
+  expect((await screen.findByRole<HTMLButtonElement>("button", { name: "tour w1 earlier" })).disabled).toBe(true);
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: "tour w3 later" }).disabled).toBe(true);
+  await user.click(screen.getByRole("button", { name: "tour w3 earlier" }));
+  await user.click(screen.getByRole("button", { name: "Drop tour w2, which waits" }));
+  expect(commands(server.received)).toEqual([
+    { name: "mission.move", args: { action_id: "w3", place: 2 } }, { name: "mission.cancel", args: { action_id: "w2" } },
+  ]);
+});
+
+it("takes a mission that is dragged to the place where it is let go", async () => {
+  const { server } = await shown();
+  server.put({ queue: ["w1", "w2", "w3"].map((id) => ({ action_id: id, name: `tour ${id}`, state: "waiting", elapsed: 0 })) });
+  const [first, third] = await Promise.all(["w1", "w3"].map(async (id) => (await screen.findByText(`tour ${id}`)).closest("li")));
+  fireEvent.dragStart(third!);
+  fireEvent.dragOver(first!);
+  fireEvent.drop(first!);
+  fireEvent.dragEnd(third!);
+  await waitFor(() => expect(commands(server.received)).toEqual([{ name: "mission.move", args: { action_id: "w3", place: 1 } }]));
 });
 
 it("takes a place on the ground by dragging", async () => {

@@ -45,7 +45,7 @@ function Row({ name, object, chosen, choose }: {
 }) {
   const { word } = lookOf(object);
   return (
-    <button type="button" aria-pressed={chosen} onClick={choose}>
+    <button type="button" aria-pressed={chosen} onClick={choose} title={`${name}: ${word || object.class}`.slice(0, 300)}>
       <StatusIcon status={SHAPES[object.state]} label={object.state || "unknown"} />
       <span className="object-name text">{name}</span>
       <span className="object-word text">{word === "" ? object.class : word}</span>

@@ -29,7 +29,9 @@ export class FrameLayer {
 
   private add(name: string): Group {
     const group = new Group();
-    group.add(new AxesHelper(LENGTH), label("scene-frame", name));
+    const text = label("scene-frame", name);
+    text.element.dataset.rank = "-2";
+    group.add(new AxesHelper(LENGTH), text);
     this.drawn.set(name, group);
     this.group.add(group);
     return group;

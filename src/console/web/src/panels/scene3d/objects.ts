@@ -7,7 +7,7 @@ import type { CSS2DObject } from "three/addons/renderers/CSS2DRenderer.js";
 import type { SceneObject } from "../../store";
 import { matrixOf, type FrameTree } from "./frames";
 import { label } from "./label";
-import { lookOf } from "./looks";
+import { derived, lookOf } from "./looks";
 import type { Palette } from "./palette";
 import { geometryOf } from "./shapes";
 
@@ -142,6 +142,7 @@ function paint(
   const text = look.word === "" ? name : `${name} · ${look.word}`;
   if (drawn.name.element.textContent !== text) drawn.name.element.textContent = text;
   drawn.name.element.toggleAttribute("data-selected", chosen);
+  drawn.name.element.dataset.rank = chosen ? "2" : derived(object) ? "-1" : look.word === "" ? "0" : "1";
 }
 
 function paintEdges(drawn: Drawn, dashed: boolean, color: Color): void {

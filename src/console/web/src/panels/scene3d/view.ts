@@ -4,7 +4,7 @@ import {
   Sphere, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { CSS2DRenderer } from "three/addons/renderers/CSS2DRenderer.js";
+import { Labels } from "./labels";
 import type { Palette } from "./palette";
 
 /** From where the scene is seen: direction from what is looked at. */
@@ -45,7 +45,7 @@ export class View {
   /** Is called with a ray where the canvas was clicked. */
   clicked: (ray: Raycaster) => void = () => {};
   private readonly renderer: WebGLRenderer;
-  private readonly labels = new CSS2DRenderer();
+  private readonly labels = new Labels();
   private readonly ground = new GridHelper(2.4, 24);
   private readonly watcher: ResizeObserver;
   private asked = 0;
@@ -59,8 +59,7 @@ export class View {
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "application");
     canvas.setAttribute("aria-label", "3D view of robot and objects; the list of objects says the same");
-    this.labels.domElement.className = "scene-labels";
-    host.append(canvas, this.labels.domElement);
+    host.append(canvas, this.labels.element);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.listenToKeyEvents(canvas);
@@ -136,7 +135,7 @@ export class View {
     this.ground.dispose();
     this.renderer.dispose();
     this.renderer.domElement.remove();
-    this.labels.domElement.remove();
+    this.labels.element.remove();
   }
 
   private draw(): void {
