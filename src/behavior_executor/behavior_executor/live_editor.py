@@ -21,7 +21,6 @@ import rclpy
 from behavior_msgs.msg import TreeUpdate
 from behavior_msgs.srv import EditTree
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from behavior_executor.edit_peer import HEARTBEAT, EditPeer
@@ -29,6 +28,7 @@ from behavior_executor.tree_exchange import ExchangeAnswer, TreeNews
 from behavior_executor.tree_messages import answer_of, message_of, news_of
 from behavior_ros import QOS_EVENT_LOG, QOS_REQUESTS
 from behavior_ros.closing import destroy_node
+from behavior_ros.lean_executor import LeanExecutor
 from behavior_ros.local_transport import match_transport
 from behavior_tree.monitoring.closing import Closing
 from behavior_tree.sharing import Answer, Code, Running
@@ -82,7 +82,7 @@ class LiveEditor(Closing):
             enable_rosout=False,
             start_parameter_services=False,
         )
-        self._executor = SingleThreadedExecutor(context=context)
+        self._executor = LeanExecutor(context=context)
         self._executor.add_node(self._node)
         self._client = self._node.create_client(
             EditTree, "behavior/edit_tree", qos_profile=QOS_REQUESTS

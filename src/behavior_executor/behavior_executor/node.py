@@ -90,7 +90,6 @@ from behavior_ros.limits import LONGEST_NAME
 from behavior_ros.newest_publisher import NewestPublisher
 from behavior_ros.tick_timer import TickTimer
 from behavior_tree import BehaviorTreeError
-from behavior_tree.monitoring.uid_document import uid_document
 from behavior_tree.sharing import Code as EditCode
 from behavior_tree.shown_text import reason_text, visible
 
@@ -451,7 +450,6 @@ class BehaviorExecutor(LifecycleNode):  # type: ignore[misc]
 
     def _tree_edited(self, run: TreeRun) -> None:
         """Publish the XML of the tree as it is now."""
-        run.xml = uid_document(run.tree, run.tree_id)
         self._xml.publish(String(data=run.xml))
 
     def tree_ticked(self, mission: Mission, run: TreeRun, duration: float) -> None:

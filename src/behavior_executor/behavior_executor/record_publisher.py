@@ -25,7 +25,6 @@ from behavior_ros import QOS_REQUESTS, to_time
 from behavior_tree import BehaviorTreeError
 from behavior_tree.errors import ConversionError
 from behavior_tree.monitoring.tree_records import RawTreeRecord, RecordKind, TreeRecords
-from behavior_tree.monitoring.uid_document import uid_document
 
 STATE_PERIOD = 10.0
 """[s] wall time from one full state to the next, while ticks go on."""
@@ -125,7 +124,7 @@ class RecordPublisher:
             self._records = TreeRecords(
                 run.tree,
                 self._emit,
-                document=lambda tree: uid_document(tree, run.tree_id),
+                document=lambda _: run.xml,
                 begins=begins,
                 ticks=run.ticks,
                 status=run.status,

@@ -31,7 +31,6 @@ from behavior_tree import (
 )
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.decider import register_decider_nodes
-from behavior_tree.monitoring.uid_document import uid_document
 from behavior_tree.sharing import SharedTree
 
 
@@ -98,7 +97,6 @@ class TreeLoader:
         return TreeRun(
             tree,
             tree_id=tree_id,
-            xml=uid_document(tree, tree_id),
             requirements=self._requirements(tree),
             file=Path(entry.path),
         )

@@ -35,6 +35,7 @@ from behavior_tree.kernel.failure import LONGEST_REASON, bounded
 from behavior_tree.kernel.record import RecordBatch
 from behavior_tree.kernel.structure import StructureChange
 from behavior_tree.monitoring.tree_records import TreeRecords
+from behavior_tree.monitoring.uid_document import UidDocument
 
 PROGRESS_KEY = "mission_progress"
 DETAIL_KEY = "mission_detail"
@@ -68,7 +69,6 @@ class TreeRun:
         tree: Tree,
         *,
         tree_id: str,
-        xml: str,
         requirements: Sequence[Requirement] = (),
         file: Path | None = None,
     ) -> None:
@@ -77,13 +77,11 @@ class TreeRun:
         Args:
             tree: freshly made.
             tree_id: ID of the main tree.
-            xml: text of the tree, for monitors.
             requirements: what its nodes need of others.
             file: where the tree came from; None: from no file.
         """
         self.tree = tree
         self.tree_id = tree_id
-        self.xml = xml
         self.requirements = tuple(requirements)
         self.file = file
         self.ticks = 0
@@ -110,10 +108,16 @@ class TreeRun:
         """Record of the last tick."""
         self._changes: dict[int, tuple[NodeStatus, bool]] | None = None
         self._unsubscribe = tree.subscribe_changes(self)
+        self._document = UidDocument(tree, tree_id)
         self._forget_structure = tree.subscribe_structure_change(self._restructured)
 
     completes_runs = False
     """For the tree: it need not tell of the end of a run at once."""
+
+    @property
+    def xml(self) -> str:
+        """Text of the tree as it is now, for monitors."""
+        return self._document.text()
 
     def read(self, batch: RecordBatch) -> None:
         """Keep what has happened; called by the tree, also from a thread of its own."""

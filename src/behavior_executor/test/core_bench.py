@@ -137,7 +137,7 @@ class Bench:
         for key, value in values.items():
             blackboard.set(key, value)
         tree = self.factory.create_tree_from_file(entry.path, blackboard)
-        return TreeRun(tree, tree_id=entry.main_tree, xml="", file=entry.path)
+        return TreeRun(tree, tree_id=entry.main_tree, file=entry.path)
 
     def mission_changed(self, mission: Mission) -> None:
         event = (mission.action_id, mission.state)

@@ -130,7 +130,7 @@ class EditingBench:
             tree = self._factory.create_tree_from_file(entry.path, blackboard)
         else:
             tree = shared.create(self._factory, blackboard)
-        return TreeRun(tree, tree_id=entry.main_tree, xml="", file=entry.path)
+        return TreeRun(tree, tree_id=entry.main_tree, file=entry.path)
 
     def mission_changed(self, mission):
         pass

@@ -26,9 +26,7 @@ class Servers:
     def _load(self, entry, values) -> TreeRun:
         made = self.bench._load(entry, values)
         needing = [n for n in made.tree.nodes() if n.registration_id() in ("Server", "Wait")]
-        return TreeRun(
-            made.tree, tree_id="", xml="", requirements=[self.requirement(n) for n in needing]
-        )
+        return TreeRun(made.tree, tree_id="", requirements=[self.requirement(n) for n in needing])
 
     def requirement(self, node: TreeNode) -> Requirement:
         name = f"/{node.registration_id().lower()}"

@@ -32,7 +32,7 @@ MAIN = """<root BTCPP_format="4" main_tree_to_execute="main">
 def run() -> Iterator[TreeRun]:
     tree = BehaviorTreeFactory().create_tree_from_text(MAIN)
     tree.root_blackboard().set("pause", 10)
-    made = TreeRun(tree, tree_id="main", xml=MAIN)
+    made = TreeRun(tree, tree_id="main")
     yield made
     made.close()
 

@@ -48,11 +48,11 @@ from behavior_tree.nodes.builtin_nodes import BUILTIN_NODES, builtin_manifests
 from behavior_tree.nodes.decorators.base import SimpleDecoratorNode
 from behavior_tree.nodes.decorators.loop import Loop
 from behavior_tree.nodes.py_trees_node import BehaviourFactory, py_trees_registration
-from behavior_tree.quirks import quirks_for
+from behavior_tree.quirks import MENDED, quirks_for
 from behavior_tree.xml.builder import TreeBuilder
 from behavior_tree.xml.concurrency import concurrency_warnings
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.elements import EXPLICIT_TAGS, subtrees_below
+from behavior_tree.xml.elements import EXPLICIT_TAGS, resolve_type, subtrees_below
 from behavior_tree.xml.files import read_document
 from behavior_tree.xml.key_types import KeyTypes
 from behavior_tree.xml.lint import lint
@@ -66,6 +66,7 @@ from behavior_tree.xml.loader import (
     package_share,
     some_names,
 )
+from behavior_tree.xml.lone_change import is_lone_change
 from behavior_tree.xml.networks import network_warnings
 from behavior_tree.xml.recursion import recursion_problems
 from behavior_tree.xml.resources import resource_problems
@@ -518,11 +519,22 @@ class BehaviorTreeFactory:
         return problems
 
     def check_documents(
-        self, file_path: Path, contents: Mapping[Path, bytes]
+        self,
+        file_path: Path,
+        contents: Mapping[Path, bytes],
+        roots: Mapping[Path, Element] | None = None,
+        retagged: Iterable[tuple[Element, Element]] | None = None,
     ) -> tuple[DocumentSet, list[XmlProblem]]:
         """A file and its includes, and all their problems, if some files had these contents.
 
         The factory stays as it was. Trees that it knows from these files do not count.
+
+        Args:
+            file_path: the first file
+            contents: of files; others are read
+            roots: root elements of files that an editor has read already
+            retagged: nodes before and after a change, if the files had no problem before and
+                nothing has changed but attributes of these
         """
         known = {Path(os.path.realpath(file)): data for file, data in contents.items()}
 
@@ -533,7 +545,10 @@ class BehaviorTreeFactory:
         trees, models, nodes = self._trees, self._models, self._node_models
         warnings, main_tree = self._load_warnings, self._main_tree
         try:
-            documents = self._loader(read).load_file(Path(file_path))
+            named = {str(file): root for file, root in (roots or {}).items()}
+            documents = self._loader(read, named).load_file(Path(file_path))
+            if retagged is not None and self._still_good(documents, retagged):
+                return documents, []
             self._trees = {
                 tree_id: definition
                 for tree_id, definition in self._trees.items()
@@ -543,6 +558,30 @@ class BehaviorTreeFactory:
         finally:
             self._trees, self._models, self._node_models = trees, models, nodes
             self._load_warnings, self._main_tree = warnings, main_tree
+
+    def _still_good(
+        self, documents: DocumentSet, retagged: Iterable[tuple[Element, Element]]
+    ) -> bool:
+        """Whether changes can be seen to be good without looking at other nodes; False: they may
+        be, or not.
+        """
+        if documents.problems or self._rules or self._quirks is not MENDED:
+            return False
+        validator = self._validator(
+            documents.trees, documents.models, closed=True, structure_only=False
+        )
+        builder = self.builder(TreeRuntime(self._clock, quirks=self._quirks, types=self._types))
+        for before, after in retagged:
+            manifest = self._manifests.get(resolve_type(after) or "")
+            if (
+                manifest is None
+                or after.tag == "SubTree"
+                or not is_lone_change(before, after, manifest)
+                or not validator.is_good(after)
+                or not builder.takes_alone(after)
+            ):
+                return False
+        return True
 
     def adopt(self, documents: DocumentSet) -> None:
         """Know the trees of documents that `check_documents` has found to be good, and no other."""
@@ -560,10 +599,15 @@ class BehaviorTreeFactory:
         other._rules, other._load_warnings, other._main_tree = dict(self._rules), {}, None
         return other
 
-    def _loader(self, read: Callable[[Path], bytes] = read_document) -> Loader:
+    def _loader(
+        self,
+        read: Callable[[Path], bytes] = read_document,
+        roots: Mapping[str, Element] | None = None,
+    ) -> Loader:
         return Loader(
             self._auto_id,
             read=read,
+            roots=roots,
             check_format=not self._quirks.any_btcpp_format,
             check_names=not self._quirks.names_unchecked,
             share=self._package_share,

@@ -35,7 +35,7 @@ class TreeDrive:
         for key, value in entry.blackboard_values(parameters).items():
             self.board.set(key, value)
         self.tree = factory.create_tree_from_file(entry.path, self.board)
-        self.run = TreeRun(self.tree, tree_id=entry.main_tree, xml="")
+        self.run = TreeRun(self.tree, tree_id=entry.main_tree)
         self.status = NodeStatus.RUNNING
         self._clock = world
 

@@ -384,7 +384,7 @@ class NavigationBench:
         for key, value in values.items():
             blackboard.set(key, value)
         tree = self.factory.create_tree_from_file(entry.path, blackboard)
-        return TreeRun(tree, tree_id=entry.main_tree, xml="")
+        return TreeRun(tree, tree_id=entry.main_tree)
 
     def pre_tick(self, now: float) -> None:
         self.state.now = now

@@ -11,7 +11,8 @@ from pathlib import Path
 from behavior_tree.editing.merge import merge
 from behavior_tree.errors import LoadError, LogicError
 from behavior_tree.factory import BehaviorTreeFactory
-from behavior_tree.xml.edit import XmlEditor
+from behavior_tree.xml.document import Element
+from behavior_tree.xml.edit import Address, XmlEditor
 from behavior_tree.xml.files import read_document, replace_file
 from behavior_tree.xml.loader import DocumentSet
 
@@ -65,6 +66,7 @@ class TreeFiles:
             file: known[file] if file in known else read_document(file) for file in files
         }
         self._data = dict(self._saved)
+        self._roots: dict[Path, Element] = {}
         self._undo: list[_Step] = []
         self._redo: list[_Step] = []
 
@@ -83,7 +85,7 @@ class TreeFiles:
         """
         files = cls.__new__(cls)
         files.factory, files.path = factory, path
-        files._saved, files._data = dict(saved), dict(data)
+        files._saved, files._data, files._roots = dict(saved), dict(data), {}
         files._undo, files._redo = [], []
         files._check(files._data)
         return files
@@ -94,6 +96,7 @@ class TreeFiles:
         """
         other = copy.copy(self)
         other._saved, other._data = dict(self._saved), dict(self._data)
+        other._roots = dict(self._roots)
         other._undo, other._redo = [], []
         return other
 
@@ -129,6 +132,15 @@ class TreeFiles:
         """All files as they would be saved now."""
         return dict(self._data)
 
+    def root(self, file: Path) -> Element:
+        """Root element of a file as it is now: the same until that changes."""
+        return self._editor(file).root
+
+    def _editor(self, file: Path) -> XmlEditor:
+        editor = XmlEditor(self._data[file], str(file), self._roots.get(file))
+        self._roots[file] = editor.root
+        return editor
+
     @property
     def modified(self) -> list[Path]:
         """Files with changes that have not been saved; none when all is undone."""
@@ -153,17 +165,34 @@ class TreeFiles:
         Raises:
             LoadError: the files would not load; nothing has changed
         """
-        editors = {file: XmlEditor(data, str(file)) for file, data in self._data.items()}
+        editors = {file: self._editor(file) for file in self._data}
         edit(editors)
         after = {
             file: editor.data for file, editor in editors.items() if editor.data != self._data[file]
         }
         if after:
-            self._check({**self._data, **after})
+            self._check(
+                {**self._data, **after},
+                {file: editor.root for file, editor in editors.items()},
+                self._retagged(editors),
+            )
             self._undo.append(_Step({file: self._data[file] for file in after}, after))
             self._redo.clear()
             self._data.update(after)
         return list(after)
+
+    def _retagged(self, editors: Editors) -> list[tuple[Element, Element]] | None:
+        """Nodes before and after a step that has changed attributes alone; None: of another one."""
+        pairs = []
+        for file, editor in editors.items():
+            if editor.retagged is None:
+                return None
+            before = self.root(file)
+            for address in editor.retagged:
+                if len(address) < 2 or before.children[address[0]].tag != "BehaviorTree":
+                    return None
+                pairs.append((_element(before, address), editor.element(address)))
+        return pairs
 
     def undo(self) -> bool:
         """Take back the last step; False if there is none."""
@@ -226,11 +255,17 @@ class TreeFiles:
             self._saved[file] = self._data[file]
         return written
 
-    def _check(self, contents: dict[Path, bytes]) -> None:
-        documents, problems = self.factory.check_documents(self.path, contents)
+    def _check(
+        self,
+        contents: dict[Path, bytes],
+        roots: Mapping[Path, Element] | None = None,
+        retagged: list[tuple[Element, Element]] | None = None,
+    ) -> None:
+        documents, problems = self.factory.check_documents(self.path, contents, roots, retagged)
         if problems:
             raise LoadError(problems)
         self.documents = documents
+        self._roots.update(roots or {})
 
 
 def merged_files(edits: Mapping[Path, tuple[bytes, bytes]]) -> dict[Path, bytes]:
@@ -245,6 +280,12 @@ def merged_files(edits: Mapping[Path, tuple[bytes, bytes]]) -> dict[Path, bytes]
         file: merge(before, after, _read(file), str(file))
         for file, (before, after) in edits.items()
     }
+
+
+def _element(root: Element, address: Address) -> Element:
+    for index in address:
+        root = root.children[index]
+    return root
 
 
 def _read(file: Path) -> bytes:

@@ -10,7 +10,6 @@ from behavior_tree.editing.merge import Pairing
 from behavior_tree.editing.tree_files import TreeFiles
 from behavior_tree.sharing.identified import Numbered, State
 from behavior_tree.xml.document import Element
-from behavior_tree.xml.edit import XmlEditor
 
 __all__ = ["carried"]
 
@@ -33,7 +32,7 @@ class _Carrying:
         self._taken: set[str] = set()
 
     def run(self) -> State:
-        roots = {file: XmlEditor(data, str(file)).root for file, data in self._files.data.items()}
+        roots = {file: self._files.root(file) for file in self._files.data}
         spots = self._state.spots
         for file, root in roots.items():
             number = self._state.numbers[file]

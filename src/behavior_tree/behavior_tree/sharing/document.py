@@ -13,6 +13,7 @@ Only the authority writes it, so it always is a tree that loads; editors send ed
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -49,13 +50,25 @@ class TreeDocument:
         self._maps = _Maps(Doc(client_id=client))
         self._shown: State | None = None
 
-    def show(self, state: State, revision: int) -> bytes:
-        """Show a state of the files; returns the update for replicas that are up to date."""
+    def show(self, state: State, revision: int, retagged: Sequence[str] | None = None) -> bytes:
+        """Show a state of the files.
+
+        Args:
+            state: to be shown
+            revision: its number
+            retagged: the elements that differ from the state shown before, and by their attributes
+                alone; None: it is found out what differs
+
+        Returns:
+            the update for replicas that are up to date
+        """
         maps, before = self._maps, self._maps.doc.get_state()
         known = {} if self._shown is None else self._shown.spots
+        spots = state.spots
+        looked_at = spots if retagged is None else retagged
         with maps.doc.transaction():
-            for id, spot in state.spots.items():
-                old = known.get(id)
+            for id in looked_at:
+                old, spot = known.get(id), spots[id]
                 if old is None:
                     maps.nodes[id] = Map(
                         {
@@ -69,7 +82,7 @@ class TreeDocument:
                     maps.nodes[id]["children"] = list(spot.children)
                 if old.element.attributes != spot.element.attributes:
                     _renew(maps.nodes[id]["attributes"], spot.element.attributes)
-            for id in known.keys() - state.spots.keys():
+            for id in known.keys() - spots.keys() if retagged is None else ():
                 del maps.nodes[id]
             self._show_files(state)
             if maps.tree.get("revision") != revision:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from behavior_tree.editing.references import label_of
 from behavior_tree.editing.tree_files import Editors, TreeFiles
@@ -15,7 +16,16 @@ from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import Element
 from behavior_tree.xml.edit import Address, XmlEditor, element_text
 
-__all__ = ["Draft", "Numbered", "Snapshot", "Spot", "State", "first_state", "labelled"]
+__all__ = [
+    "Draft",
+    "Numbered",
+    "Snapshot",
+    "Spot",
+    "State",
+    "first_state",
+    "labelled",
+    "set_attributes",
+]
 
 
 @dataclass(eq=False)
@@ -38,8 +48,7 @@ class Numbered:
         return Numbered(self.id, [child.copy() for child in self.children])
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """An identified element, and where it stands."""
 
     id: str
@@ -62,18 +71,29 @@ class Snapshot:
         """All elements by their identifiers."""
         found: dict[str, Spot] = {}
         for file, root in self.numbers.items():
-            stack = [(root, XmlEditor(self.data[file], str(file)).root, "")]
-            while stack:
-                number, element, parent = stack.pop()
-                inside = tuple(child.id for child in number.children)
-                found[number.id] = Spot(number.id, file, element, parent, inside)
-                pairs = zip(number.children, element.children, strict=True)
-                stack += [(child, below, number.id) for child, below in pairs]
+            _find_spots(found, file, root, XmlEditor(self.data[file], str(file)).root)
         return found
 
     def without_elements(self) -> Snapshot:
         """The same, without what can be read again."""
         return Snapshot(self.data, self.numbers)
+
+
+def _find_spots(found: dict[str, Spot], file: Path, numbers: Numbered, root: Element) -> None:
+    """All elements of a file, in the order of the document but for siblings."""
+    stack = [(numbers, root, "")]
+    while stack:
+        number, element, parent = stack.pop()
+        children = number.children
+        if not children:
+            found[number.id] = Spot(number.id, file, element, parent, ())
+            continue
+        inside = tuple([child.id for child in children])
+        found[number.id] = Spot(number.id, file, element, parent, inside)
+        stack += [
+            (child, below, number.id)
+            for child, below in zip(children, element.children, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -90,10 +110,13 @@ class State:
         """What must be kept to come back here."""
         return Snapshot(self.files.data, self.numbers)
 
-    @property
+    @cached_property
     def spots(self) -> dict[str, Spot]:
         """All elements by their identifiers."""
-        return self.snapshot.spots
+        found: dict[str, Spot] = {}
+        for file, root in self.numbers.items():
+            _find_spots(found, file, root, self.files.root(file))
+        return found
 
     def spot(self, node: str) -> Spot:
         """An element; raises LogicError if it is gone."""
@@ -245,13 +268,7 @@ class Draft:
     def set(self, node: str, attributes: Mapping[str, str | None]) -> None:
         """Give attributes of an element other texts; None takes one out."""
         file, address = self._address(node)
-        editor = self._editors[file]
-        _check_include(editor.element(address))
-        for name, text in attributes.items():
-            if text is None:
-                editor.remove_attribute(address, name)
-            else:
-                editor.set_attribute(address, name, text)
+        set_attributes(self._editors[file], address, attributes)
 
     def number(self, element: Element) -> Numbered:
         """New identifiers for an element and all in it."""
@@ -304,6 +321,18 @@ class Draft:
         for each in gone.all():
             del self._known[each.id]
             self._above.pop(each.id, None)
+
+
+def set_attributes(
+    editor: XmlEditor, address: Address, attributes: Mapping[str, str | None]
+) -> None:
+    """Give attributes of an element other texts; None takes one out."""
+    _check_include(editor.element(address))
+    for name, text in attributes.items():
+        if text is None:
+            editor.remove_attribute(address, name)
+        else:
+            editor.set_attribute(address, name, text)
 
 
 def _check_include(element: Element) -> None:

@@ -10,6 +10,7 @@ all in it.
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from behavior_tree.basic_types import NodeType
@@ -56,6 +57,8 @@ class _Plan:
     """SubTrees whose tree has another ID."""
     stay: dict[TreeNode, str] = field(default_factory=dict)
     """Nodes that stay, and their identifiers."""
+    all_stay: bool = False
+    """All nodes stay where they are."""
     moved: list[TreeNode] = field(default_factory=list)
 
 
@@ -75,30 +78,35 @@ class LiveTree:
         self._factory = factory
         self._editor = TreeEditor(tree, factory)
         self._ids: dict[TreeNode, str] = {}
+        self._nodes: dict[str, list[TreeNode]] = {}
+        """Nodes by the identifiers of their elements: of a SubTree one for each use."""
         self._identify(state)
 
     def identifier(self, node: TreeNode) -> str:
         """Of the element that a node was built from; raises KeyError."""
         return self._ids[node]
 
-    def follow(self, state: State, *, halt: bool) -> None:
+    def follow(self, state: State, *, halt: bool, retagged: Sequence[str] | None = None) -> None:
         """Become like other files, between two ticks.
 
         Args:
             state: of files that have been checked
             halt: whether what runs may be changed and halted
+            retagged: the elements that differ from those of now, and by their attributes alone;
+                None: it is found out what differs
 
         Raises:
             RunsNowError: something runs that would be changed; nothing has changed
             LoadError: a new node cannot be built; nothing has changed
         """
         with self.tree.runtime.between_ticks():
-            plan = self._plan(state)
+            plan = None if retagged is None else self._plan_of(retagged, state)
+            plan = plan or self._plan(state)
             running = self._running(plan)
             if running and not halt:
                 raise RunsNowError(running)
             for node in running:
-                if node in plan.stay:
+                if node in plan.stay or plan.all_stay:
                     node.halt_node()
                     node.reset_status()
             self._make(plan, state)
@@ -107,8 +115,9 @@ class LiveTree:
             for node, attributes in plan.others:
                 node.config().other_attributes = attributes
             self.state = state
-            self._ids = plan.stay
-            self._identify(state)
+            if not plan.all_stay:
+                self._ids = plan.stay
+            self._identify(state, new=not plan.all_stay)
         self.tree.emit_wake_up()
 
     def _make(self, plan: _Plan, state: State) -> None:
@@ -134,6 +143,19 @@ class LiveTree:
         new = self._child(main, root, plan, state)
         if new is not root:
             plan.changes.children[None] = [new]
+        return plan
+
+    def _plan_of(self, retagged: Sequence[str], state: State) -> _Plan | None:
+        """The same if attributes of these elements alone have changed; None: all must be seen."""
+        plan = _Plan(all_stay=True)
+        for identifier in retagged:
+            element, nodes = state.spots[identifier].element, self._nodes.get(identifier, ())
+            if not nodes or element.tag == "SubTree":
+                return None  # no node, or more than one
+            for node in nodes:
+                if not self._stays(node, element, state):
+                    return None
+                self._attributes(node, element, plan)
         return plan
 
     def _tree_of(self, instance: Subtree) -> str:
@@ -226,7 +248,10 @@ class LiveTree:
 
     def _running(self, plan: _Plan) -> list[TreeNode]:
         """What runs and would not go on as it is."""
-        touched = {*(node for node, _, _ in plan.changes.ports), *plan.moved, *plan.conditions}
+        ported = [node for node, _, _ in plan.changes.ports]
+        touched = dict.fromkeys([*ported, *plan.moved, *plan.conditions])
+        if plan.all_stay:
+            return [node for node in touched if node.status is RUNNING]
         return [
             node
             for node in self.tree.nodes()
@@ -235,8 +260,20 @@ class LiveTree:
 
     # -- who is who -----------------------------------------------------------------------------
 
-    def _identify(self, state: State) -> None:
-        """Let nodes know their elements as they are now; identify new ones by where those stand."""
+    def _identify(self, state: State, *, new: bool = True) -> None:
+        """Let nodes know their elements as they are now."""
+        if new:
+            self._find_new(state)
+        spots = state.spots
+        for node, identifier in self._ids.items():
+            node.config().element = spots[identifier].element
+        for instance in self.tree.subtrees:
+            definition = state.spots[self._tree_in(state, instance)].element
+            instance.definition = definition
+            instance.tree_id = definition.get("ID") or instance.tree_id
+
+    def _find_new(self, state: State) -> None:
+        """Identify nodes that are new by where their elements stand."""
         nodes = list(self.tree.nodes())
         new = [node for node in nodes if node not in self._ids]
         places = _places(state) if new else {}
@@ -244,13 +281,9 @@ class LiveTree:
             element = node.config().element
             mark = len(BOM_UTF8) if element.source.data.startswith(BOM_UTF8) else 0
             self._ids[node] = places[element.source.file, element.offset - mark]
-        spots = state.spots
+        self._nodes = {}
         for node in nodes:
-            node.config().element = spots[self._ids[node]].element
-        for instance in self.tree.subtrees:
-            definition = state.spots[self._tree_in(state, instance)].element
-            instance.definition = definition
-            instance.tree_id = definition.get("ID") or instance.tree_id
+            self._nodes.setdefault(self._ids[node], []).append(node)
 
     def _tree_in(self, state: State, instance: Subtree) -> str:
         return state.spots[self._ids[instance.nodes[0]]].parent

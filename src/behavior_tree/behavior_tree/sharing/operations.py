@@ -14,9 +14,9 @@ from behavior_tree.editing.tree_files import Editors, TreeFiles
 from behavior_tree.errors import LogicError
 from behavior_tree.sharing.carried import carried
 from behavior_tree.sharing.edits import STEPS, Operation
-from behavior_tree.sharing.identified import Draft, State
+from behavior_tree.sharing.identified import Draft, State, set_attributes
 
-__all__ = ["Outcome", "changed"]
+__all__ = ["Outcome", "changed", "retagged"]
 
 Outcome = tuple[State, tuple[str, ...], str]
 """The files after an operation, identifiers of new nodes, and what to look at."""
@@ -48,7 +48,17 @@ def changed(state: State, operation: Operation) -> Outcome:
     return after, tuple(id for id in after.spots if id not in state.spots), notes
 
 
+def retagged(operation: Operation) -> tuple[str, ...] | None:
+    """Identifiers of the nodes whose attributes alone an operation changes; None: it does more."""
+    steps = operation["steps"] if operation["op"] == "several" else [operation]
+    if all(step["op"] == "set" for step in steps):
+        return tuple(dict.fromkeys(step["node"] for step in steps))
+    return None
+
+
 def _stepped(state: State, steps: list[Operation]) -> Outcome:
+    if all(step["op"] == "set" for step in steps):
+        return _set(state, steps), (), ""
     files, drafts = state.files.fork(), []
 
     def edit(editors: Editors) -> None:
@@ -59,6 +69,19 @@ def _stepped(state: State, steps: list[Operation]) -> Outcome:
     files.change(edit)
     draft = drafts[0]
     return State(files, draft.numbers, draft.next_number), tuple(draft.made), ""
+
+
+def _set(state: State, steps: list[Operation]) -> State:
+    """No element comes, goes or moves, so all keep their identifiers."""
+    files = state.files.fork()
+
+    def edit(editors: Editors) -> None:
+        for step in steps:
+            file, address = state.address(step["node"])
+            set_attributes(editors[file], address, step["attributes"])
+
+    files.change(edit)
+    return State(files, state.numbers, state.next_number)
 
 
 _STEPS: Mapping[str, Callable[[Draft, Operation], object]] = {

@@ -24,7 +24,7 @@ from behavior_tree.sharing.identified import Snapshot, State, first_state
 from behavior_tree.sharing.kept import Kept, read_kept, write_kept
 from behavior_tree.sharing.limits import Bucket, Limits
 from behavior_tree.sharing.live_tree import LiveTree, RunsNowError
-from behavior_tree.sharing.operations import changed
+from behavior_tree.sharing.operations import changed, retagged
 from behavior_tree.sharing.three_way import gone_back
 from behavior_tree.xml.version3 import is_version_3
 
@@ -85,6 +85,8 @@ class Prepared:
     """What the edit makes of them."""
     nodes: tuple[str, ...]
     notes: str
+    retagged: tuple[str, ...] | None
+    """Elements of ``base`` whose attributes alone have changed; None: more has."""
     step: _Step | None = None
     """That is taken back, or made again."""
     kept: Kept | None = None
@@ -308,7 +310,8 @@ class SharedTree:
         else:
             state, nodes, notes = changed(now, {"op": "refresh"} if op == "save" else operation)
         assert state.spots, "which is read here, so that nobody must wait for it between two ticks"
-        return Prepared(edit, operation, running, now, state, nodes, notes, step)
+        only = retagged(operation)
+        return Prepared(edit, operation, running, now, state, nodes, notes, only, step)
 
     def is_stale(self, prepared: Prepared) -> bool:
         """Whether the files have changed since: `prepare` again."""
@@ -321,7 +324,9 @@ class SharedTree:
         live, edit = self._live, prepared.edit
         try:
             if live is not None:
-                live.follow(prepared.state, halt=prepared.running is Running.HALT)
+                halt = prepared.running is Running.HALT
+                known = prepared.retagged if live.state is prepared.base else None
+                live.follow(prepared.state, halt=halt, retagged=known)
         except RunsNowError as error:
             if prepared.running is not Running.AFTER:
                 return self._answered(edit, Answer(Code.RUNNING, _text(error)))
@@ -366,7 +371,7 @@ class SharedTree:
                 self.problem = ""
             if self._live is not None and self._live.state is not self._state:
                 self._live.follow(self._state, halt=True)  # was built meanwhile
-            self._show()
+            self._show(prepared.retagged)
             return self._answered(prepared.edit, answer)
 
     def roll_back(self, prepared: Prepared, why: Exception) -> Answer:
@@ -398,8 +403,8 @@ class SharedTree:
             self.problem = ""
             self._show()
 
-    def _show(self) -> None:
-        update = self._document.show(self._state, self.revision)
+    def _show(self, retagged: tuple[str, ...] | None = None) -> None:
+        update = self._document.show(self._state, self.revision, retagged)
         for subscriber in tuple(self._subscribers):
             subscriber(update, self.revision)
 

@@ -43,6 +43,7 @@ from behavior_tree.xml.elements import (
 )
 from behavior_tree.xml.key_types import type_conflict, types_agree
 from behavior_tree.xml.loader import NO_SUCH_TREE, SubTreePort, TreeDefinition, some_names
+from behavior_tree.xml.lone_change import LoneBlackboard
 from behavior_tree.xml.recursion import node_count, recursion
 
 __all__ = ["TreeBuilder"]
@@ -161,6 +162,20 @@ class TreeBuilder:
                     self._add(element, path, str(error), "")
             stack.extend((child, node_path(path, child)) for child in element.children)
         return self._problems
+
+    def takes_alone(self, element: Element) -> bool:
+        """Whether the class of a node takes it, and would beside whatever other nodes."""
+        type_id = str(resolve_type(element))
+        board = LoneBlackboard(types=self.types)
+        config = NodeConfig(board, self.runtime, type_id, type_id, 1, element=element)
+        self._problems = []
+        try:
+            if not IS_CONDITION.isdisjoint(element.attributes):
+                self._conditions(element, config)
+            self._registered(element, element.get("name") or type_id, config)
+        except BehaviorTreeError:
+            return False
+        return not (self._problems or board.was_read)
 
     @property
     def last_uid(self) -> int:

@@ -20,6 +20,7 @@ from difflib import SequenceMatcher
 from behavior_tree.errors import LoadError, LogicError, XmlProblem
 from behavior_tree.xml.document import Element, parse_xml
 from behavior_tree.xml.encoding import encoding_of
+from behavior_tree.xml.retagged import retagged
 
 __all__ = ["Address", "TagRewrite", "XmlEditor", "element_text"]
 
@@ -86,12 +87,13 @@ class XmlEditor:
     Args:
         data: the document, UTF-8
         file: name for messages
+        root: of the document, as another editor has read it; None: it is read
 
     Raises:
         LoadError: not well-formed, or in another encoding
     """
 
-    def __init__(self, data: bytes, file: str = "<text>") -> None:
+    def __init__(self, data: bytes, file: str = "<text>", root: Element | None = None) -> None:
         self._file = file
         self._mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         self._data = data[len(self._mark) :]
@@ -99,7 +101,11 @@ class XmlEditor:
         if encoding.lower() not in ("utf-8", "us-ascii", "ascii"):
             message = f"files in the encoding {encoding} cannot be edited"
             raise LoadError([XmlProblem(file, 1, 1, "", message, "save the file as UTF-8")])
-        self._known_root: Element | None = parse_xml(self._data, file, "utf-8")
+        if root is None or root.source.data != self._data:
+            root = parse_xml(self._data, file, "utf-8")
+        self._known_root: Element | None = root
+        self.retagged: set[Address] | None = set()
+        """Elements whose attributes were changed; None: more than attributes has changed."""
         self._newline = b"\r\n" if b"\r\n" in self._data else b"\n"
         self._history = _History()
         self._step: list[_Splice] = []
@@ -131,11 +137,11 @@ class XmlEditor:
 
     def set_attribute(self, address: Address, name: str, value: str) -> None:
         """Give an attribute a value; a new one goes behind the others."""
-        self._change(lambda: self._set_attribute(self.element(address), name, value))
+        self._retag(address, lambda element: self._set_attribute(element, name, value))
 
     def remove_attribute(self, address: Address, name: str) -> None:
         """Remove an attribute; one that is not there is fine."""
-        self._change(lambda: self._remove_attribute(self.element(address), name))
+        self._retag(address, lambda element: self._remove_attribute(element, name))
 
     def rename_attribute(self, address: Address, name: str, new_name: str) -> None:
         """Give an attribute another name, in its place; raises LogicError if there is none."""
@@ -222,6 +228,21 @@ class XmlEditor:
         self._history.undo.append(step)
         return True
 
+    def _retag(self, address: Address, change: Callable[[Element], None]) -> None:
+        """Change the attributes of one element."""
+
+        def retag() -> None:
+            root, element = self.root, self.element(address)
+            change(element)
+            for splice in self._step:
+                self._known_root = retagged(
+                    root, element, self._data, at=splice.offset, old=splice.old, new=splice.new
+                )
+
+        others = self.retagged
+        self._change(retag)
+        self.retagged = None if others is None else others | {address}
+
     def _change(self, change: Callable[[], None]) -> None:
         before, root = self._data, self._known_root
         self._step = []
@@ -231,6 +252,7 @@ class XmlEditor:
         except Exception:
             self._data, self._known_root = before, root
             raise
+        self.retagged = None
         if self._data != before:
             self._history.undo.append(self._step)
             self._history.redo.clear()
@@ -245,7 +267,7 @@ class XmlEditor:
     def _apply(self, splice: _Splice) -> None:
         behind = splice.offset + len(splice.old)
         self._data = self._data[: splice.offset] + splice.new + self._data[behind:]
-        self._known_root = None
+        self._known_root = self.retagged = None
 
     # -- attributes -----------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from behavior_tree.blackboard.ports import model_name_mistake, model_name_works,
 from behavior_tree.errors import LoadError, XmlProblem
 from behavior_tree.shown_text import shorten
 from behavior_tree.xml.document import MAX_ELEMENTS, Element, parse_xml
+from behavior_tree.xml.encoding import encoding_of
 from behavior_tree.xml.files import read_document
 from behavior_tree.xml.version3 import convert_elements, is_version_3
 
@@ -135,6 +136,15 @@ class Loader:
     """Reads one document and everything it includes into a `DocumentSet`.
 
     Each file is read once, however often it is included.
+
+    Args:
+        auto_id: makes up the ID of the only tree of a document
+        check_format: whether the format must be known
+        check_names: whether names must be good ones
+        share: where ROS packages have their files
+        read: content of a file
+        roots: root elements of files, as an editor has read them; those that differ from what the
+            files hold do not count
     """
 
     def __init__(
@@ -145,8 +155,10 @@ class Loader:
         check_names: bool = True,
         share: PackageShare = package_share,
         read: Callable[[Path], bytes] = read_document,
+        roots: Mapping[str, Element] | None = None,
     ) -> None:
         self._auto_id = auto_id
+        self._roots = roots or {}
         self._read_document = read
         self._check_format = check_format
         self._check_names = check_names
@@ -188,7 +200,7 @@ class Loader:
         path = Path(os.path.normpath(path.absolute()))
         self._stack.append(identity)
         try:
-            root = parse_xml(data, str(path), most=MAX_ELEMENTS - self._elements)
+            root = self._parsed(data, path)
             self._elements += root.source.elements
             found = self._document(root, path.parent, first=include is None)
         except LoadError as error:
@@ -198,6 +210,18 @@ class Loader:
             self._stack.pop()
         self._read[identity] = found
         return found
+
+    def _parsed(self, data: bytes, path: Path) -> Element:
+        known, most = self._roots.get(str(path)), MAX_ELEMENTS - self._elements
+        if (
+            known is None
+            or known.source.data != data
+            or known.source.elements > most
+            or encoding_of(data).lower() != "utf-8"
+            or is_version_3(known)  # which is going to be converted
+        ):
+            return parse_xml(data, str(path), most=most)
+        return known
 
     def _may_include(self, identity: Path, include: Element) -> bool:
         if identity in self._stack:

@@ -109,11 +109,22 @@ class Validator:
             self._problems.extend(concurrency_problems(definition, self.manifests))
         return self._problems
 
+    def is_good(self, element: Element) -> bool:
+        """Whether there is nothing wrong with a node itself; of those in it nothing is said."""
+        self._problems, self._tree = [], ""
+        self._itself(element, (element, None))
+        return not self._problems
+
     # -- nodes ----------------------------------------------------------------------------------
 
     def _node(self, element: Element, above: Place | None) -> None:
-        type_id = resolve_type(element)
         place: Place = (element, above)
+        self._itself(element, place)
+        for child in element.children:
+            self._node(child, place)
+
+    def _itself(self, element: Element, place: Place) -> None:
+        type_id = resolve_type(element)
         if element.tag not in self._good_tags:
             self._tag(element, place)
         if element.attributes:
@@ -129,8 +140,6 @@ class Validator:
             self._subtree(element, type_id, place)
         else:
             self._registered(element, type_id, place)
-        for child in element.children:
-            self._node(child, place)
 
     def _registered(self, element: Element, type_id: str, place: Place) -> None:
         manifest = self.manifests.get(type_id)
