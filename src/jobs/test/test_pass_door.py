@@ -11,8 +11,19 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from behavior_jobs.judges.pass_door import MISSION, angle, judge, summary
-from behavior_sim.judging import ROBOT, Objects, WorldObject
+from behavior_jobs.judges.door_accidents import (
+    ACCIDENTS,
+    LATCHED,
+    LEVER,
+    PANEL,
+    PUSHED,
+    SHOVED,
+    SLIP,
+    DoorAccidents,
+    angle,
+)
+from behavior_jobs.judges.pass_door import configured, judge, summary
+from behavior_sim.judging import ROBOT, Disturbance, Objects, Situation, WorldObject
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.authoring import register_authoring_nodes
 from behavior_tree.editing import TreeFiles
@@ -24,15 +35,22 @@ WIDTH = 0.96
 
 
 def objects(
-    opened: float, robot: tuple[float, float], *, yaw: float = 0.5, opens: float = -1.0
+    opened: float,
+    robot: tuple[float, float],
+    *,
+    yaw: float = 0.5,
+    opens: float = -1.0,
+    turned: float = 0.0,
 ) -> Objects:
-    """A door that is pushed open, and a robot, both in the door's frame [m, rad]."""
+    """A door that is pushed open, its lever turned, and a robot, in the door's frame [m, rad]."""
     world_R_door = Rotation.from_euler("z", yaw).as_matrix()
     turn = Rotation.from_euler("z", opens * opened).as_matrix()
 
-    def at(name: str, place: tuple[float, ...], turned: bool) -> WorldObject:
-        place_here = (turn if turned else np.eye(3)) @ np.array(place)
-        rotation = world_R_door @ (turn if turned else np.eye(3))
+    def at(name: str, place: tuple[float, ...], moves: bool) -> WorldObject:
+        place_here = (turn if moves else np.eye(3)) @ np.array(place)
+        rotation = world_R_door @ (turn if moves else np.eye(3))
+        if name == LEVER:
+            rotation = rotation @ Rotation.from_euler("y", turned).as_matrix()
         return WorldObject(
             name=name,
             position=np.array([3.0, -2.0, 0.0]) + world_R_door @ place_here,
@@ -82,7 +100,61 @@ def test_what_moves_or_is_missing_is_no_success() -> None:
     assert summary(done) == "no door, or no robot that drives"
     moving = WorldObject(name=ROBOT, position=robot.position, speed=0.3)
     assert judge(done | {ROBOT: moving}).reason == "the door or the robot still moves"
-    assert MISSION.disturbances(0).pending() == []
+
+
+@pytest.mark.parametrize("opens", [-1.0, 1.0])
+@pytest.mark.parametrize("accident", ACCIDENTS)
+def test_each_accident_has_its_occasion_once(accident: str, opens: float) -> None:
+    """A robot comes, turns the lever, lets go of it when the door is ajar, and goes through."""
+    mission = configured({"accident": accident}, True)
+    for seed in range(10):
+        plan = mission.disturbances(seed)
+        assert plan.pending() == [accident]
+        done = story(plan, opens=opens)
+        assert plan.pending() == []
+        kinds = [what.kind for what in done]
+        assert kinds == (["fail", "mend"] if accident in (SLIP, LATCHED) else ["push"])
+        (where,) = {what.object for what in done}
+        hand = "left_arm_grip" if opens < 0 else "right_arm_grip"
+        assert where == {SLIP: hand, LATCHED: "door_latch", PUSHED: PANEL, SHOVED: ROBOT}[accident]
+
+
+def story(plan: DoorAccidents, *, opens: float) -> list[Disturbance]:
+    """What a plan does to a robot that goes through a door within 12 s."""
+    done = []
+    for step in range(120):
+        time = 0.1 * step
+        turned = 0.6 if 4.0 < time < 5.5 else 0.0
+        ajar = 0.0 if time < 5.0 else 0.45
+        robot = (0.3, -opens * (0.5 if time > 2.0 else 1.6))
+        what = plan.due(
+            Situation(
+                time=time,
+                skill="",
+                phase="",
+                objects=objects(ajar, robot, opens=opens, turned=turned),
+            )
+        )
+        done += [what] if what is not None else []
+    return done
+
+
+@pytest.mark.parametrize("opens", [-1.0, 1.0])
+def test_a_door_is_pushed_towards_where_it_is_shut(opens: float) -> None:
+    ajar, more = (objects(at, (0.3, -opens), opens=opens) for at in (0.5, 0.6))
+    plan = DoorAccidents(3, PUSHED)
+    (push,) = [
+        what
+        for time in (0.0, 5.0)
+        if (what := plan.due(Situation(time=time, skill="", phase="", objects=ajar)))
+    ]
+    opening = more[PANEL].position - ajar[PANEL].position
+    assert push.impulse @ opening < -0.99 * np.linalg.norm(push.impulse) * np.linalg.norm(opening)
+
+
+def test_an_accident_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="--accident is fire: give one of slip, latch, push"):
+        configured({"accident": "fire"}, True)
 
 
 def test_the_tree_for_hinges_on_the_left_is_the_other_one_in_a_mirror(tmp_path: Path) -> None:

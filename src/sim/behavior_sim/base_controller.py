@@ -47,6 +47,15 @@ class BaseController:
         return bool(self._wanted.any() or self._twist.any())
 
     @property
+    def driven(self) -> bool:
+        """Whether it is told to drive, rather than to stand."""
+        return bool(self._wanted.any())
+
+    def yields(self, pose: Array) -> bool:
+        """Whether something has pushed it further off where it stands than its wheels hold it."""
+        return bool((np.abs(pose - self._pose) > self._slip).any())
+
+    @property
     def twist(self) -> Array:
         """Speeds ahead, sideways and turning that it drives with [m/s, m/s, rad/s]."""
         return self._twist

@@ -43,6 +43,11 @@ def lever_name(door: str) -> str:
     return f"{door}_lever"
 
 
+def latch_name(door: str) -> str:
+    """Tendon by which the lever draws the bolt."""
+    return f"{door}_latch"
+
+
 def lever_centre(config: DoorConfig) -> tuple[float, float, float]:
     """Middle of the lever's bar in the lever's body [m]."""
     reach = 0.5 * config.lever_size[0] - 0.5 * config.lever_size[2]
@@ -191,7 +196,7 @@ def _add_bolt(spec: Any, panel: Any, name: str, config: DoorConfig) -> None:
     )
     _latch_contact(geom)
     # bolt + ratio * lever <= 0: the lever draws the bolt; the bolt may go in by itself.
-    tendon = spec.add_tendon(name=f"{name}_latch")
+    tendon = spec.add_tendon(name=latch_name(name))
     tendon.wrap_joint(f"{name}_bolt", 1.0)
     tendon.wrap_joint(lever_name(name), BOLT_THROW / config.latch_angle)
     tendon.limited = mujoco.mjtLimited.mjLIMITED_TRUE

@@ -61,6 +61,7 @@ class JointTrajectoryController:
         path_tolerance: default of all joints [rad].
         goal_tolerance: default of all joints [rad].
         goal_time: default [s].
+        where: tells where the joints are [rad]; None: where the setpoint is.
     """
 
     def __init__(
@@ -73,12 +74,14 @@ class JointTrajectoryController:
         path_tolerance: float = 0.1,
         goal_tolerance: float = 0.01,
         goal_time: float = 1.0,
+        where: Callable[[], Array] | None = None,
     ) -> None:
         self._joints = arm.joints
         self._lower, self._upper = lower, upper
         self._max_velocity = np.array(arm.velocity)
         self._max_acceleration = np.array(arm.acceleration)
         self._period = period
+        self._where = where
         self._default_path = path_tolerance
         self._default_goal = goal_tolerance
         self._default_goal_time = goal_time
@@ -119,6 +122,8 @@ class JointTrajectoryController:
     ) -> Goal:
         """Follow `points` from the time `t` [s] on, which may lie ahead; ends the running goal.
 
+        An arm that stands, and is held off its setpoint by what it touches, starts where it is.
+
         Args:
             t: of the trajectory's beginning.
             points: the trajectory.
@@ -131,6 +136,8 @@ class JointTrajectoryController:
             InvalidJoints: not exactly this controller's joints.
             InvalidGoal: wrong sizes or times, or limits exceeded; nothing is changed.
         """
+        if self._motion is None and self._where is not None:
+            self._let_go(self._where())
         spline = self._spline(points, joined_at)
         self._check_limits(spline)
         path, goal_tolerance = self._tolerances(tolerances or Tolerances())
@@ -223,6 +230,10 @@ class JointTrajectoryController:
                 f"this controller needs exactly {list(self._joints)}"
             )
         return [list(points.joints).index(joint) for joint in self._joints]
+
+    def _let_go(self, positions: Array) -> None:
+        if (np.abs(positions - self._positions) > self._default_path).any():
+            self._positions = positions.copy()
 
     def _check_start(self, first: Array) -> None:
         away = np.abs(first - self._positions)

@@ -12,11 +12,13 @@ import time
 from functools import partial
 from typing import Any
 
+import numpy as np
 from behavior_msgs.msg import SceneObjectArray
 from behavior_msgs.srv import DisturbWorld, ResetWorld
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import TransformStamped, Twist
 from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
 from rclpy.clock import Clock as RosClock
 from rclpy.clock import ClockType
 from rclpy.node import Node
@@ -73,6 +75,9 @@ INVALID = 102
 STREAM_LEAD, STREAM_GAP = 0.01, 0.1
 """[s] of motion after a streamed trajectory from which on the next one is waited for, less than
 between two joint states; and until which: then it was no stream."""
+DRIVE_LEAD = 0.1
+"""[s] of driving after a velocity from which on the next one is waited for: longer than from one to
+the next, 50 ms, and what the pose needs that it answers."""
 OBJECTS_RATE = 10.0
 """[Hz] of the true state of the objects."""
 FEEDBACK_RATE = 5.0
@@ -244,6 +249,7 @@ class SimulationNode(Node):  # type: ignore[misc]
         self._published_at = time.monotonic()
         self._lead, self._camera_lead = Lead(values["max_lead"]), Lead(values["max_lead"])
         self._stream_lead, self._stream_end = Lead(STREAM_LEAD), 0.0
+        self._drive_lead = Lead(DRIVE_LEAD)
         self._speeds = (values["speed"], values["standing_speed"])
         self._stepper = Stepper(
             self._advance, speed=values["speed"], on_error=self._on_error, hold=self._hold
@@ -374,7 +380,7 @@ class SimulationNode(Node):  # type: ignore[misc]
 
         def drive(message: Twist) -> None:
             twist = messages.parse_twist(message)
-            self._stepper.post(lambda: controller.command(self._simulation.time, twist))
+            self._stepper.post(partial(self._command_base, controller, twist))
 
         self.create_subscription(Twist, config.topic, drive, QOS_COMMAND)
 
@@ -425,11 +431,17 @@ class SimulationNode(Node):  # type: ignore[misc]
         return min(pause, ALIVE)
 
     def _wait_for_followers(self, now: float) -> float:
-        return max(self._wait_for_sight(now), self._wait_for_stream(now))
+        waits = (self._wait_for_sight, self._wait_for_stream, self._wait_for_drive)
+        return max(wait(now) for wait in waits)
 
     def _wait_for_stream(self, now: float) -> float:
         """Who tells the arm its motion many times a second decides on it by what he sees."""
         return self._stream_lead.wait(now) if now < self._stream_end else 0.0
+
+    def _wait_for_drive(self, now: float) -> float:
+        """Who steers the base by where it is: else it drives on while the next velocity is due."""
+        base = self._simulation.base
+        return self._drive_lead.wait(now) if base is not None and base.driven else 0.0
 
     def _wait_for_sight(self, now: float) -> float:
         if self._truthful:
@@ -480,6 +492,10 @@ class SimulationNode(Node):  # type: ignore[misc]
         end = (seconds(message.header.stamp) or now) + seconds(message.points[-1].time_from_start)
         self._stream_end = min(end, now + STREAM_GAP)
         self._stream_lead.follow(now)
+
+    def _command_base(self, controller: BaseController, twist: NDArray[np.float64]) -> None:
+        controller.command(self._simulation.time, twist)
+        self._drive_lead.follow(self._simulation.time)
 
     def _begin_trajectory(
         self,

@@ -26,9 +26,14 @@ class Part:
         self.fingers = world.fingers.get(config.name)
         limits = np.array([world.model.joint(j).range for j in config.arm.joints])
         self.arm = JointTrajectoryController(
-            config.arm, limits[:, 0], limits[:, 1], period=CONTROL_STEPS * world.timestep
+            config.arm,
+            limits[:, 0],
+            limits[:, 1],
+            period=CONTROL_STEPS * world.timestep,
+            where=lambda: self.joints.positions,
         )
         self.gripper = None if config.gripper is None else GripperController(config.gripper)
+        self._slack = False
 
     @property
     def moving(self) -> bool:
@@ -43,8 +48,17 @@ class Part:
         gripper, fingers = self.gripper, self.fingers
         if gripper is not None and fingers is not None and gripper.moving:
             busy = True
-            fingers.command(*gripper.step(t, fingers.gap, fingers.gap_velocity))
+            setpoint = gripper.step(t, fingers.gap, fingers.gap_velocity)
+            if not self._slack:
+                fingers.command(*setpoint)
         return busy
+
+    def give_way(self, on: bool) -> None:
+        """Have the fingers come open whatever they are told, or do again what they are told."""
+        self._slack = on
+        if self.gripper is not None and self.fingers is not None:
+            config = self.fingers.config
+            self.fingers.command(*((config.open, config.force) if on else self.gripper.setpoint))
 
     def reset(self, *, held: bool) -> None:
         """Stand where the world is; fingers that hold something go on squeezing it."""

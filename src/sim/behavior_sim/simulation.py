@@ -19,6 +19,8 @@ from behavior_sim.world_state import WorldState, WorldStateError
 DETECTOR, PUMP, VACUUM = "detector", "pump", "vacuum"
 """Names of faults: nothing is detected; the pump does nothing; the vacuum's sensor is silent. Belts
 jam under the names of their fixtures."""
+GRIP, LATCH = "_grip", "_latch"
+"""Ends of names of faults: fingers of a group come open; a door's lever does not draw the bolt."""
 
 
 class Simulation:
@@ -44,6 +46,8 @@ class Simulation:
         base = config.robot.base
         self.base = BaseController(base) if base is not None else None
         """Of a robot that drives."""
+        if self.base is not None and self.world.base is not None:
+            self.base.reset(self.world.base.positions)
         self.spawner = Spawner(self.world, config.spawner, seed) if config.spawner else None
         """Brings objects, where the world has them come."""
         classes = {name: obj.class_id for name, obj in self.world.visible_objects.items()}
@@ -65,6 +69,9 @@ class Simulation:
             DETECTOR: lambda on: setattr(self, "_blind", on)
         }
         switches |= {belt: partial(world.jam, belt) for belt in world.belts}
+        switches |= {f"{door}{LATCH}": partial(world.unhook, door) for door in self.config.doors}
+        parts = [part for part in self.parts.values() if part.fingers is not None]
+        switches |= {f"{part.config.name}{GRIP}": part.give_way for part in parts}
         if world.cup is not None:
             switches[PUMP] = lambda on: setattr(world.cup, "broken", on)
             switches[VACUUM] = lambda on: setattr(world.cup, "silent", on)
@@ -155,6 +162,14 @@ class Simulation:
         visible = self._visibility.parts() if looks else None
         self.detector.capture(self.time, self.world.visible_poses(), visible)
 
+    def _drives(self) -> bool:
+        """New setpoints of a base that drives, or that is pushed."""
+        base, joints = self.base, self.world.base
+        if base is None or joints is None or not (base.moving or base.yields(joints.positions)):
+            return False
+        joints.command(*base.step(self.world.time, joints.positions))
+        return True
+
     def advance(self, steps: int) -> None:
         """Advance by `steps` physics steps, with new setpoints every `CONTROL_STEPS`."""
         world = self.world
@@ -163,9 +178,8 @@ class Simulation:
             busy = world.cup is not None and world.cup.pump
             for part in self.parts.values():
                 busy = part.step(t) or busy
-            if self.base is not None and world.base is not None and self.base.moving:
+            if self._drives():
                 busy = True
-                world.base.command(*self.base.step(t, world.base.positions))
             if world.cup is not None:
                 world.cup.step(t)
             if self.spawner is not None:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from behavior_sim.config import WorldConfig, brought
+from behavior_sim.door import latch_name
 from behavior_sim.joint_group import Fingers, JointGroup
+from behavior_sim.judging import ROBOT
 from behavior_sim.layouts import Pose, draw_layout, draw_start, pose_of
 from behavior_sim.model import build_model
 from behavior_sim.reading import Vector
@@ -428,8 +430,12 @@ class World:
         for start in self._object_v.values():
             self.data.qvel[start] += _NUDGE
 
+    def unhook(self, door: str, on: bool) -> None:
+        """Have a door's lever turn without drawing its bolt, or draw it again."""
+        self.model.tendon_limited[self.model.tendon(latch_name(door)).id] = not on
+
     def push(self, name: str, impulse: NDArray[np.float64]) -> None:
-        """Change the momentum of an object, or of a part of a door, by `impulse` [N s].
+        """Change the momentum of an object, a part of a door or a `ROBOT` that drives [N s].
 
         The impulse acts on the middle of the shape; where hinges guide it, they take their share.
 
@@ -437,12 +443,17 @@ class World:
             UnknownObject: there is nothing of that name.
             InvalidDisturbance: it stands still, whatever pushes it.
         """
-        if name not in self.visible_objects:
+        base = self.config.robot.base
+        if name == ROBOT and base is not None:
+            body = int(self.model.body(base.frame).id)
+            at = self.data.xpos[body]
+        elif name in self.visible_objects:
+            body, at = self._body_of[name], self.visible_pose(name)[:3, 3]
+        else:
             raise UnknownObject(
                 f"world {self.config.name} has no object {name!r}; there are "
                 f"{', '.join(self.visible_objects)}"
             )
-        body, at = self._body_of[name], self.visible_pose(name)[:3, 3]
         linear = np.zeros((3, self.model.nv))
         mujoco.mj_jac(self.model, self.data, linear, None, at, body)
         if not linear.any():

@@ -121,6 +121,19 @@ def test_path_tolerance(controller, config) -> None:
     assert not controller.moving
 
 
+def test_an_arm_that_is_held_off_while_it_stands_starts_where_it_is(config) -> None:
+    """A leaf leans on it: by its setpoint every motion planned from there would be refused."""
+    arm = dataclasses.replace(config.robot.arm, home=(0.0,) * N)
+    limits = np.full(N, -3.0), np.full(N, 3.0)
+    there = np.full(N, 0.4)
+    controller = JointTrajectoryController(arm, *limits, period=PERIOD, where=lambda: there)
+    controller.start(0.0, points(config, [0.0, 1.0], line(0.4, 0.0)))
+    position, _ = controller.step(0.0, there, np.zeros(N))
+    assert position == pytest.approx(there)
+    with pytest.raises(InvalidGoal, match="plan from the current joint state"):
+        controller.start(0.1, points(config, [0.0, 1.0], line(-0.4, 0.0)))
+
+
 def test_tolerances_of_the_goal_win(controller, config) -> None:
     names = config.robot.arm.joints
     wide = Tolerances(path=dict.fromkeys(names, np.inf), goal=dict.fromkeys(names, 1.0))

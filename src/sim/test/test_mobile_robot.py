@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from behavior_sim.config import WorldConfig, load_world, parse_world
 from behavior_sim.goals import Ending, Goal
 from behavior_sim.joint_trajectory_controller import TrajectoryPoints
 from behavior_sim.judging import ROBOT
+from behavior_sim.lead import Lead
 from behavior_sim.messages import JointStateMessage, ObjectsMessage, OdometryMessage
+from behavior_sim.node import DRIVE_LEAD, SimulationNode
 from behavior_sim.reading import WorldError
 from behavior_sim.resources import find_world
 from behavior_sim.simulation import Simulation
@@ -141,6 +144,52 @@ def test_turning_fingers_stop_at_the_gap(simulation: Simulation) -> None:
     assert simulation.parts["left_arm"].fingers.gap == pytest.approx(0.079, abs=1e-3)
 
 
+def test_fingers_that_slip_come_open_and_close_again(simulation: Simulation) -> None:
+    hand = simulation.parts["left_arm"]
+    hand.gripper.start(simulation.time, 0.0)
+    simulation.advance(1000)
+    assert hand.fingers.gap < 0.02
+    simulation.faults.set("left_arm_grip", True)
+    simulation.advance(500)
+    assert hand.fingers.gap == pytest.approx(0.079, abs=2e-3)
+    hand.gripper.start(simulation.time, 0.0)
+    simulation.advance(500)
+    assert hand.fingers.gap == pytest.approx(0.079, abs=2e-3), "told to close, it does not"
+    simulation.faults.set("left_arm_grip", False)
+    simulation.advance(1000)
+    assert hand.fingers.gap < 0.02
+
+
+def test_a_lever_that_is_unhooked_leaves_the_bolt_where_it_is(simulation: Simulation) -> None:
+    def open_it(unhooked: bool) -> float:
+        simulation.reset(0)
+        simulation.faults.set("door_latch", unhooked)
+        world = simulation.world
+        lever, panel = (world.model.joint(f"door_{part}") for part in ("lever", "panel"))
+        world.data.qfrc_applied[lever.dofadr[0]] = 2.0
+        simulation.advance(250)
+        assert world.data.qpos[lever.qposadr[0]] > 0.6
+        world.data.qfrc_applied[panel.dofadr[0]] = 8.0
+        simulation.advance(500)
+        world.data.qfrc_applied[:] = 0.0
+        return float(world.data.qpos[panel.qposadr[0]])
+
+    assert open_it(unhooked=True) < 0.01
+    assert open_it(unhooked=False) > 0.3
+
+
+def test_a_robot_that_is_shoved_stays_where_it_came_to(simulation: Simulation) -> None:
+    """Its wheels brake with 300 N: the way is the kinetic energy by that."""
+    world, before = simulation.world, simulation.world.base.positions.copy()
+    mass = world.model.body_subtreemass[world.model.body("base_footprint").id]
+    world.push(ROBOT, np.array([0.0, 60.0, 0.0]))
+    for _ in range(100):
+        simulation.advance(10)
+    way = 60.0**2 / (2.0 * 300.0 * mass)
+    assert world.base.positions - before == pytest.approx([0.0, way, 0.0], abs=0.02)
+    assert not simulation.working
+
+
 def test_messages_tell_of_all_parts(simulation: Simulation) -> None:
     message = JointStateMessage(simulation.config).fill(simulation, 0)
     told = dict(zip(message.name, message.position, strict=True))
@@ -190,10 +239,26 @@ def test_commands_that_are_no_numbers_stop_the_base(config: WorldConfig) -> None
     for step in range(1, 100):
         base.step(0.004 * step, np.zeros(3))
     assert base.twist[0] == pytest.approx(0.4, abs=0.01), "as far as its acceleration has it"
+    assert base.driven
     base.command(0.4, np.array([np.nan, 0.0, 0.0]))
+    assert base.moving, "it brakes"
+    assert not base.driven
     for step in range(100, 300):
         base.step(0.004 * step, np.zeros(3))
     assert not base.moving
+
+
+def test_who_steers_the_base_is_waited_for(config: WorldConfig) -> None:
+    base = BaseController(config.robot.base)
+    node = SimpleNamespace(
+        _simulation=SimpleNamespace(base=base, time=3.0),
+        _drive_lead=Lead(DRIVE_LEAD, wall=lambda: 0.0),
+    )
+    SimulationNode._command_base(node, base, np.array([0.2, 0.0, 0.0]))
+    assert SimulationNode._wait_for_drive(node, 3.0 + 0.9 * DRIVE_LEAD) == 0.0
+    assert SimulationNode._wait_for_drive(node, 3.0 + 2.0 * DRIVE_LEAD) > 0.0
+    SimulationNode._command_base(node, base, np.zeros(3))
+    assert SimulationNode._wait_for_drive(node, 3.0 + 2.0 * DRIVE_LEAD) == 0.0, "it is to stand"
 
 
 def test_a_base_with_two_wheels_does_not_drive_sideways(config: WorldConfig) -> None:

@@ -4,10 +4,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
-from behavior_sim.judging import ROBOT, Mission, Objects, Undisturbed, Vector, Verdict
+from behavior_jobs.judges.door_accidents import (
+    ACCIDENTS,
+    LEVER,
+    PANEL,
+    POST,
+    DoorAccidents,
+    angle,
+    aside,
+)
+from behavior_sim.judging import ROBOT, JobOption, Mission, Objects, Setting, Verdict
 
-PANEL, LEVER, POST = "door_panel", "door_lever", "door_hinge_post"
 SHUT = 0.03
 """[rad] below which the door counts as shut: its bolt is behind the strike."""
 AT_REST = 0.02
@@ -16,23 +27,13 @@ CLEAR = 0.4
 """[m] of the robot's middle from the door's plane: then nothing of it stands in the doorway."""
 
 
-def angle(objects: Objects) -> float:
-    """How far the door is open, whichever way it opens [rad]."""
-    turn = objects[POST].rotation.T @ objects[PANEL].rotation
-    return abs(math.atan2(float(turn[1, 0]), float(turn[0, 0])))
-
-
 def beyond(objects: Objects) -> float:
     """How far the robot is on the other side than the lever [m]."""
     post = objects[POST]
-
-    def aside(place: Vector) -> float:
-        return float(post.rotation[:2, 1] @ (place - post.position)[:2])
-
     shut = objects[PANEL].rotation @ post.rotation.T  # from the shut leaf to where it is now
     hinge = objects[PANEL].position - objects[PANEL].rotation[:, 0] * 0.5 * objects[PANEL].size[0]
     lever = hinge + shut.T @ (objects[LEVER].position - hinge)
-    return -math.copysign(1.0, aside(lever)) * aside(objects[ROBOT].position)
+    return -math.copysign(1.0, aside(objects, lever)) * aside(objects, objects[ROBOT].position)
 
 
 def summary(objects: Objects) -> str:
@@ -59,6 +60,14 @@ def judge(objects: Objects) -> Verdict:
     return Verdict(True, f"the robot is {side:.1f} m beyond the door, which is shut")
 
 
+def configured(values: Mapping[str, Setting], evaluation: bool) -> Mission:
+    """The mission for values of its options."""
+    accident = str(values["accident"])
+    if accident not in ("", *ACCIDENTS):
+        raise ValueError(f"--accident is {accident}: give one of {', '.join(ACCIDENTS)}")
+    return replace(MISSION, disturbances=partial(DoorAccidents, accident=accident))
+
+
 MISSION = Mission(
     name="pass_door",
     world="mobile_door",
@@ -66,5 +75,13 @@ MISSION = Mission(
     time_limit=240.0,
     judge=judge,
     summary=summary,
-    disturbances=Undisturbed,
+    disturbances=DoorAccidents,
+    options=[
+        JobOption(
+            name="accident",
+            default="",
+            about=f"that every --disturb brings: {', '.join(ACCIDENTS)} (drawn from the seed)",
+        )
+    ],
+    configure=configured,
 )
