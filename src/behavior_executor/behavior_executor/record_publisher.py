@@ -12,6 +12,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
@@ -33,7 +34,7 @@ MOST_WAITING = 2_000
 _PAUSE = 0.3
 """[s] from the news of a listener to the state that it is sent: it must have heard of us too."""
 _GATHER = 0.03
-"""[s] for which the thread that sends waits for more."""
+"""[s] from what was sent last for which the thread that sends waits for more."""
 _MOST_ITEMS = 2_000
 """Of a field of a message; a longer one is not written out."""
 
@@ -160,13 +161,37 @@ class RecordPublisher:
     # -- in a thread of its own ------------------------------------------------------------------
 
     def _send_all(self) -> None:
+        gathering = Gathering()
         while (item := self._queue.get()) is not None:
-            # Rather many at once than one in the midst of each tick.
-            time.sleep(0.0 if self._queue.qsize() else _GATHER)
+            time.sleep(gathering.pause(time.monotonic(), more=not self._queue.empty()))
             try:
                 self._publisher.publish(record_message(*item, self._life))
             except Exception as error:  # whatever is wrong with one record, others shall come
                 self._warn(f"a record of tree '{item[3].tree_id}' is lost: {error}")
+
+
+@dataclass
+class Gathering:
+    """How long the thread that sends waits for more.
+
+    A record of ticks at 20 Hz goes at once, between two ticks. Of ticks that follow each other
+    closely rather many go at once than one in the midst of each.
+    """
+
+    _until: float = float("-inf")
+
+    def pause(self, now: float, *, more: bool) -> float:
+        """[s] to wait before a record is sent.
+
+        Args:
+            now: [s].
+            more: whether others wait behind it.
+        """
+        if more:
+            return 0.0
+        pause = max(0.0, self._until - now)
+        self._until = now + pause + _GATHER
+        return pause
 
 
 def record_message(

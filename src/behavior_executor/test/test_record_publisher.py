@@ -16,7 +16,7 @@ from rclpy.parameter import Parameter
 from behavior_executor.client import MissionClient, MissionClientError
 from behavior_executor.missions import Kind, MissionRequest
 from behavior_executor.node import BehaviorExecutor
-from behavior_executor.record_publisher import message_values
+from behavior_executor.record_publisher import Gathering, message_values
 from behavior_ros.qos import QOS_KEPT_EVENTS, QOS_REQUESTS
 from behavior_ros.testing import Spinner, until
 from behavior_tree.errors import ConversionError
@@ -44,6 +44,17 @@ def executor(spinner: Spinner, tmp_path: Path) -> BehaviorExecutor:
     )
     spinner.start(made)
     return made
+
+
+def test_records_of_20_hz_go_at_once_and_those_of_many_ticks_are_gathered() -> None:
+    gathering = Gathering()
+    assert [gathering.pause(0.05 * tick, more=False) for tick in range(5)] == [0.0] * 5
+    gathering = Gathering()
+    assert gathering.pause(7.0, more=False) == 0.0
+    assert gathering.pause(7.001, more=False) == pytest.approx(0.029)
+    assert [gathering.pause(7.03, more=True) for _ in range(25)] == [0.0] * 25
+    assert gathering.pause(7.031, more=False) == pytest.approx(0.029)
+    assert gathering.pause(8.0, more=False) == 0.0
 
 
 def listen(spinner: Spinner, kind: Any, topic: str, qos: Any) -> list[Any]:

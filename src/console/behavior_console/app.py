@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from behavior_console.access import Admitted
-from behavior_console.flow import PERIOD
+from behavior_console.flow import CLOSEST
 from behavior_console.offered_panels import modules_route
 from behavior_console.page import PAGE_FOLDER, page_routes
 from behavior_console.session import TRY_AGAIN_LATER, Desk, Session
@@ -29,7 +29,7 @@ MOST_PAGES = 64
 
 
 class Pulse:
-    """Wakes all pages together, at most once a period, so that they mostly share their frames."""
+    """Wakes all pages together, so that they mostly share their frames; at once after a rest."""
 
     def __init__(self) -> None:
         self.sessions: set[Session] = set()
@@ -54,7 +54,7 @@ class Pulse:
             self._announced = False
             for session in self.sessions:
                 session.wake()
-            await asyncio.sleep(PERIOD)
+            await asyncio.sleep(CLOSEST)
 
 
 def application(

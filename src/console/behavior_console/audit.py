@@ -57,7 +57,7 @@ class Audit:
     """None: they are only handed on."""
     hand_on: Callable[[AuditEntry], None]
     warn: Callable[[str], None]
-    """Is told once that the file cannot be written."""
+    """Is given what goes wrong, for the log; that the file cannot be written only once."""
     _warned: bool = field(default=False)
 
     def note(self, entry: AuditEntry) -> None:

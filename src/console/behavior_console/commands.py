@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -136,6 +137,13 @@ class Commands:
             return Answer(
                 ok=False,
                 message=f"no answer within {LONGEST:g} s; what became of it shows the page's state",
+            )
+        except Exception as error:  # a fault of the handler's: the page is answered all the same
+            self._audit.warn(f"command '{command.name}' broke off:\n{traceback.format_exc()}")
+            return Answer(
+                ok=False,
+                message=f"'{command.name}' broke off by a fault of the console, which its log has:"
+                f" {error!r}; look whether it had an effect before you try again",
             )
 
     def _find(self, name: str) -> _Offered | None:

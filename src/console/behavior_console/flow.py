@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["PERIOD", "Flow", "Quota"]
+__all__ = ["CLOSEST", "Flow", "Quota"]
 
-PERIOD = 0.05
-"""[s] from one frame to the next at least."""
+CLOSEST = 1.0 / 30.0
+"""[s] from one frame to the next at least. Ticks come every 50 ms: a frame waits for no other one
+then, and lateness of timers does not add up."""
 MOST_UNSEEN = 2
 """Frames on the way to a page."""
 
 
 @dataclass
 class Flow:
-    """Frames of one page: at most one a period, at most two that were not seen yet."""
+    """Frames of one page: not too close together, at most two that were not seen yet."""
 
     sent: int = 0
     """Number of the last frame."""
@@ -29,7 +30,7 @@ class Flow:
 
     def wait(self, now: float) -> float:
         """[s] until the next frame may be sent."""
-        return max(0.0, self._last + PERIOD - now)
+        return max(0.0, self._last + CLOSEST - now)
 
     def next(self, now: float) -> int:
         """The number of a frame that is sent now."""

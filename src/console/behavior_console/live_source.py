@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from functools import partial
 from importlib import import_module
@@ -15,7 +16,6 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from rclpy.serialization import deserialize_message
 
 from behavior_console.channels import Channels
-from behavior_console.flow import PERIOD
 from behavior_console.history import History
 from behavior_console.reducers import TOPICS, Reducers
 from behavior_console.reducers.plain import seconds
@@ -26,6 +26,11 @@ __all__ = ["LiveSource"]
 
 _LOOK = 1.0
 """[s] between two looks at what is up."""
+_STREAMS = 0.06
+"""[s] between two looks at what comes often, while no tree runs. Each record of a tree, mostly
+every 50 ms, takes it along, so that both are one frame."""
+_STREAMS_AGAIN = 0.03
+"""[s] after which the next record takes it along."""
 _QUIET = 0.2
 """[s] without a record of the tree after which moments are kept without one."""
 _TREE_RECORD = "/behavior/tree_record"
@@ -49,10 +54,11 @@ class LiveSource:
         self._newest: dict[str, deque[bytes]] = {}
         self._kinds: dict[str, Any] = {}
         self._bad: set[str] = set()
+        self._taken = float("-inf")
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._streams = node.create_timer(_STREAMS, self._on_streams, clock=steady)
         for topic, about in TOPICS.items():
             self._subscribe(topic, about)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(PERIOD, self._take_newest, clock=steady)
         node.create_timer(_LOOK, self._look, clock=steady)
         self._look()
 
@@ -88,26 +94,38 @@ class LiveSource:
             keep = partial(_keep, kept)  # rclpy asks for a signature
             self._node.create_subscription(kind, relative, keep, _qos(about), raw=True)
         else:
-            take = partial(self._take, topic)
+            record = topic == _TREE_RECORD
+            take = self._take_record if record else partial(self._take, topic)
             self._node.create_subscription(kind, relative, take, _qos(about))
 
     def _take(self, topic: str, message: Any) -> None:
         try:
             self._reducers.take(topic, message)
-            if topic == _TREE_RECORD:
-                self._history.note(seconds(message.header.stamp))
         except Exception as error:  # whatever one message holds, others shall be shown
             if topic not in self._bad:
                 self._bad.add(topic)
                 self._node.get_logger().error(f"a message of {topic} cannot be shown: {error!r}")
 
-    def _take_newest(self) -> None:
-        for topic, kept in self._newest.items():
-            while kept:
-                self._take(topic, deserialize_message(kept.popleft(), self._kinds[topic]))
+    def _take_record(self, record: Any) -> None:
+        """What has come often meanwhile goes with a record of the tree: both are one frame."""
+        with self.channels.lock:
+            if time.monotonic() > self._taken + _STREAMS_AGAIN:
+                self._streams.reset()
+                self._take_newest()
+            self._take(_TREE_RECORD, record)
+        self._history.note(seconds(record.header.stamp))
+
+    def _on_streams(self) -> None:
+        self._take_newest()
         # While a tree runs, each of its records is a moment of its own time.
         if not 0.0 <= self.now() - self._history.last < _QUIET:
             self._history.note(self.now())
+
+    def _take_newest(self) -> None:
+        self._taken = time.monotonic()
+        for topic, kept in self._newest.items():
+            while kept:
+                self._take(topic, deserialize_message(kept.popleft(), self._kinds[topic]))
 
     def _look(self) -> None:
         """Tell what is up, and why the page is empty if it is."""

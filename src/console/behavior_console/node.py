@@ -22,7 +22,9 @@ from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
 from behavior_console.desk import ConsoleDesk, event_of
 from behavior_console.editing.edit_desk import EditDesk
+from behavior_console.editing.known_models import KnownModels
 from behavior_console.editing.new_mission import NewMissions, parts_for
+from behavior_console.editing.node_models import node_models
 from behavior_console.editing.ros_carrier import RosCarrier
 from behavior_console.editing.serving import edit_routes
 from behavior_console.live_source import LiveSource
@@ -89,12 +91,13 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._edits.offer(desk.commands)
         parts = partial(parts_for, values["world"])
         NewMissions(self._stack.own_missions, channels, parts).offer(desk.commands)
+        self._models = KnownModels(partial(node_models, self.get_logger().warning))
         app = application(
             desk,
             pulse=self._pulse,
             routes=(
                 records_route(shelf),
-                *edit_routes(channels, self.get_logger().warning),
+                *edit_routes(channels, self._models),
                 *robot_routes(self._robot(values["robot"]), shelf.robot),
             ),
             background=self._background,
@@ -118,6 +121,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
 
     async def _background(self) -> None:
         async with asyncio.TaskGroup() as group:
+            group.create_task(self._models.find_ahead())
             group.create_task(self._desk.background())
             group.create_task(self._stack.keep_forms(self._live.channels, self._world))
             group.create_task(self._stack.keep_queue(self._live.channels))

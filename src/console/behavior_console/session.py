@@ -90,6 +90,8 @@ class Session:
         self._moment = Channels()
         self._at: float | None = None
         self._wanted_at: float | None = None
+        self._moved = False
+        self._names: tuple[str, ...] = ()
         self._moves = asyncio.Event()
         self._wake = asyncio.Event()
         self._flow = Flow()
@@ -166,8 +168,6 @@ class Session:
         self._names = names
         self._wake.set()
 
-    _names: tuple[str, ...] = ()
-
     async def _take(self, command: Command) -> None:
         """Begin to carry out a command; the page is answered when it is done."""
         if len(self._tasks) >= MOST_COMMANDS or not self._commands.take(self._clock()):
@@ -209,8 +209,6 @@ class Session:
             self._at = time_
             self._moved = True
             self._wake.set()
-
-    _moved = False
 
     async def _send_frames(self) -> None:
         while True:

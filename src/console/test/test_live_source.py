@@ -3,16 +3,48 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
-from behavior_msgs.msg import AutonomyLevel, SceneObject, SceneObjectArray
+from behavior_msgs.msg import AutonomyLevel, SceneObject, SceneObjectArray, TreeRecord
 from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from behavior_console.live_source import LiveSource
 from behavior_ros import QOS_LATCHED
 from behavior_ros.testing import Spinner, until
+
+
+def test_streams_go_with_a_record_of_the_tree_as_one_change(spinner: Spinner) -> None:
+    node = Node("console")
+    live = LiveSource(node, world="")
+    spinner.start(node)
+    seen: list[object] = []
+
+    def look() -> None:
+        with live.channels.lock:  # as a page does
+            tree = live.channels.value("tree")
+            seen.append((live.channels.value("joints"), tree and tree["tree_id"]))
+
+    other = threading.Thread(target=look)
+    live.channels.on_change = lambda: None if other.ident else other.start()
+    document = (
+        '<root BTCPP_format="4"><BehaviorTree ID="main"><Sleep _uid="1"/></BehaviorTree></root>'
+    )
+    record = TreeRecord(kind=TreeRecord.BEGIN, tree_id="main", xml=document)
+    joints = serialize_message(JointState(name=["elbow"], position=[1.25]))
+
+    def hear() -> None:
+        live._taken = float("-inf")  # they were looked at a while ago
+        live._newest["/joint_states"].append(joints)
+        live._take_record(record)
+
+    spinner.do(hear)
+    other.join(60.0)
+    assert seen == [({"elbow": 1.25}, "main")]
 
 
 @pytest.mark.timeout(120)

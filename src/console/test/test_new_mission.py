@@ -15,6 +15,7 @@ from behavior_console.audit import Audit
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError
 from behavior_console.desk import ConsoleDesk
+from behavior_console.editing.known_models import KnownModels
 from behavior_console.editing.new_mission import FIRST_STEP, NewMissions, parts_for
 from behavior_console.editing.node_models import ENGINE, node_models
 from behavior_console.editing.serving import edit_routes
@@ -103,13 +104,13 @@ def addresses(tmp_path):
     desk = ConsoleDesk(source, Audit(None, print, pytest.fail))
     asked = []
 
-    def models(warn):
-        asked.append(warn)
+    def models():
+        asked.append(1)
         if len(asked) == 1:
             raise ValueError("a package is broken")
         return [{"id": "Sleep"}]
 
-    routes = edit_routes(source.channels, print, models)
+    routes = edit_routes(source.channels, KnownModels(models))
     app = application(desk, pulse=Pulse(), routes=routes)
     server = ConsoleServer(app, access, port=0)
 
@@ -126,6 +127,22 @@ def test_kinds_of_nodes_are_asked_for_until_there_is_an_answer(addresses):
     get, _ = addresses
     assert get("/api/models").status_code == 500
     assert get("/api/models").json() == get("/api/models", token="").json() == [{"id": "Sleep"}]
+
+
+def test_kinds_of_nodes_are_found_once_ahead_of_who_asks():
+    found = []
+
+    def find():
+        found.append(1)
+        return [{"id": "Sleep"}]
+
+    async def asked():
+        models = KnownModels(find)
+        await models.find_ahead()
+        return [found.copy(), await models.rows(), await models.rows()]
+
+    assert asyncio.run(asked()) == [[1], [{"id": "Sleep"}], [{"id": "Sleep"}]]
+    assert found == [1]
 
 
 def test_only_files_of_open_trees_are_shown_and_to_who_may_edit(addresses):

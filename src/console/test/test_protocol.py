@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from behavior_console.channels import CHANNELS, News, pack
 from behavior_console.control import ANSWER_WITHIN, Control
-from behavior_console.flow import MOST_UNSEEN, PERIOD, Flow, Quota
+from behavior_console.flow import CLOSEST, MOST_UNSEEN, Flow, Quota
 from behavior_console.protocol import (
     LONGEST_MESSAGE,
     At,
@@ -124,8 +124,16 @@ def test_frames_keep_their_distance():
     flow = Flow()
     assert flow.wait(5.0) == 0.0
     flow.next(5.0)
-    assert flow.wait(5.01) == pytest.approx(PERIOD - 0.01)
+    assert flow.wait(5.01) == pytest.approx(CLOSEST - 0.01)
     assert flow.wait(6.0) == 0.0
+
+
+def test_a_frame_for_each_tick_waits_for_no_other_although_timers_are_late():
+    flow = Flow()
+    for tick in range(100):
+        now = 0.05 * tick + 0.002 * (tick % 3)
+        assert flow.wait(now) == 0.0
+        flow.next(now)
 
 
 def test_a_quota_allows_bursts_and_then_its_rate():

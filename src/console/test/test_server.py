@@ -27,9 +27,9 @@ class Console:
 
     def __init__(self, folder):
         self.live = FakeSource()
-        self.audited, self.done = [], []
+        self.audited, self.done, self.warned = [], [], []
         self.audit_file = folder / "audit.jsonl"
-        audit = Audit(self.audit_file, self.audited.append, pytest.fail)
+        audit = Audit(self.audit_file, self.audited.append, self.warned.append)
         self.desk = ConsoleDesk(self.live, audit)
         self.desk.commands.offer("greet", self._greet)
         self.desk.commands.offer("stop", self._greet, controls=False)
@@ -50,6 +50,8 @@ class Console:
     async def _greet(self, client, args):
         if args.get("fail"):
             raise CommandError("no: because")
+        if args.get("break"):
+            raise KeyError("elbow")
         self.done.append((client.name, args))
         return Answer(ok=True, message="done", value=args.get("what"))
 
@@ -70,6 +72,7 @@ def console(tmp_path):
     running = Console(tmp_path)
     yield running
     running.server.close()
+    assert running.warned == []
 
 
 def test_a_page_is_sent_what_it_shows_and_then_only_changes(console):
@@ -146,6 +149,19 @@ def test_commands_are_answered_and_audited(console):
     assert rows[0]["who"] == "ann #1"
     assert rows[0]["role"] == "edit"
     assert console.audit_file.stat().st_mode & 0o077 == 0
+
+
+def test_a_command_that_breaks_off_is_answered_and_its_fault_is_in_the_log(console):
+    with console.page().hello() as page:
+        broken = page.command("greet", **{"break": True})
+        assert not broken["ok"]
+        assert "'greet' broke off" in broken["message"]
+        assert "KeyError('elbow')" in broken["message"]
+        assert page.command("greet")["ok"]
+    assert [row.answer.ok for row in console.audited] == [False, True]
+    (said,) = console.warned
+    assert "in _greet" in said  # with its traceback
+    console.warned.clear()
 
 
 def test_a_long_command_holds_up_nothing(console):

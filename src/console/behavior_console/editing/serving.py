@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 from starlette.requests import Request
@@ -12,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from behavior_console.channels import Channels
-from behavior_console.editing.node_models import Row, node_models
+from behavior_console.editing.known_models import KnownModels
 from behavior_console.protocol import Role
 
 __all__ = ["edit_routes"]
@@ -21,24 +20,16 @@ _LARGEST = 10_000_000
 """[bytes] of a tree file that is shown."""
 
 
-def edit_routes(
-    channels: Channels,
-    warn: Callable[[str], None],
-    models: Callable[[Callable[[str], None]], list[Row]] = node_models,
-) -> tuple[Route, ...]:
+def edit_routes(channels: Channels, models: KnownModels) -> tuple[Route, ...]:
     """The addresses of editing.
 
     Args:
         channels: ``document`` tells which files may be read: those of trees that are open.
-        warn: is given what is wrong with a package.
-        models: what kinds of nodes there are; is asked once, in a thread.
+        models: what kinds of nodes there are.
     """
-    made: list[asyncio.Future[list[Row]]] = []
 
     async def kinds(_: Request) -> Response:
-        if not made or (made[0].done() and made[0].exception()):
-            made[:] = [asyncio.ensure_future(asyncio.to_thread(models, warn))]
-        return JSONResponse(await asyncio.shield(made[0]), headers={"Cache-Control": "no-store"})
+        return JSONResponse(await models.rows(), headers={"Cache-Control": "no-store"})
 
     async def tree(request: Request) -> Response:
         if request.scope["admitted"].role < Role.EDIT:
