@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { StatusIcon } from "../../design";
-import { useConsole, useValue } from "../../store";
+import { useConsole, useValue, type Value } from "../../store";
 import type { Scene } from "./scene";
 import { duration, oneLine } from "./text";
 
 const MOST = 6;
+/** [ms] Who reads cannot follow what changes faster. */
+const REST = 200;
 
 /** What runs now, the latest first; a click selects it. */
 export function RunningNow({ scene }: { scene: Scene }) {
   const console = useConsole();
-  const running = useValue(scene.running);
+  const running = useSlowly(scene.running);
   const model = useValue(scene.model);
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
@@ -22,7 +24,7 @@ export function RunningNow({ scene }: { scene: Scene }) {
       });
     };
     show();
-    const timer = window.setInterval(show, 200);
+    const timer = window.setInterval(show, REST);
     return () => window.clearInterval(timer);
   }, [scene, running]);
   return (
@@ -43,4 +45,31 @@ export function RunningNow({ scene }: { scene: Scene }) {
       {running.length > MOST ? <li className="tree-quiet">{`and ${running.length - MOST} more`}</li> : null}
     </ul>
   );
+}
+
+/** A value at once after a rest, and then not more often than people can read. */
+function useSlowly<T>(value: Value<T>): T {
+  const [shown, show] = useState(value.get);
+  useEffect(() => {
+    let timer = 0;
+    const take = () => {
+      timer = 0;
+      show(() => value.get());
+    };
+    let taken = -Infinity;
+    const changed = () => {
+      if (timer !== 0) return;
+      const rest = taken + REST - performance.now();
+      taken = performance.now() + Math.max(0, rest);
+      if (rest <= 0) take();
+      else timer = window.setTimeout(take, rest);
+    };
+    changed();
+    const stop = value.subscribe(changed);
+    return () => {
+      stop();
+      window.clearTimeout(timer);
+    };
+  }, [value]);
+  return shown;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../design";
-import { useCommand, useConsole, useValue } from "../../store";
+import { useCommand, useConsole, useValue, Value } from "../../store";
 import { EditBar } from "./edit/EditBar";
 import type { Mode } from "./kept";
 import type { Scene } from "./scene";
@@ -17,6 +17,8 @@ export interface Search {
   /** Selects the next hit, or the one before. */
   next: (step: 1 | -1) => void;
 }
+
+const NEVER = new Value(0);
 
 /** What is searched for, with the canvas told about it. */
 export function useSearch(scene: Scene): Search {
@@ -40,8 +42,7 @@ export function useSearch(scene: Scene): Search {
 /** What a search finds now: with statuses in it, that changes with what runs. */
 function useHits(scene: Scene, query: string): readonly number[] {
   const model = useValue(scene.model);
-  const running = useValue(scene.running);
-  const changes = query.includes("is:") ? running : null;
+  const changes = useValue(query.includes("is:") ? scene.changed : NEVER);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- statuses are not React's
   return useMemo(() => found(model, query, scene.states), [model, query, scene, changes]);
 }

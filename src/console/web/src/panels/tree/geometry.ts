@@ -16,8 +16,16 @@ export interface Lines {
   chips: string[];
 }
 
-/** Ports that matter come first: those connected to the blackboard. */
+const known = new WeakMap<Card, Lines>();
+
 export function linesOf(card: Card): Lines {
+  let lines = known.get(card);
+  if (lines === undefined) known.set(card, (lines = linesFor(card)));
+  return lines;
+}
+
+/** Ports that matter come first: those connected to the blackboard. */
+function linesFor(card: Card): Lines {
   const connected = card.ports.filter(([, text]) => text.includes("{"));
   const others = card.ports.filter(([, text]) => !text.includes("{"));
   const ports = [...connected, ...others].slice(0, MOST_PORTS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a tree: groups, edges, cards; what is far away as tiles.
-import { FAILURE, RUNNING, SKIPPED, SUCCESS } from "../../store";
+import { FAILURE, RUNNING, SKIPPED, SUCCESS, type StatusCode } from "../../store";
 import type { Colours } from "./colours";
 import { CARD_WIDTH, CHIP_HEIGHT, LINE_HEIGHT, linesOf, NAME_HEIGHT, PADDING } from "./geometry";
 import { drawGlyph, kindGlyph, markGlyph, markOf, type Mark } from "./glyphs";
@@ -17,6 +17,8 @@ export interface Picture {
   /** Indices of the shown cards, and where they stand. */
   shown: readonly number[];
   places: ReadonlyMap<number, number>;
+  /** Place of the card above each; -1: none is shown. */
+  parents: Int32Array;
   x: Float32Array;
   y: Float32Array;
   heights: Float32Array;
@@ -62,6 +64,17 @@ interface Brush {
   /** Part of the tree that is on the screen. */
   sight: Box;
   scale: number;
+  /** Texts of the cards by font: a context takes longer to change fonts than to write. */
+  texts: Map<string, Line[]>;
+}
+
+interface Line {
+  text: string;
+  x: number;
+  y: number;
+  fill: string;
+  align: CanvasTextAlign;
+  alpha: number;
 }
 
 export class Painter {
@@ -87,12 +100,13 @@ export class Painter {
     const sight = {
       x: -view.x / scale, y: -view.y / scale, width: size.width / scale, height: size.height / scale,
     };
-    const brush = { context, picture, colours, clipper: this.clipper, sight, scale };
+    const brush = { context, picture, colours, clipper: this.clipper, sight, scale, texts: new Map() };
     paintGroups(brush);
     paintEdges(brush);
     const seen = inSight(picture, sight);
     if (scale < TILES) paintTiles(brush, seen);
     else for (const place of seen) paintCard(brush, place);
+    paintLines(brush);
     if (scale >= TILES) paintArcs(brush, seen);
     paintFrames(brush, seen);
     paintDrop(brush);
@@ -156,21 +170,20 @@ function paintGroups({ context, picture, colours, sight, scale }: Brush): void {
 function paintEdges({ context, picture, colours, sight, scale }: Brush): void {
   const quiet = new Path2D();
   const busy = new Path2D();
-  const { model, states, shown, places, direction, x, y, heights } = picture;
+  const { states, shown, parents, direction, x, y, heights } = picture;
+  const right = direction === "right";
+  const [across, along] = right ? [CARD_WIDTH, 0.5] : [CARD_WIDTH / 2, 1];
+  const [toX, toY] = right ? [0, 0.5] : [CARD_WIDTH / 2, 0];
+  const [lastX, lastY] = [sight.x + sight.width, sight.y + sight.height];
+  // Thousands, most of them out of sight: numbers only, no objects.
   for (let place = 0; place < shown.length; place++) {
-    const index = shown[place]!;
-    const from = places.get(model.cards[index]!.parent);
-    if (from === undefined) continue;
-    const start = knobOf(picture, from);
-    const end = direction === "right"
-      ? { x: x[place]!, y: y[place]! + heights[place]! / 2 }
-      : { x: x[place]! + CARD_WIDTH / 2, y: y[place]! };
-    const box = {
-      x: Math.min(start.x, end.x), y: Math.min(start.y, end.y),
-      width: Math.abs(end.x - start.x) + 1, height: Math.abs(end.y - start.y) + 1,
-    };
-    if (!touches(box, sight)) continue;
-    edge(states.of(index) === RUNNING ? busy : quiet, start, end, direction, scale);
+    const from = parents[place]!;
+    if (from < 0) continue;
+    const [x1, y1] = [x[from]! + across, y[from]! + heights[from]! * along];
+    const [x2, y2] = [x[place]! + toX, y[place]! + heights[place]! * toY];
+    if (x1 > lastX && x2 > lastX || y1 > lastY && y2 > lastY) continue;
+    if (x1 < sight.x && x2 < sight.x || y1 < sight.y && y2 < sight.y) continue;
+    edge(states.of(shown[place]!) === RUNNING ? busy : quiet, x1, y1, x2, y2, right, scale);
   }
   context.setLineDash([]);
   context.strokeStyle = colours["strong-line"];
@@ -190,28 +203,30 @@ function paintEdges({ context, picture, colours, sight, scale }: Brush): void {
   context.setLineDash([]);
 }
 
-type Point = { x: number; y: number };
-
 /** One edge with two corners; far away a straight line. */
-function edge(path: Path2D, from: Point, to: Point, direction: Direction, scale: number): void {
-  path.moveTo(from.x, from.y);
-  if (scale < 0.12) return path.lineTo(to.x, to.y);
-  if (direction === "right") {
-    const middle = (from.x + to.x) / 2;
-    path.lineTo(middle, from.y);
-    path.lineTo(middle, to.y);
+function edge(
+  path: Path2D, x1: number, y1: number, x2: number, y2: number, right: boolean, scale: number,
+): void {
+  path.moveTo(x1, y1);
+  if (scale < 0.12) return path.lineTo(x2, y2);
+  if (right) {
+    const middle = (x1 + x2) / 2;
+    path.lineTo(middle, y1);
+    path.lineTo(middle, y2);
   } else {
-    const middle = to.y - 20;
-    path.lineTo(from.x, middle);
-    path.lineTo(to.x, middle);
+    const middle = y2 - 20;
+    path.lineTo(x1, middle);
+    path.lineTo(x2, middle);
   }
-  path.lineTo(to.x, to.y);
+  path.lineTo(x2, y2);
 }
 
 /** All tiles of one status in one go: thousands of them cost a few calls. */
 function paintTiles({ context, picture, colours, scale }: Brush, seen: readonly number[]): void {
   const { model, states, shown, x, y, heights, hits } = picture;
   const grown = scale < 0.05 ? 6 : 0;
+  /** What is nearer than that is the same dot of the screen. */
+  const dot = 0.5 / scale;
   const fills: Record<Mark, string> = {
     idle: colours.panel, skipped: colours.panel, unmet: colours.panel, success: colours.success,
     failure: colours.failure, running: colours.running, paused: colours.waiting,
@@ -232,8 +247,11 @@ function paintTiles({ context, picture, colours, scale }: Brush, seen: readonly 
     context.fillStyle = fills[mark];
     context.strokeStyle = mark === "idle" ? colours.line : colours["strong-line"];
     context.lineWidth = 1 / scale;
+    let [lastLeft, lastTop] = [NaN, NaN];
     for (const place of list) {
       const [left, top] = [x[place]! - grown, y[place]! - grown];
+      if (Math.abs(left - lastLeft) < dot && Math.abs(top - lastTop) < dot) continue;
+      [lastLeft, lastTop] = [left, top];
       const [wide, high] = [CARD_WIDTH + 2 * grown, heights[place]! + 2 * grown];
       context.fillRect(left, top, wide, high);
       if (scale > 0.05 && (mark === "idle" || mark === "unmet" || mark === "skipped"))
@@ -326,6 +344,27 @@ function paintBigName(
   context.fillText(text, left + PADDING + 2, top + height / 2);
 }
 
+function addLine({ texts }: Brush, font: string, line: Line): void {
+  const lines = texts.get(font);
+  if (lines === undefined) texts.set(font, [line]);
+  else lines.push(line);
+}
+
+function paintLines({ context, texts }: Brush): void {
+  context.textBaseline = "alphabetic";
+  for (const [font, lines] of texts) {
+    context.font = font;
+    for (const { text, x, y, fill, align, alpha } of lines) {
+      context.globalAlpha = alpha;
+      context.textAlign = align;
+      context.fillStyle = fill;
+      context.fillText(text, x, y);
+    }
+  }
+  context.globalAlpha = 1;
+  context.textAlign = "left";
+}
+
 function paintTexts(
   brush: Brush, card: Card, left: number, top: number, mark: Mark, colour: string,
 ): void {
@@ -334,21 +373,15 @@ function paintTexts(
   context.strokeStyle = context.fillStyle = mark === "idle" ? colours.quiet : colour;
   drawGlyph(context, kindGlyph(card), left + PADDING, top + 7);
   drawGlyph(context, markGlyph(mark), left + CARD_WIDTH - 20, top + 7);
-  context.textBaseline = "alphabetic";
-  const write = (text: string, font: string, fill: string, x: number, y: number, width: number) => {
-    const clipped = clipper.clip(text, font, width);
-    context.font = font;
-    context.fillStyle = fill;
-    context.fillText(clipped, x, y);
-  };
+  const write = (
+    text: string, font: string, fill: string, x: number, y: number, width: number, align: CanvasTextAlign = "left",
+  ) => addLine(brush, font, { text: clipper.clip(text, font, width), x, y, fill, align, alpha: context.globalAlpha });
   const time = mark === "running" && card.children.length === 0
     ? duration(picture.now - picture.states.since[card.index]!) : "";
   const room = CARD_WIDTH - 46 - (time === "" ? 0 : 44);
   write(card.name, `600 13px ${colours.font}`, colours.text, left + 27, top + 19, room);
   if (time !== "") {
-    context.textAlign = "right";
-    write(time, `12px ${colours.font}`, colours.running, left + CARD_WIDTH - 24, top + 19, 44);
-    context.textAlign = "left";
+    write(time, `12px ${colours.font}`, colours.running, left + CARD_WIDTH - 24, top + 19, 44, "right");
   }
   let y = top + NAME_HEIGHT + 9;
   const small = `12px ${colours.font}`;
@@ -373,8 +406,7 @@ function paintTexts(
     context.beginPath();
     context.roundRect(x, y - 10, width, CHIP_HEIGHT - 3, 7);
     context.stroke();
-    context.fillStyle = colours.quiet;
-    context.fillText(text, x + 5, y + 1);
+    write(chip, small, colours.quiet, x + 5, y + 1, room - 10);
     x += width + 5;
   }
   paintStops(brush, card, left, top);
@@ -525,22 +557,31 @@ export function paintMap(
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, size.width, size.height);
   const { shown, states, model, x, y, heights } = picture;
-  const paint = (wanted: (index: number) => boolean, colour: string, grown: number) => {
-    context.fillStyle = colour;
-    for (let place = 0; place < shown.length; place++) {
-      if (!wanted(shown[place]!)) continue;
+  const layers = ["strong-line", "success", "line", "failure", "running"] as const;
+  const places: number[][] = layers.map(() => []);
+  for (let place = 0; place < shown.length; place++)
+    places[mapLayer(states.of(shown[place]!), model.cards[shown[place]!]!.kind)]!.push(place);
+  for (const [layer, name] of layers.entries()) {
+    context.fillStyle = colours[name];
+    const grown = layer >= 3 ? 1 : 0;
+    let [lastX, lastY] = [NaN, NaN];
+    for (const place of places[layer]!) {
+      const left = x[place]! * view.across + view.x - grown / 2;
+      const top = y[place]! * view.along + view.y - grown / 2;
+      // Of thousands many are the same dot.
+      if (Math.abs(left - lastX) < 0.5 && Math.abs(top - lastY) < 0.5) continue;
+      [lastX, lastY] = [left, top];
       context.fillRect(
-        x[place]! * view.across + view.x - grown / 2, y[place]! * view.along + view.y - grown / 2,
+        left, top,
         Math.max(1, CARD_WIDTH * view.across) + grown, Math.max(1, heights[place]! * view.along) + grown,
       );
     }
-  };
-  paint((index) => states.of(index) !== RUNNING, colours["strong-line"], 0);
-  paint((index) => states.of(index) === SUCCESS, colours.success, 0);
-  paint((index) => states.of(index) === SKIPPED, colours.line, 0);
-  paint(
-    (index) => states.of(index) === FAILURE && model.cards[index]!.kind !== "condition",
-    colours.failure, 1,
-  );
-  paint((index) => states.of(index) === RUNNING, colours.running, 1);
+  }
+}
+
+/** What matters more lies above. */
+function mapLayer(status: StatusCode, kind: Card["kind"]): number {
+  if (status === RUNNING) return 4;
+  if (status === FAILURE && kind !== "condition") return 3;
+  return status === SKIPPED ? 2 : status === SUCCESS ? 1 : 0;
 }

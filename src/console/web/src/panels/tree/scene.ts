@@ -18,12 +18,15 @@ import { layoutInput, shownCards, shownFor } from "./visible";
 const MOVING = 100;
 /** [ms] that a view takes to where it goes. */
 const TRAVEL = 180;
+/** [ms] between two drawings of the map in the corner, in which a tick is a few pixels. */
+const MAP_REST = 300;
 /** [s] after a change of a status for which it is still drawn anew. */
 const FADING = 1.1;
 const MAP_SIZE: Size = { width: 168, height: 104 };
+const UNIT: Box = { x: 0, y: 0, width: 1, height: 1 };
 const NOTHING: Picture = {
   model: modelOf("", []), states: new States(modelOf("", [])), shown: [], places: new Map(),
-  x: new Float32Array(), y: new Float32Array(), heights: new Float32Array(), groups: [],
+  parents: new Int32Array(), x: new Float32Array(), y: new Float32Array(), heights: new Float32Array(), groups: [],
   direction: "right", selected: -1, hovered: -1, hits: null, reasons: new Map(),
   breakpoints: new Set(), held: new Set(), inside: new Map(), others: new Map(), drop: null, now: 0,
 };
@@ -38,6 +41,8 @@ export class Scene {
   readonly direction = new Value<Direction>(keptDirection());
   readonly closed = new Value<ReadonlySet<string>>(new Set());
   readonly follow = new Value(false);
+  /** Changes with every change of a status. */
+  readonly changed = new Value(0);
   /** Changes whenever cards have another place on the screen. */
   readonly moved = new Value(0);
   /** Whether the machine wants nothing to move by itself. */
@@ -48,6 +53,8 @@ export class Scene {
   private picture: Picture = NOTHING;
   private view: View = { x: 0, y: 0, scale: 1 };
   private size: Size = { width: 0, height: 0 };
+  /** Around all cards that have a place. */
+  private bounds: Box = UNIT;
   private travel: { from: View; to: View; begun: number } | null = null;
   private canvas: HTMLCanvasElement | null = null;
   private map: HTMLCanvasElement | null = null;
@@ -60,7 +67,9 @@ export class Scene {
   private anchor: { path: string; x: number; y: number } | null = null;
   private shownNext: readonly number[] = [];
   private fresh = true;
-  private mapOld = true;
+  /** [ms] when the map in the corner is to be drawn anew. */
+  private mapDue = -Infinity;
+  private mapDrawn = -Infinity;
   private readonly placer: Placer = new Placer((_, placing) => this.arrived(placing));
 
   constructor(private readonly clock: Clock) {}
@@ -91,13 +100,20 @@ export class Scene {
   takeStatuses(statuses: ReadonlyMap<string, NodeStatus>, uids?: readonly string[]): void {
     const { states } = this.picture;
     if (states.take(statuses, uids)) {
-      this.running.set(states.running());
+      this.setRunning(states.running());
       this.lookInside();
       this.followRunning();
     }
+    this.changed.set(this.changed.get() + 1);
     this.lastChange = performance.now();
-    this.mapOld = true;
+    this.mapDue = Math.min(this.mapDue, this.mapDrawn + MAP_REST);
     this.redraw();
+  }
+
+  private setRunning(running: readonly number[]): void {
+    const before = this.running.get();
+    if (running.length === before.length && running.every((index, at) => index === before[at])) return;
+    this.running.set(running);
   }
 
   takeReasons(reasons: ReadonlyMap<string, Reason>): void {
@@ -201,7 +217,7 @@ export class Scene {
 
   /** Shows the whole tree. */
   fit(): void {
-    this.go(fitted(this.bounds(), this.size));
+    this.go(fitted(this.bounds, this.size));
   }
 
   /** Opens what is closed around a card and brings it to the middle. */
@@ -243,7 +259,7 @@ export class Scene {
 
   /** Moves the view so that this point of the minimap is in the middle. */
   goToMapPoint(x: number, y: number): void {
-    const view = mapView(this.bounds(), MAP_SIZE);
+    const view = mapView(this.bounds, MAP_SIZE);
     const [treeX, treeY] = [(x - view.x) / view.across, (y - view.y) / view.along];
     const { scale } = this.goal();
     this.setView({
@@ -311,7 +327,7 @@ export class Scene {
 
   recolour(): void {
     if (this.canvas !== null) this.colours = coloursAt(this.canvas);
-    this.mapOld = true;
+    this.mapDue = -Infinity;
     this.redraw();
   }
 
@@ -335,19 +351,22 @@ export class Scene {
     this.picture = { ...this.picture, now: this.clock() };
     const ratio = window.devicePixelRatio || 1;
     this.drawn.seen = this.painter.paint(this.picture, this.view, this.size, ratio, this.colours);
-    this.drawMap(ratio);
+    this.drawMap(ratio, began);
     this.drawn.took = performance.now() - began;
     this.drawn.count += 1;
     if (this.travel !== null) this.redraw();
     else this.drawAgain();
   }
 
-  private drawMap(ratio: number): void {
+  private drawMap(ratio: number, now: number): void {
     const context = this.map?.getContext("2d");
     if (!context || this.map === null || this.colours === null) return;
-    const view = mapView(this.bounds(), MAP_SIZE);
-    if (this.mapOld) paintMap(context, this.picture, view, MAP_SIZE, ratio, this.colours);
-    this.mapOld = false;
+    const view = mapView(this.bounds, MAP_SIZE);
+    if (now >= this.mapDue) {
+      paintMap(context, this.picture, view, MAP_SIZE, ratio, this.colours);
+      this.mapDue = Infinity;
+      this.mapDrawn = now;
+    }
     const frame = this.map.nextElementSibling as HTMLElement | null;
     if (frame === null) return;
     const span = (from: number, length: number, scale: number, room: number) => {
@@ -368,7 +387,10 @@ export class Scene {
   private drawAgain(): void {
     const fades = performance.now() - this.lastChange < FADING * 1000;
     const moves = this.running.get().length > 0 || fades;
-    if (!moves || this.timer !== 0) return;
+    // What is drawn anyway, for a status that has changed, has moved with it.
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    if (!moves) return;
     this.timer = window.setTimeout(() => {
       this.timer = 0;
       if (document.visibilityState === "visible") this.redraw();
@@ -396,7 +418,7 @@ export class Scene {
     if (this.map !== null) {
       this.map.width = MAP_SIZE.width * ratio;
       this.map.height = MAP_SIZE.height * ratio;
-      this.mapOld = true;
+      this.mapDue = -Infinity;
     }
     if (first && this.picture.shown.length > 0) this.begin();
     this.redraw();
@@ -422,14 +444,15 @@ export class Scene {
   private arrived({ x, y }: Placing): void {
     const { model } = this.picture;
     const shown = this.shownNext;
-    const heights = layoutInput(model, shown, this.direction.get()).heights;
+    const { heights, parents } = layoutInput(model, shown, this.direction.get());
     const places = new Map(shown.map((index, place) => [index, place]));
     this.picture = {
-      ...this.picture, shown, places, x, y, heights, direction: this.direction.get(),
+      ...this.picture, shown, places, parents, x, y, heights, direction: this.direction.get(),
       groups: groupBoxes(model, places, x, y, heights),
     };
+    this.bounds = bounding(x, y, heights, [...x.keys()]) ?? UNIT;
     this.lookInside();
-    this.mapOld = true;
+    this.mapDue = -Infinity;
     if (this.fresh) this.begin();
     else this.restoreAnchor();
     if (this.goTo >= 0) {
@@ -445,7 +468,7 @@ export class Scene {
   private begin(): void {
     if (this.size.width === 0) return;
     this.fresh = false;
-    const whole = fitted(this.bounds(), this.size);
+    const whole = fitted(this.bounds, this.size);
     this.travel = null;
     this.view = whole;
     const box = this.box(this.running.get()[0] ?? this.picture.selected) ?? this.box(0);
@@ -504,14 +527,9 @@ export class Scene {
     return { x: -x / scale, y: -y / scale, width: this.size.width / scale, height: this.size.height / scale };
   }
 
-  private bounds(): Box {
-    const { x, y, heights } = this.picture;
-    return bounding(x, y, heights, [...x.keys()]) ?? { x: 0, y: 0, width: 1, height: 1 };
-  }
-
   /** The view with a box as near to the middle as the tree's ends allow. */
   private around(box: Box, view: View): View {
-    return filled(centred(view, box, this.size), this.bounds(), this.size);
+    return filled(centred(view, box, this.size), this.bounds, this.size);
   }
 
   private goal(): View {
