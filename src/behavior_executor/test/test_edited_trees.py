@@ -2,6 +2,8 @@
 """Trees of missions are edited by several peers while they tick; no ROS, no threads."""
 
 import json
+import random
+import time
 
 import pytest
 from editing_bench import EditingBench, FarEditor, Network, tree_file
@@ -306,7 +308,29 @@ def test_who_is_silent_for_a_while_is_not_there_any_more(bench):
     assert bench.join("").peer.editors == ("bob",)
 
 
-def test_clocks_of_editors_do_not_matter_and_names_are_checked(bench):
+def test_clocks_apart_by_minutes_do_not_matter(tmp_path, monkeypatch):
+    """Each look at a clock is off by up to ten minutes, for editors, executor and its restart."""
+    luck, clock = random.Random(1), time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + luck.uniform(-600.0, 600.0))
+    monkeypatch.setattr(time, "time_ns", lambda: int(1e9 * time.time()))
+    bench = EditingBench(tmp_path)
+    bench.start()
+    ann, bob = bench.join("ann"), bench.join("bob")
+    for number in range(1, 6):
+        assert ann.set("desk", seconds=str(number)).code is Code.MADE
+        assert bob.set("window", seconds=str(number)).code is Code.MADE
+        assert bob.do("undo").code is Code.MADE
+    ann.bench = bob.bench = EditingBench(tmp_path)
+    assert ann.set("desk", seconds="7").code is Code.MADE
+    bob.catch_up()
+    shown = bob.peer.replica.nodes
+    assert shown == ann.peer.replica.nodes
+    assert shown[bob.id("desk")]["attributes"]["seconds"] == "7"
+    assert shown[bob.id("window")]["attributes"]["seconds"] == "1"
+    assert bob.peer.editors == ("ann", "bob")
+
+
+def test_names_of_editors_are_checked(bench):
     for name in ("a\nb", "x" * 201):
         answer = bench.ask(ExchangeRequest("patrol", name)).answer
         assert answer.code is Code.REFUSED

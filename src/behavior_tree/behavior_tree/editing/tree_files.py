@@ -101,10 +101,12 @@ class TreeFiles:
         return other
 
     def with_data(self, data: Mapping[Path, bytes]) -> TreeFiles:
-        """A fork with these contents; raises LoadError if they do not load."""
+        """A fork with contents that these files once had; raises LoadError if they cannot be read,
+        but what was found to be good once is not looked at again.
+        """
         other = self.fork()
         other._data.update(data)
-        other._check(other._data)
+        other._check(other._data, retagged=[])
         return other
 
     def as_on_disk(self) -> TreeFiles:

@@ -47,6 +47,8 @@ class _Step:
 
     before: Snapshot
     after: Snapshot
+    retagged: tuple[str, ...] | None
+    """Elements whose attributes alone it changes; None: it changes more."""
 
 
 @dataclass(eq=False)
@@ -306,11 +308,11 @@ class SharedTree:
             left, wanted = (step.after, step.before)[:: 1 if op == "undo" else -1]
             state = gone_back(now, left.without_elements(), wanted.without_elements())
             nodes: tuple[str, ...] = tuple(id for id in state.spots if id not in now.spots)
-            notes = ""
+            notes, only = "", step.retagged
         else:
             state, nodes, notes = changed(now, {"op": "refresh"} if op == "save" else operation)
+            only = retagged(operation)
         assert state.spots, "which is read here, so that nobody must wait for it between two ticks"
-        only = retagged(operation)
         return Prepared(edit, operation, running, now, state, nodes, notes, only, step)
 
     def is_stale(self, prepared: Prepared) -> bool:
@@ -451,7 +453,10 @@ class SharedTree:
             taken.remove(prepared.step)
             given.append(prepared.step)
             return
-        step = _Step(before.snapshot.without_elements(), prepared.state.snapshot.without_elements())
+        after = prepared.state.snapshot
+        step = _Step(
+            before.snapshot.without_elements(), after.without_elements(), prepared.retagged
+        )
         session.undo.append(step)
         session.redo.clear()
         self._steps.append((session, step))

@@ -44,7 +44,8 @@ def gone_back(now: State, left: Snapshot, wanted: Snapshot) -> State:
 
 def _equal(one: Snapshot, other: Snapshot) -> bool:
     return one.data == other.data and all(
-        [each.id for each in one.numbers[file].all()]
+        one.numbers[file] is other.numbers[file]
+        or [each.id for each in one.numbers[file].all()]
         == [each.id for each in other.numbers[file].all()]
         for file in one.numbers
     )
