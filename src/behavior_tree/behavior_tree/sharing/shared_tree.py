@@ -373,7 +373,7 @@ class SharedTree:
                 self.problem = ""
             if self._live is not None and self._live.state is not self._state:
                 self._live.follow(self._state, halt=True)  # was built meanwhile
-            self._show(prepared.retagged)
+            self._show(prepared.retagged if before is prepared.base else None)
             return self._answered(prepared.edit, answer)
 
     def roll_back(self, prepared: Prepared, why: Exception) -> Answer:
