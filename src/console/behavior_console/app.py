@@ -45,6 +45,10 @@ class Pulse:
             with contextlib.suppress(RuntimeError):  # the server has just ended
                 loop.call_soon_threadsafe(self._changed.set)
 
+    def wants(self, channel: str) -> bool:
+        """Whether a page shows a channel now; any thread may ask."""
+        return any(channel in session.shown for session in tuple(self.sessions))
+
     async def run(self) -> None:
         """Beat until it is cancelled."""
         self._loop = asyncio.get_running_loop()

@@ -58,6 +58,7 @@ CHANNELS: Mapping[str, Kind] = {
     "joints": Kind.VALUE,
     "transforms": Kind.MAP,
     "markers": Kind.MAP,
+    "clouds": Kind.MAP,
     "map": Kind.VALUE,
     "route": Kind.VALUE,
     "path": Kind.VALUE,

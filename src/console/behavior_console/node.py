@@ -20,6 +20,7 @@ from rclpy.node import Node
 from behavior_console.access import ADDRESS_FILE, kept_access
 from behavior_console.app import Pulse, application
 from behavior_console.audit import Audit, AuditEntry
+from behavior_console.cloud_feed import CloudFeed
 from behavior_console.desk import ConsoleDesk, event_of
 from behavior_console.editing.edit_desk import EditDesk
 from behavior_console.editing.known_models import KnownModels
@@ -75,6 +76,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         audit = Audit(file.with_suffix(".audit.jsonl"), self._note, self.get_logger().error)
         access, self._pulse = kept_access(file), Pulse()
+        CloudFeed(self, self._live.channels, partial(self._pulse.wants, "clouds"))
         shelf = RecordShelf([default_folder()], on_change=self._pulse.announce)
         desk = ConsoleDesk(self._live, audit, shelf=shelf)
         self._live.channels.on_change = self._pulse.announce

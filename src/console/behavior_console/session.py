@@ -100,6 +100,11 @@ class Session:
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The channels that the page shows now."""
+        return self._names
+
     def wake(self) -> None:
         """Something is new."""
         self._wake.set()

@@ -12,8 +12,8 @@ __all__ = ["OF_THE_MOMENT", "Source", "SourceError", "show_state"]
 
 _OF_ALL_TIMES = frozenset(
     {
-        *("controller", "document", "editors", "lanes", "missions", "modules", "orders"),
-        *("preview", "queue"),
+        *("clouds", "controller", "document", "editors", "lanes", "missions", "modules"),
+        *("orders", "preview", "queue"),
     }
 )
 OF_THE_MOMENT = frozenset(

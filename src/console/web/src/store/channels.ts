@@ -3,7 +3,7 @@ import type { Channel, ChannelState, Frame } from "./types";
 
 export const MAP_CHANNELS: ReadonlySet<string> = new Set([
   "status", "reasons", "blackboard", "health", "objects", "transforms", "markers", "editors",
-  "document", "lanes", "orders",
+  "document", "lanes", "orders", "clouds",
 ]);
 export const LOG_CHANNELS: ReadonlySet<string> = new Set(["spans", "events"]);
 /** Items of a log that are kept. */

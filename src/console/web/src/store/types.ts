@@ -227,6 +227,20 @@ export interface Marker {
   text: string;
 }
 
+/** A point cloud, thinned out. */
+export interface Cloud {
+  frame: string;
+  t: number;
+  /** Of points that it has. */
+  count: number;
+  /** x, y, z [m] in `frame`, as 32 bit floats. */
+  points: Uint8Array;
+  /** r, g, b of each point from 0 to 255; empty: it has no colours. */
+  colors: Uint8Array;
+  /** Why there are none; empty: there are. */
+  text: string;
+}
+
 /** An occupancy grid. */
 export interface GridMap {
   frame: string;
@@ -354,6 +368,7 @@ export interface MapChannels {
   objects: SceneObject;
   transforms: Transform;
   markers: Marker;
+  clouds: Cloud;
   editors: Editor;
   document: unknown;
   orders: Order;

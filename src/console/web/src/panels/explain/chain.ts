@@ -109,14 +109,17 @@ export interface Given {
   text: string;
   /** Where on the blackboard; empty: it stands in the tree. */
   key: string;
+  /** Whether it was written after the failure: the value is a later one. */
+  later: boolean;
   writers: Link[];
 }
 
 const OWN = new Set(["name", "ID"]);
 
-/** The ports of a node as the tree's XML has them. */
+/** The ports of a node as the tree's XML has them, for a failure at `t` [s]. */
 export function givenTo(
   tree: Tree, uid: number, board: ReadonlyMap<string, BlackboardEntry>, statuses: ReadonlyMap<string, NodeStatus>,
+  t = Infinity,
 ): Given[] {
   const document = new DOMParser().parseFromString(tree.xml, "application/xml");
   const elements = [...document.querySelectorAll("BehaviorTree *")];
@@ -126,20 +129,17 @@ export function givenTo(
     .filter(({ name }) => !OWN.has(name) && !name.startsWith("_"))
     .map(({ name, value }) => {
       const key = /^\{(.*)\}$/.exec(value)?.[1] ?? "";
-      if (key === "") return { port: name, text: value, key, writers: [] };
+      if (key === "") return { port: name, text: value, key, later: false, writers: [] };
       const wanted = key === "=" ? name : key;
-      return {
-        port: name, key: wanted, text: valueOf(board, wanted),
-        writers: lastOf(
-          elements.filter((each) => writes(each, wanted)).flatMap((each) => writer(each, tree, statuses)),
-        ),
-      };
+      const writers = elements.filter((each) => writes(each, wanted)).flatMap((each) => writer(each, tree, statuses));
+      const later = writers.some((each) => each.t !== null && each.t > t);
+      return { port: name, key: wanted, text: valueOf(board, wanted), later, writers: lastOf(writers, t) };
     });
 }
 
-/** Of those that write, the one that ran last; all of them where none ran. */
-function lastOf(writers: Link[]): Link[] {
-  const ran = writers.filter((each) => each.t !== null);
+/** Of those that write, the one that ran last before `t`; all of them where none did. */
+function lastOf(writers: Link[], t: number): Link[] {
+  const ran = writers.filter((each) => each.t !== null && each.t <= t);
   return ran.length === 0 ? writers : [ran.reduce((one, other) => ((other.t ?? 0) > (one.t ?? 0) ? other : one))];
 }
 
@@ -161,10 +161,4 @@ function writer(element: Element, tree: Tree, statuses: ReadonlyMap<string, Node
   const status = statuses.get(String(uid));
   const ran = status !== undefined && status[2] > 0;
   return [{ text: `${node[2]} '${node[3]}'`, uid, t: ran ? status[1] : null }];
-}
-
-/** Names of the scene that a text holds, the longest first. */
-export function objectsIn(texts: readonly string[], names: readonly string[]): string[] {
-  const all = texts.join("\n");
-  return names.filter((name) => new RegExp(`(^|[^\\w])${name.replace(/[^\w]/g, "\\$&")}($|[^\\w])`).test(all));
 }

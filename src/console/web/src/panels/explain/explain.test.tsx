@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import Explain from ".";
 import type { Tree } from "../../store";
 import { FAILS_AT, fakeConsole, renderWith } from "../../testing";
-import { ancestors, failureOf, givenTo, objectsIn } from "./chain";
+import { ancestors, failureOf, givenTo } from "./chain";
+import { piecesOf } from "./Linked";
 
 afterEach(cleanup);
 
@@ -34,8 +35,8 @@ describe("the chain", () => {
   it("goes on over ports to values and who wrote them", () => {
     const given = givenTo(TREE, 5, new Map([["target", ["double", "0.5", true]]]), STATUS);
     expect(given).toEqual([
-      { port: "target", key: "target", text: "0.5", writers: [{ text: "Script 'aim'", uid: 2, t: 3.5 }] },
-      { port: "surface", key: "", text: "table", writers: [] },
+      { port: "target", key: "target", text: "0.5", later: false, writers: [{ text: "Script 'aim'", uid: 2, t: 3.5 }] },
+      { port: "surface", key: "", text: "table", later: false, writers: [] },
     ]);
   });
 
@@ -43,6 +44,8 @@ describe("the chain", () => {
     const xml = XML.replace("ok = target == 1;", "target := 1;");
     const late = new Map([["2", [2, 3.5, 1, 2]], ["3", [2, 8, 1, 2]]]) as never;
     expect(givenTo({ ...TREE, xml }, 5, new Map(), late)[0]?.writers.map((each) => each.uid)).toEqual([3]);
+    const before = givenTo({ ...TREE, xml }, 5, new Map(), late, 5)[0];
+    expect([before?.writers.map((each) => each.uid), before?.later]).toEqual([[2], true]);
     expect(givenTo({ ...TREE, xml }, 5, new Map(), new Map())[0]?.writers.map((each) => each.uid)).toEqual([2, 3]);
   });
 
@@ -52,8 +55,12 @@ describe("the chain", () => {
   });
 });
 
-it("finds whole names of objects only", () => {
-  expect(objectsIn(["inside 'green_block'"], ["green_block", "green", "block"])).toEqual(["green_block"]);
+it("finds whole names of objects and servers only", () => {
+  expect(piecesOf("inside 'green_block' by /pick.", ["green_block", "green", "block"], ["/pick"])).toEqual([
+    { text: "inside '", names: "" }, { text: "green_block", names: "object" }, { text: "' by ", names: "" },
+    { text: "/pick", names: "server" }, { text: ".", names: "" },
+  ]);
+  expect(piecesOf("a.b", ["a.b*", ""], [])).toEqual([{ text: "a.b", names: "" }]);
 });
 
 it("explains the last fault where no mission says a cause", () => {
@@ -77,10 +84,12 @@ it("leads to node, moment and object, and retries", async () => {
   console.showPanel = (id) => opened.push(id);
   renderWith(console, <Explain />);
   const user = userEvent.setup();
-  await user.click(await screen.findByRole("button", { name: "Show blue_block" }));
+  await user.click((await screen.findAllByRole("button", { name: "blue_block" }))[0]!);
   expect(console.selection.get().object).toBe("blue_block");
   await user.click(screen.getByRole("button", { name: "Show node" }));
   expect(opened).toEqual(["scene", "tree"]);
+  await user.click(screen.getByRole("button", { name: "Edit node" }));
+  expect(opened).toEqual(["scene", "tree", "tree", "inspector"]);
   await user.click(screen.getByRole("button", { name: "Retry" }));
   await waitFor(() => expect(server.received.some((each) => "command" in each && each.command.name === "run.retry")).toBe(true));
   await user.click(screen.getByRole("button", { name: "Show moment" }));

@@ -3,10 +3,12 @@ import { useMemo, type ReactNode } from "react";
 import { Button, Empty, StatusIcon } from "../../design";
 import { Hindrance, Part, Said, useHindrance } from "../../operator/parts";
 import { useAsk } from "../../operator/useAsk";
-import { useChannel, useConsole, type Tree } from "../../store";
+import { useChannel, useConsole, useMay, type Tree } from "../../store";
 import { shown } from "../blackboard/entries";
-import { ancestors, failureOf, givenTo, objectsIn, type Failure, type Link } from "./chain";
+import { ancestors, failureOf, givenTo, type Failure, type Link } from "./chain";
+import { editSession } from "../tree/edit/session";
 import "./explain.css";
+import { Linked } from "./Linked";
 
 /** Why something failed, by what one sees it, what to do, and what led to it. */
 export default function Explain() {
@@ -27,7 +29,7 @@ export default function Explain() {
   return (
     <div className="operator">
       <FailureCard failure={failure} />
-      {tree === undefined || failure.uid === null ? null : <Chain tree={tree} uid={failure.uid} mission={mission?.name ?? tree.tree_id} />}
+      {tree === undefined || failure.uid === null ? null : <Chain tree={tree} uid={failure.uid} t={failure.t} mission={mission?.name ?? tree.tree_id} />}
       <Earlier />
     </div>
   );
@@ -35,33 +37,33 @@ export default function Explain() {
 
 function FailureCard({ failure }: { failure: Failure }) {
   const console = useConsole();
-  const objects = useChannel("objects");
   const control = useChannel("run_control");
   const mission = useChannel("mission");
   const hindrance = useHindrance();
   const asking = useAsk();
-  const names = objectsIn([failure.sentence, failure.evidence], [...objects.keys()]);
+  const mayEdit = useMay("edit");
   const waits = control?.failed.includes(failure.path) ?? false;
   const showNode = () => {
     if (failure.uid !== null) console.selection.set({ node: failure.uid });
     console.showPanel("tree");
   };
-  const showObject = (object: string) => {
-    console.selection.set({ ...console.selection.get(), object });
-    console.showPanel("scene");
+  const edit = () => {
+    if (mission !== undefined) editSession(console).begin(mission.name);
+    showNode();
+    console.showPanel("inspector");
   };
   return (
     <section className="card explain-card" data-kind="failed" aria-label="The failure">
-      <p className="explain-sentence text"><StatusIcon status="failure" label="failed" /> {failure.sentence}</p>
+      <p className="explain-sentence text"><StatusIcon status="failure" label="failed" /> <Linked text={failure.sentence} /></p>
       <dl className="facts">
-        {failure.evidence ? <><dt>seen by</dt><dd className="text">{failure.evidence}</dd></> : null}
+        {failure.evidence ? <><dt>seen by</dt><dd className="text"><Linked text={failure.evidence} /></dd></> : null}
         {failure.remedy ? <><dt>what to do</dt><dd className="text"><strong>{failure.remedy}</strong></dd></> : null}
         {failure.path ? <><dt>where</dt><dd className="text">{failure.path}</dd></> : null}
       </dl>
       <div className="row">
         {failure.uid === null ? null : <Button onClick={showNode}>Show node</Button>}
         <Button onClick={() => console.at.set(failure.t)}>Show moment</Button>
-        {names.map((name) => <Button key={name} onClick={() => showObject(name)}><span className="text">Show {name}</span></Button>)}
+        {failure.uid !== null && mayEdit && mission !== undefined ? <Button onClick={edit}>Edit node</Button> : null}
         {waits ? (
           <>
             <Button look="main" disabled={hindrance !== ""} onClick={() => void asking.ask("run.retry", { node: failure.path })}>Retry</Button>
@@ -79,19 +81,19 @@ function FailureCard({ failure }: { failure: Failure }) {
 }
 
 /** What led to it: each step a link to its node, each time one to its moment. */
-function Chain({ tree, uid, mission }: { tree: Tree; uid: number; mission: string }) {
+function Chain({ tree, uid, t, mission }: { tree: Tree; uid: number; t: number; mission: string }) {
   const statuses = useChannel("status");
   const board = useChannel("blackboard");
   const links = ancestors(tree, uid, statuses);
-  const given = useMemo(() => givenTo(tree, uid, board, statuses), [tree, uid, board, statuses]);
+  const given = useMemo(() => givenTo(tree, uid, board, statuses, t), [tree, uid, board, statuses, t]);
   return (
     <Part title="What led to it">
       <ol className="chain">
         <li className="text">mission {mission}</li>
         {links.map((link) => <li key={link.uid}><NodeStep link={link} /></li>)}
-        {given.map(({ port, text, key, writers }) => (
+        {given.map(({ port, text, key, later, writers }) => (
           <li key={port} className="chain-port">
-            <span className="text">{port} = <code>{shown(text)}</code>{key ? ` from ${key}` : ""}</span>
+            <span className="text">{port} = <code>{shown(text)}</code>{later ? " by now" : ""}{key ? ` from ${key}` : ""}</span>
             {writers.map((each) => <NodeStep key={each.uid} link={each} before=", set by " />)}
           </li>
         ))}

@@ -17,6 +17,7 @@ const SWITCHES: { name: keyof StageOptions; title: string }[] = [
   { name: "frames", title: "Frames" },
   { name: "labels", title: "Names" },
   { name: "uncertainty", title: "Uncertainty" },
+  { name: "clouds", title: "Clouds" },
 ];
 
 /** Robot, objects, frames and planned ways in 3D. */
@@ -25,9 +26,9 @@ export default function Scene3D() {
   const host = useRef<HTMLDivElement>(null);
   const [stage, setStage] = useState<Stage | null>(null);
   const [fault, setFault] = useState("");
-  const [state, setState] = useState<StageState>({ robot: "loading", problem: "", objects: 0 });
+  const [state, setState] = useState<StageState>({ robot: "loading", problem: "", objects: 0, clouds: "" });
   const [options, setOptions] = useState<StageOptions>(
-    { frames: false, labels: true, uncertainty: false },
+    { frames: false, labels: true, uncertainty: false, clouds: false },
   );
   const [turning, setTurning] = useState(false);
 
@@ -53,6 +54,7 @@ export default function Scene3D() {
       <div className="scene-canvas" ref={host} data-testid="scene" />
       <Toolbar stage={stage} options={options} setOptions={setOptions} />
       <GoalBar turning={turning} setTurning={setTurning} flat={false} />
+      {state.clouds === "" ? null : <p className="scene-clouds text" role="status">{state.clouds}</p>}
       {state.problem === "" ? null : <p className="scene-problem text" role="alert">{state.problem}</p>}
       <Waiting state={state} />
     </section>

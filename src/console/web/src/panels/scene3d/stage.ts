@@ -2,6 +2,7 @@
 import { Box3 } from "three";
 import type { Channel, Console, Pose } from "../../store";
 import { FrameLayer } from "./axes";
+import { CloudLayer, saidOf } from "./clouds";
 import { FrameTree } from "./frames";
 import { Gizmo } from "./gizmo";
 import { PathLayer } from "./markers";
@@ -14,6 +15,7 @@ export interface StageOptions {
   frames: boolean;
   labels: boolean;
   uncertainty: boolean;
+  clouds: boolean;
 }
 
 /** What the stage has to say about itself; it stands on the panel's element as `data-*` too. */
@@ -21,6 +23,8 @@ export interface StageState {
   robot: "loading" | "ready" | "none" | "failed";
   problem: string;
   objects: number;
+  /** Of the clouds that are shown; empty: none shall be. */
+  clouds: string;
 }
 
 const SHOWN: readonly Channel[] = ["objects", "joints", "transforms", "markers", "preview"];
@@ -36,10 +40,13 @@ export class Stage {
   private readonly objects = new ObjectLayer();
   private readonly paths = new PathLayer();
   private readonly axes = new FrameLayer();
+  private readonly clouds = new CloudLayer();
+  /** Clouds are sent only to who shows them. */
+  private stopClouds: (() => void) | null = null;
   private readonly gizmo: Gizmo;
   private readonly stops: (() => void)[] = [];
   private palette: Palette;
-  private options: StageOptions = { frames: false, labels: true, uncertainty: false };
+  private options: StageOptions = { frames: false, labels: true, uncertainty: false, clouds: false };
   private said = "";
 
   /**
@@ -53,7 +60,7 @@ export class Stage {
     this.view = new View(host);
     this.palette = paletteOf(host);
     this.view.paint(this.palette);
-    this.view.scene.add(this.robot.group, this.objects.group, this.paths.group, this.axes.group);
+    this.view.scene.add(this.robot.group, this.objects.group, this.paths.group, this.axes.group, this.clouds.group);
     this.gizmo = new Gizmo(this.view, host.querySelector("canvas")!, (pose) => this.moved(pose));
     this.view.before = () => this.take();
     this.view.after = () => this.note();
@@ -78,6 +85,11 @@ export class Stage {
 
   set(options: StageOptions): void {
     this.options = options;
+    if (options.clouds) this.stopClouds ??= this.console.subscribe("clouds", () => this.view.request());
+    else {
+      this.stopClouds?.();
+      this.stopClouds = null;
+    }
     this.view.request();
   }
 
@@ -110,7 +122,8 @@ export class Stage {
 
   dispose(): void {
     for (const stop of this.stops) stop();
-    for (const layer of [this.objects, this.paths, this.axes]) layer.clear();
+    this.stopClouds?.();
+    for (const layer of [this.objects, this.paths, this.axes, this.clouds]) layer.clear();
     this.gizmo.dispose();
     this.robot.dispose();
     this.view.dispose();
@@ -134,7 +147,14 @@ export class Stage {
     this.paths.update(markers, preview, frames, this.palette);
     if (this.options.frames) this.axes.update(transforms, frames);
     else this.axes.clear();
+    if (this.showsClouds) this.clouds.update(channels.current("clouds"), frames, this.palette.strong);
+    else this.clouds.clear();
     this.gizmo.show(goal.get(), frames, this.palette.accent);
+  }
+
+  /** Nobody remembers clouds: there are none of the past. */
+  private get showsClouds(): boolean {
+    return this.options.clouds && this.console.at.get() === null;
   }
 
   private moved(pose: Pose): void {
@@ -149,9 +169,11 @@ export class Stage {
     Object.assign(this.host.dataset, {
       frames: statistics.frames, triangles: statistics.triangles, robot: this.robot.state,
       duration: statistics.duration.toFixed(1), objects, paths: this.paths.count,
-      ghost: this.robot.foresees,
+      ghost: this.robot.foresees, points: this.clouds.count,
     });
-    const state: StageState = { robot: this.robot.state, problem: this.robot.problem, objects };
+    const clouds = !this.options.clouds ? ""
+      : this.showsClouds ? saidOf(this.console.channels.current("clouds")) : "clouds are not remembered: go live to see them";
+    const state: StageState = { robot: this.robot.state, problem: this.robot.problem, objects, clouds };
     const text = JSON.stringify(state);
     if (text === this.said) return;
     this.said = text;
