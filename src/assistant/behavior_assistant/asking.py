@@ -10,11 +10,7 @@ from dataclasses import dataclass, replace
 
 from rich.console import Console
 
-from behavior_assistant.assembly import (
-    audit_of,
-    make_catalogue,
-    proposals_folder,
-)
+from behavior_assistant.assembly import audit_of, make_catalogue
 from behavior_assistant.chat import Model, model_of
 from behavior_assistant.checked_trees import name_mistake
 from behavior_assistant.composing import compose
@@ -24,6 +20,7 @@ from behavior_assistant.proposals import Proposals
 from behavior_assistant.settings import settings_from
 from behavior_bringup.errors import BringupError, UsageError
 from behavior_bringup.terminal import say, sentence
+from behavior_packages.state_folder import proposals_folder
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,12 @@ from behavior_assistant.checked_trees import CheckedTree, TreeChecker
 from behavior_assistant.episodes import Episode
 from behavior_assistant.proposals import Proposals
 from behavior_assistant.workbench import Workbench
-from behavior_bringup.paths import state_folder
 from behavior_bringup.stack import TREE_NODES, Stack
 from behavior_executor.catalogue import EVERYTHING, MissionCatalogue, catalogue_of
 from behavior_packages import packages
+from behavior_packages.state_folder import proposals_folder
 from behavior_tree import BehaviorTreeFactory
 from behavior_tree.cli import make_factory
-
-FOLDER = "BEHAVIOR_PROPOSALS"
-"""Environment variable: folder of proposals and of the audit file."""
-
-
-def proposals_folder() -> Path:
-    """Where proposals are kept, whether or not it is there yet."""
-    explicit = os.environ.get(FOLDER)
-    return Path(explicit).expanduser() if explicit else state_folder() / "proposals"
 
 
 def audit_of(folder: Path) -> Audit:

@@ -49,12 +49,14 @@ class Mcp:
 
     def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
         """Serve until the client has gone, or Ctrl-C."""
-        from behavior_assistant.assembly import audit_of, make_workbench, proposals_folder
+        from behavior_assistant.assembly import audit_of, make_workbench
 
         try:
             from behavior_assistant.mcp_server import make_server
         except ImportError as error:
             raise BringupError(f"The MCP server needs another package: {_MCP}") from error
+        from behavior_packages.state_folder import proposals_folder
+
         bench = make_workbench(
             options.stack,
             options.namespace,
@@ -91,6 +93,12 @@ def _serve_http(server: Any, port: int) -> None:
     serve(server, port, access)
 
 
+_BY = "who decides, for a program in which people do (this user)"
+_SHOWN = (
+    "approve without a terminal, as a program does that has shown a person the text of this digest"
+)
+
+
 class ProposalsCommand:
     """Decide on what models have proposed: nothing of it runs before a person approves it here."""
 
@@ -111,7 +119,10 @@ class ProposalsCommand:
             each = actions.add_parser(name, help=text)
             each.add_argument("id", help="as 'list' prints it, or how it begins")
             each.set_defaults(action=action)
+            if action is not _show:
+                each.add_argument("--by", default="", metavar="NAME", help=_BY)
             if action is _approve:
+                each.add_argument("--shown", default="", metavar="DIGEST", help=_SHOWN)
                 add_connection(each)
         folder = actions.add_parser(
             "folder", help="make the folder of approved missions, and print it"
@@ -120,11 +131,15 @@ class ProposalsCommand:
 
     def run(self, options: argparse.Namespace, stack: Any) -> tuple[bool, str]:
         """Do what was chosen."""
-        from behavior_assistant.assembly import audit_of, proposals_folder
+        from behavior_assistant.assembly import audit_of
         from behavior_assistant.proposals import Proposals
+        from behavior_packages.state_folder import proposals_folder
+        from behavior_tree.shown_text import visible
 
         folder = proposals_folder()
-        answer: tuple[bool, str] = options.action(options, Proposals(folder, audit_of(folder)))
+        user = visible(getattr(options, "by", ""), 100)
+        proposals = Proposals(folder, audit_of(folder), user=user)
+        answer: tuple[bool, str] = options.action(options, proposals)
         return answer
 
 
@@ -162,10 +177,13 @@ def _approve(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, s
     from behavior_assistant.assembly import make_catalogue, make_checker, missions_folder
 
     console = Console()
-    if not (sys.stdin.isatty() and console.is_terminal):
+    if not (options.shown or (sys.stdin.isatty() and console.is_terminal)):
         raise UsageError("A person approves, on a terminal: this is none")
 
     def confirm(proposal: Proposal, file: Path) -> bool:
+        if options.shown:
+            _require_shown(proposal, options.shown)
+            return True
         show(proposal, console)
         what = f"Write {file}" if proposal.is_edit else f"Write {file} and run it for real"
         return console.input(f"{what}? [y/N] ", markup=False).strip().lower() in ("y", "yes")
@@ -184,6 +202,12 @@ def _approve(options: argparse.Namespace, proposals: Proposals) -> tuple[bool, s
             run=run,
         ),
     )
+
+
+def _require_shown(proposal: Proposal, digest: str) -> None:
+    """Refuse what is not the text that a person has seen."""
+    if proposal.digest != digest:
+        raise UsageError(f"Proposal {proposal.id} is not what was shown: look at it again")
 
 
 def show(proposal: Proposal, console: Console) -> None:

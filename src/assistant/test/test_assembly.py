@@ -19,9 +19,11 @@ from behavior_assistant import assembly, commands
 from behavior_assistant.checked_trees import UNSAFE_NODES
 from behavior_assistant.composing import EXAMPLE, prompt
 from behavior_assistant.endpoint import MOST_ASKED
+from behavior_assistant.proposals import Proposals
 from behavior_bringup.cli import main
 from behavior_bringup.errors import UsageError
 from behavior_executor.client import MissionOutcome
+from behavior_packages.state_folder import proposals_folder
 from behavior_tree import write_tree_nodes_model_xml
 
 TREES = Path(__file__).resolve().parents[3] / "trees" / "jobs"
@@ -77,15 +79,13 @@ def test_a_checker_is_kept_until_another_stack_is_up(up, tmp_path, monkeypatch):
 
 
 def test_proposals_lie_where_the_variable_says(folder, tmp_path, monkeypatch):
-    assert assembly.proposals_folder() == folder
+    assert proposals_folder() == folder
     monkeypatch.setenv("BEHAVIOR_PROPOSALS", str(tmp_path / "here"))
-    assert assembly.proposals_folder() == tmp_path / "here"
+    assert proposals_folder() == tmp_path / "here"
 
 
 def proposed(folder, text=PICK):
     from assistant_kit import checker
-
-    from behavior_assistant.proposals import Proposals
 
     kept = Proposals(folder, assembly.audit_of(folder))
     return kept.add(author="t", mission="fetch", tree=checker().check(text), reason="a cup")
@@ -106,6 +106,22 @@ def test_a_person_lists_shows_and_rejects(folder, capsys):
     assert main(["proposals", "list", "--open"]) == 0
     assert "There are no proposals" in capsys.readouterr().out
     assert main(["proposals", "show", "none"]) == 2
+
+
+@pytest.mark.slow
+def test_a_program_approves_what_it_has_shown_to_a_person(folder, up, monkeypatch, capsys):
+    monkeypatch.setattr(behavior_bringup.tree_nodes, "register_suite_nodes", lambda factory: None)
+    proposal = proposed(folder, tree('<Pick object_name="cup"/>'))
+    monkeypatch.setattr(commands, "_run_for_real", lambda *_: (True, "it is here"))
+    approve = ["proposals", "approve", proposal.id, "--by", "ann\x1b #1", "--shown"]
+    assert main([*approve, "0" * 64]) == 2
+    assert "is not what was shown" in capsys.readouterr().err
+    assert not (up / "fetch.xml").exists()
+    assert main([*approve, proposal.digest]) == 0
+    (kept,) = Proposals(folder, assembly.audit_of(folder)).all()
+    assert (kept.status, kept.outcome) == ("approved", "it is here")
+    assert kept.decided.endswith("by ann\\x1b #1")
+    assert (up / "fetch.xml").exists()
 
 
 def test_nobody_approves_without_a_terminal(folder, capsys):

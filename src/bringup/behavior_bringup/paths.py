@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from behavior_bringup.errors import BringupError
+from behavior_packages.state_folder import state_folder
 
 
 def runtime_dir() -> Path:
@@ -32,18 +33,6 @@ def runtime_dir() -> Path:
             " set BEHAVIOR_RUNTIME_DIR to a folder of yours"
         )
     return folder
-
-
-def state_folder() -> Path:
-    """Where what outlives a stack is kept.
-
-    $BEHAVIOR_RUNTIME_DIR where that is set, so that what runs there is on its own; else
-    $XDG_STATE_HOME/behavior, else ~/.local/state/behavior.
-    """
-    if explicit := os.environ.get("BEHAVIOR_RUNTIME_DIR"):
-        return Path(explicit)
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "behavior"
 
 
 def journal_file(stack: str, world: str) -> Path:

@@ -67,6 +67,7 @@ CHANNELS: Mapping[str, Kind] = {
     "people": Kind.VALUE,
     "mode": Kind.VALUE,
     "preview": Kind.VALUE,
+    "proposals": Kind.VALUE,
     "controller": Kind.VALUE,
     "editors": Kind.MAP,
     "document": Kind.MAP,

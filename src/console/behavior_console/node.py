@@ -32,11 +32,13 @@ from behavior_console.live_source import LiveSource
 from behavior_console.offered_panels import offered_panels
 from behavior_console.operating import offer_operating
 from behavior_console.preview_runs import PreviewRuns
+from behavior_console.proposals import ProposalDesk
 from behavior_console.records import RecordShelf
 from behavior_console.records.serving import records_route
 from behavior_console.robot_files import RobotFiles, robot_routes
 from behavior_console.ros_stack import RosStack
 from behavior_console.server import ConsoleServer
+from behavior_packages.state_folder import proposals_folder
 from behavior_recording.folder import default_folder
 from behavior_ros import OK, DiagnosticsPublisher, ParameterSpec, declare_all, run
 
@@ -91,6 +93,10 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
         self._edits = EditDesk(carrier, channels)
         carrier.on_news = self._edits.hear
         self._edits.offer(desk.commands)
+        self._proposals = ProposalDesk(
+            channels, proposals_folder(), namespace=self.get_namespace().strip("/")
+        )
+        self._proposals.offer(desk.commands)
         parts = partial(parts_for, values["world"])
         NewMissions(self._stack.own_missions, channels, parts).offer(desk.commands)
         self._models = KnownModels(partial(node_models, self.get_logger().warning))
@@ -127,6 +133,7 @@ class ConsoleNode(Node):  # type: ignore[misc] # rclpy has no type information
             group.create_task(self._desk.background())
             group.create_task(self._stack.keep_forms(self._live.channels, self._world))
             group.create_task(self._stack.keep_queue(self._live.channels))
+            group.create_task(self._proposals.keep())
 
     def _robot(self, file: str) -> RobotFiles:
         try:

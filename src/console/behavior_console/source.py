@@ -13,7 +13,7 @@ __all__ = ["OF_THE_MOMENT", "Source", "SourceError", "show_state"]
 _OF_ALL_TIMES = frozenset(
     {
         *("clouds", "controller", "document", "editors", "lanes", "missions", "modules"),
-        *("orders", "preview", "queue"),
+        *("orders", "preview", "proposals", "queue"),
     }
 )
 OF_THE_MOMENT = frozenset(

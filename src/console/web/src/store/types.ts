@@ -323,6 +323,29 @@ export interface Preview {
   end: Record<string, PreviewedObject>;
 }
 
+/** A mission, or a change of one, that a robot or a language model proposes. */
+export interface Proposal {
+  id: string;
+  created: string;
+  /** Program that proposed it. */
+  author: string;
+  mission: string;
+  reason: string;
+  /** How it did in simulation; empty: it was not simulated. */
+  trial: string;
+  status: "open" | "approved" | "rejected";
+  /** When and by whom. */
+  decided: string;
+  outcome: string;
+  /** Of its whole text, which is what is approved. */
+  digest: string;
+  /** The tree, or for a change the lines of a diff. */
+  text: string;
+  /** Whether the text goes on. */
+  cut: boolean;
+  edit: boolean;
+}
+
 /** Somebody who edits a tree, with the nodes that he has selected and is pointed at. */
 export interface Editor {
   tree: string;
@@ -348,6 +371,7 @@ export interface ValueChannels {
   mode: Mode;
   joints: Record<string, number>;
   preview: Preview;
+  proposals: Proposal[];
   controller: Controller;
   modules: Module[];
   map: GridMap;

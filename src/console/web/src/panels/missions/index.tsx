@@ -8,6 +8,7 @@ import {
 } from "../../store";
 import { MissionLink, SHAPES } from "../inspector/MissionPart";
 import { MissionForm } from "./MissionForm";
+import { Proposals } from "./Proposals";
 import { Queue } from "./Queue";
 import "./missions.css";
 
@@ -28,6 +29,7 @@ export default function Missions() {
       <Hindrance why={hindrance} />
       <Current hindrance={hindrance} />
       <Queue hindrance={hindrance} />
+      <Proposals hindrance={hindrance} />
       <Offered offered={offered} hindrance={hindrance} />
     </div>
   );
