@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from behavior_console.processes import started
+
 __all__ = ["PREVIEW", "PreviewError", "PreviewRuns"]
 
 PREVIEW: Sequence[str] = (
@@ -143,14 +145,7 @@ class PreviewRuns:
 
     async def _carry_out(self, line: list[str], mission: str, parameters: dict[str, str]) -> str:
         """Run the process to its end; the last lines that it said, or why it was ended."""
-        process = await asyncio.create_subprocess_exec(
-            *line,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "1000"},
-        )
+        process = await started(line)
         self._process = process
         if self._canceled:
             await self._end(process)

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import difflib
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 from behavior_console.channels import Channels
 from behavior_console.commands import Client, CommandError, Commands
 from behavior_console.orders import text_of
+from behavior_console.processes import started
 from behavior_console.protocol import Answer, Role
 
 __all__ = ["DECIDE", "LONGEST_TREE", "MOST_SHOWN", "ProposalDesk"]
@@ -135,7 +135,8 @@ class ProposalDesk:
             found = [file for file in self._folder.iterdir() if file.suffix == ".json"]
         except OSError:
             return []
-        self._seen = {file: known for file, known in self._seen.items() if file in set(found)}
+        for gone in self._seen.keys() - set(found):
+            del self._seen[gone]
         return found
 
     def _row(self, file: Path) -> dict[str, Any] | None:
@@ -178,14 +179,7 @@ def _difference(before: str, after: str) -> str:
 async def _said(line: Sequence[str]) -> str:
     """Run a command to its end; what it said last."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *line,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "1000"},
-        )
+        process = await started(line)
     except OSError as error:
         return f"the command cannot be run: {error.strerror}: {line[0]}"
     output, _ = await process.communicate()

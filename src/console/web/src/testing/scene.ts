@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Marker, SceneObject, Transform, Xyz } from "../store/types";
+import type { Cloud, Marker, SceneObject, Transform, Xyz } from "../store/types";
 
 /** A box [m] that stands upright in `world`. */
 function box(position: Xyz, size: Xyz, color: number[]): SceneObject {
@@ -52,3 +52,17 @@ function arc(x: number, from: number, to: number): Xyz[] {
     return [x, from + (to - from) * share, 0.08 + 0.3 * Math.sin(Math.PI * share)];
   });
 }
+
+const CLOUD = Float32Array.from({ length: 3 * 3000 }, (_, index) => {
+  const [axis, point] = [index % 3, Math.floor(index / 3)];
+  const [row, column] = [Math.floor(point / 60), point % 60];
+  if (axis === 0) return 0.1 + 0.016 * row;
+  return axis === 1 ? -0.6 + 0.02 * column : 0.004 * Math.sin(row * 12.9898 + column * 78.233);
+});
+
+/** The table as a camera sees it. */
+export const CLOUDS: Record<string, Cloud> = {
+  "/panda/camera/points": {
+    frame: "world", t: 0, count: 300_000, points: new Uint8Array(CLOUD.buffer), colors: new Uint8Array(), text: "",
+  },
+};

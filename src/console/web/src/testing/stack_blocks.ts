@@ -3,7 +3,7 @@ import type { ConsoleEvent, Health, Mission, OfferedMission, SceneObject, Xyz } 
 import { FAILURE, SUCCESS } from "../store/types";
 import { ScriptedRun, type Scripted } from "./run";
 import { PREVIEW } from "./preview";
-import { block, joints, PLANNED, TABLE, TRANSFORMS } from "./scene";
+import { block, CLOUDS, joints, PLANNED, TABLE, TRANSFORMS } from "./scene";
 
 /** [s] at which the third block's first placing fails. */
 export const FAILS_AT = 31;
@@ -104,7 +104,7 @@ export function stackBlocks(t: number): Record<string, unknown> {
       selected: "autonomous", effective: "autonomous", deadman_enabled: false, deadman_alive: false,
       since: 1.2,
     },
-    health: health(t), objects: objects(t), joints: joints(t), transforms: TRANSFORMS,
+    health: health(t), objects: objects(t), joints: joints(t), transforms: TRANSFORMS, clouds: CLOUDS,
     markers: t < ENDS_AT ? PLANNED : {}, preview: t < BEGIN ? PREVIEW : null,
     controller: { holder: { number: 1, name: "you #1" }, asks: null, answer_within: null },
     editors: {}, modules: [],
