@@ -60,7 +60,10 @@ SCENES = {
 def served(folder: Path) -> Iterator[str]:
     """The address of the page with a robot and kinds of nodes."""
     page = Mount("/", StaticFiles(directory=folder, html=True))
-    routes = [*robot_routes(RobotFiles.of_file(str(ROBOT))), *edit_routes(Channels(), print), page]
+    robot = RobotFiles.of_file(str(ROBOT))
+    for name in robot.mesh_names:  # made light before anybody looks
+        robot.mesh(name)
+    routes = [*robot_routes(robot), *edit_routes(Channels(), print), page]
     config = uvicorn.Config(Starlette(routes=routes), port=0, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -57,7 +57,7 @@ const CLOUD = Float32Array.from({ length: 3 * 3000 }, (_, index) => {
   const [axis, point] = [index % 3, Math.floor(index / 3)];
   const [row, column] = [Math.floor(point / 60), point % 60];
   if (axis === 0) return 0.1 + 0.016 * row;
-  return axis === 1 ? -0.6 + 0.02 * column : 0.004 * Math.sin(row * 12.9898 + column * 78.233);
+  return axis === 1 ? -0.6 + 0.02 * column : 0.006 + 0.004 * Math.sin(row * 12.9898 + column * 78.233);
 });
 
 /** The table as a camera sees it. */

@@ -147,7 +147,7 @@ export class Stage {
     this.paths.update(markers, preview, frames, this.palette);
     if (this.options.frames) this.axes.update(transforms, frames);
     else this.axes.clear();
-    if (this.showsClouds) this.clouds.update(channels.current("clouds"), frames, this.palette.strong);
+    if (this.showsClouds) this.clouds.update(channels.current("clouds"), frames, this.palette.accent);
     else this.clouds.clear();
     this.gizmo.show(goal.get(), frames, this.palette.accent);
   }

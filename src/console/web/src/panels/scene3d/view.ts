@@ -108,7 +108,7 @@ export class View {
     const sphere = box.isEmpty() ? NOTHING : box.getBoundingSphere(new Sphere());
     this.controls.target.copy(sphere.center);
     const angle = ((this.camera.fov * Math.PI) / 180) * Math.min(1, this.camera.aspect);
-    this.stand(new Vector3(...DIRECTIONS.home), (0.9 * sphere.radius) / Math.sin(angle / 2));
+    this.stand(new Vector3(...DIRECTIONS.home), (1.05 * sphere.radius) / Math.sin(angle / 2));
   }
 
   /** Moves the camera so that `box` is in the middle, nearer if it is small. */
