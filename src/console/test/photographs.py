@@ -20,7 +20,8 @@ from typing import Any
 import page_tools
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.responses import JSONResponse
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from behavior_console.channels import Channels
@@ -63,7 +64,8 @@ def served(folder: Path) -> Iterator[str]:
     robot = RobotFiles.of_file(str(ROBOT))
     for name in robot.mesh_names:  # made light before anybody looks
         robot.mesh(name)
-    routes = [*robot_routes(robot), *edit_routes(Channels(), print), page]
+    records = Route("/api/records", lambda _: JSONResponse([]))
+    routes = [*robot_routes(robot), *edit_routes(Channels(), print), records, page]
     config = uvicorn.Config(Starlette(routes=routes), port=0, log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -33,7 +33,9 @@ export class Surface {
     private readonly moved: () => void,
   ) {
     const { connection, at, selection } = console;
-    for (const value of [connection.now, at, selection]) this.stops.push(value.subscribe(() => this.redraw()));
+    for (const value of [connection.now, selection]) this.stops.push(value.subscribe(() => this.redraw()));
+    this.stops.push(at.subscribe(() => this.hold(at.get())));
+    if (at.get() !== null) this.hold(at.get());
     this.listen();
   }
 
@@ -82,6 +84,13 @@ export class Surface {
     this.window.follows = false;
     this.console.at.set(Math.min(Math.max(t, this.data.extent[0]), now));
     this.window.reveal(this.console.at.get()!);
+    this.changed();
+  }
+
+  /** Keeps the moment that is shown in view, whoever chose it; null: what happens now. */
+  private hold(t: number | null): void {
+    if (t !== null && !this.window.fits) this.window.reveal(t);
+    else if (t === null && this.console.connection.welcome.get()?.view !== "record") this.window.follows = true;
     this.changed();
   }
 

@@ -9,6 +9,7 @@ import { TimelineData } from "./data";
 import { AXIS, ROW, type Picture } from "./draw";
 import { hitAt } from "./hit";
 import type { Palette } from "./palette";
+import { Surface } from "./surface";
 import { TimeWindow } from "./window";
 
 beforeEach(() => {
@@ -27,6 +28,20 @@ async function shown(t: number, record?: string) {
   await act(async () => {});
   return fake;
 }
+
+describe("Surface", () => {
+  it("keeps the moment in view that another panel or a link chose, and follows again when it is live", async () => {
+    const { console } = await fakeConsole({ t: 100, url: "at=80" });
+    const surface = new Surface(document.createElement("canvas"), console, new TimelineData(console), () => {}, () => {});
+    const { window } = surface;
+    expect(window.from < 80 && 80 < window.to && !window.follows).toBe(true);
+    console.at.set(5);
+    expect(window.from < 5 && 5 < window.to).toBe(true);
+    console.at.set(null);
+    expect(window.follows).toBe(true);
+    surface.close();
+  });
+});
 
 describe("Timeline", () => {
   it("goes to changes by keys and back to live", async () => {
