@@ -72,8 +72,8 @@ class DoorAccidents:
         occasions: dict[str, list[tuple[Callable[[Objects], bool], float]]] = {
             SLIP: [(_turning, 0.4)],
             LATCHED: [(lambda objects: True, 0.0)],
-            PUSHED: [(_let_go, 2.5)],
-            SHOVED: [(_near, 1.5), (_turning, 0.5), (_let_go, 2.5)],
+            PUSHED: [(_let_go, 5.0)],
+            SHOVED: [(_near, 1.5), (_turning, 0.5), (_let_go, 5.0)],
         }
         choices = occasions[self.accident]
         self._occasion, longest = choices[int(draw.integers(len(choices)))]
