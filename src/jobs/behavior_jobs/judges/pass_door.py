@@ -76,6 +76,7 @@ MISSION = Mission(
     judge=judge,
     summary=summary,
     disturbances=DoorAccidents,
+    fastest=2.0,
     options=[
         JobOption(
             name="accident",
