@@ -58,7 +58,8 @@ SLOW_LINK = 256_000 / 8
 """[bytes/s]."""
 SLOW_WAY = 0.1
 """[s] each way."""
-CHROMIUM = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+CHROMIUM = ("--disable-gpu", "--enable-unsafe-swiftshader")
+"""As Chromium draws where there is no graphics card."""
 WATCH = """
 const frames = [];
 window.__frames = frames;

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-import numpy as np
-import trimesh
-from numpy.typing import NDArray
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -26,17 +23,10 @@ from starlette.routing import Route
 from behavior_motion.robot.robot_file import load_robot_file
 from behavior_motion.robot.urdf import robot_urdf
 
-__all__ = ["MOST_TRIANGLES", "RobotFiles", "light_mesh", "robot_routes"]
+__all__ = ["MOST_TRIANGLES", "RobotFiles", "robot_routes"]
 
 MOST_TRIANGLES = 1_500
 """About so many of one mesh are left."""
-_FEWEST = 24
-"""Of a part of a mesh, however small its share is."""
-_CREASE = float(np.radians(30.0))
-"""Faces that meet at a larger angle [rad] have an edge between them that one sees."""
-_GREY = (0.78, 0.8, 0.82, 1.0)
-_UNCOLORED = "uncolored"
-"""Name of the material of what has no colour: the page takes the URDF's."""
 _MESH_PATH = "/api/mesh"
 _KEPT = {"Cache-Control": "private, max-age=86400, immutable"}
 
@@ -84,6 +74,9 @@ class RobotFiles:
             KeyError: the robot has no mesh of this name.
             ValueError: its file cannot be read.
         """
+        # Half of the time that the console takes to start would be this import.
+        from behavior_console.light_mesh import light_mesh
+
         path = self._meshes[name]
         with self._one_at_a_time:
             if name not in self._light:
@@ -116,54 +109,6 @@ def _changed(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
-
-
-def light_mesh(path: Path, triangles: int = MOST_TRIANGLES) -> bytes:
-    """A mesh file as glTF of about so many triangles, with plain colours and no textures.
-
-    Raises:
-        ValueError: the file is missing or cannot be read.
-    """
-    try:
-        parts: Sequence[trimesh.Trimesh] = trimesh.load_scene(path).dump(concatenate=False)
-    except Exception as error:  # each format's reader has exceptions of its own
-        why = str(error).replace(str(path), path.name)
-        raise ValueError(f"{path.name}: the mesh cannot be read: {why}") from error
-    shapes = [part for part in parts if isinstance(part, trimesh.Trimesh) and len(part.faces)]
-    if not shapes:
-        raise ValueError(f"{path.name}: there are no triangles in this mesh")
-    total = sum(len(shape.faces) for shape in shapes)
-    share = min(1.0, triangles / total)
-    scene = trimesh.Scene(
-        [_light(shape, max(_FEWEST, int(share * len(shape.faces)))) for shape in shapes]
-    )
-    return bytes(scene.export(file_type="glb", include_normals=True))
-
-
-def _light(shape: trimesh.Trimesh, triangles: int) -> trimesh.Trimesh:
-    mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False)
-    mesh.merge_vertices(merge_tex=True, merge_norm=True)
-    if len(mesh.faces) > triangles:
-        mesh = mesh.simplify_quadric_decimation(face_count=triangles)
-    mesh = trimesh.graph.smooth_shade(mesh, angle=_CREASE)
-    color = _color(shape)
-    material = trimesh.visual.material.PBRMaterial(
-        name=_UNCOLORED if color is None else "",
-        baseColorFactor=_GREY if color is None else color,
-        metallicFactor=0.0,
-        roughnessFactor=0.7,
-    )
-    mesh.visual = trimesh.visual.TextureVisuals(material=material)
-    return mesh
-
-
-def _color(shape: trimesh.Trimesh) -> NDArray[np.float64] | None:
-    """RGBA from 0 to 1 of a part, of a textured one its main colour; None: it has none."""
-    material = getattr(shape.visual, "material", None)
-    found = getattr(material, "main_color", None)
-    if found is None or not getattr(shape.visual, "defined", False):
-        return None
-    return np.asarray(found, np.float64) / 255.0
 
 
 def robot_routes(

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 WEB = Path(__file__).parents[1] / "web"
 MODULES = WEB / "node_modules"
 SOFTWARE_DRAWING = (
-    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    *("--disable-gpu", "--enable-unsafe-swiftshader"),
     *("--no-sandbox", "--disable-dev-shm-usage"),
 )
+"""As Chromium draws where there is no graphics card; WebGL by SwiftShader."""
 TIMEOUT = 60_000
 """[ms] that a page may take for a step; for hangs only."""
 AXE = MODULES / "axe-core" / "axe.min.js"

@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import threading
+import time
+
 import page_tools
 import pytest
 from console_client import FakeSource
@@ -185,3 +190,79 @@ def test_a_package_brings_a_panel(served, new_page, tmp_path, monkeypatch):
     served.live.channels.set("mission", {**MISSION, "name": "<b>x</b>"})
     page.locator(".dv-tab", has_text="Greeting panel").click()
     page.get_by_text("it runs: <b>x</b>").wait_for()
+
+
+LARGE, BRANCH = 5_000, 7
+"""Nodes of a large tree, and children of one."""
+PAN = """(seconds) => new Promise((done) => {
+  const canvas = document.querySelector(".tree-canvas > canvas");
+  const frame = document.querySelector(".tree-map-frame");
+  const [times, places] = [[], new Set()];
+  const step = (time) => {
+    times.push(time);
+    places.add(frame.style.cssText);
+    const part = (time - times[0]) / 1000;
+    if (part >= seconds) return done([times.length / part, places.size]);
+    const to = { clientX: 700 + 150 * Math.sin(2 * part), clientY: 400 + 100 * Math.cos(3 * part) };
+    canvas.dispatchEvent(new PointerEvent("pointermove", { pointerId: 1, bubbles: true, ...to }));
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})"""
+"""Moves the pointer that holds the canvas with each frame of the screen; returns how many there
+were a second, and at how many places the view was."""
+
+
+def _show_large_tree(channels):
+    """A tree in which all inner nodes have seven children."""
+    nodes = []
+    for uid in range(1, LARGE + 1):
+        kind = ("Sequence", "Control") if BRANCH * (uid - 1) + 1 < LARGE else ("Work", "Action")
+        above = (uid - 2) // BRANCH + 1 if uid > 1 else None
+        nodes.append([uid, above, kind[0], f"node {uid}", kind[1], f"large/{uid}"])
+    elements = "".join(f'<Work _uid="{node[0]}" speed="{{speed}}"/>' for node in nodes)
+    xml = f'<root BTCPP_format="4"><BehaviorTree ID="large">{elements}</BehaviorTree></root>'
+    about = {"life": "1", "action_id": "a1", "tree_id": "large", "revision": 1, "ended": None}
+    channels.set("tree", {**about, "xml": xml, "nodes": nodes})
+    channels.restart("status", {node[0]: [0, time.time(), 0, 0] for node in nodes})
+
+
+def _tick(channels, ended):
+    """At 20 Hz a hundred leaves end, and the next one runs with all that is above it."""
+    leaves = itertools.cycle(range((LARGE - 2) // BRANCH + 2, LARGE + 1))
+    runs = []
+    while not ended.wait(0.05):
+        now = time.time()
+        changes = {uid: [2, now, 1, 2] for uid in (*runs, *itertools.islice(leaves, 100))}
+        runs = [next(leaves)]
+        while runs[-1] > 1:
+            runs.append((runs[-1] - 2) // BRANCH + 1)
+        channels.patch("status", changes | {uid: [1, now, 0, 0] for uid in runs})
+
+
+@pytest.mark.skipif(
+    os.environ.get("BEHAVIOR_LONG_TESTS") != "1", reason="times the machine: BEHAVIOR_LONG_TESTS=1"
+)
+@pytest.mark.parametrize("whole", [False, True], ids=["near", "whole"])
+def test_a_tree_of_5000_nodes_is_panned_at_30_frames_a_second(served, new_page, whole):
+    channels, ended = served.live.channels, threading.Event()
+    _show_large_tree(channels)
+    ticks = threading.Thread(target=_tick, args=(channels, ended))
+    ticks.start()
+    try:
+        page = new_page()
+        page.goto(served.address(layout="author"))
+        page.get_by_role("button", name="Follow").click()
+        page.locator(".tree-running time").first.wait_for()
+        if whole:
+            page.get_by_role("button", name="Fit", exact=True).click()
+        page.mouse.move(700, 400)
+        page.mouse.down()
+        rate, places = page.evaluate(PAN, 5.0)
+        page.mouse.up()
+    finally:
+        ended.set()
+        ticks.join()
+    print(f"{rate:.0f} frames a second")
+    assert places > 10
+    assert rate >= 30.0

@@ -12,7 +12,8 @@ import trimesh
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from behavior_console.robot_files import RobotFiles, light_mesh, robot_routes
+from behavior_console.light_mesh import light_mesh
+from behavior_console.robot_files import MOST_TRIANGLES, RobotFiles, robot_routes
 
 PANDA = Path(__file__).parents[3] / "config/robots/panda.yaml"
 RED = [200, 10, 20, 255]
@@ -59,7 +60,7 @@ def test_a_mesh_comes_with_few_triangles_its_size_and_its_color(ball: Path) -> N
 def test_a_small_mesh_is_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "box.stl"
     trimesh.creation.box((1.0, 2.0, 3.0)).export(file)
-    mesh = loaded(light_mesh(file))
+    mesh = loaded(light_mesh(file, MOST_TRIANGLES))
     assert len(mesh.faces) == 12
     assert mesh.extents.tolist() == [1.0, 2.0, 3.0]
 
