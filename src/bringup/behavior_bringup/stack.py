@@ -29,6 +29,7 @@ from behavior_bringup.description import (
 )
 from behavior_bringup.environment import choose_domain, enter_domain, machine_kind
 from behavior_bringup.errors import BringupError, UsageError
+from behavior_bringup.paths import own_missions
 from behavior_bringup.security.policy import enclave_arguments
 from behavior_bringup.state import (
     DEFAULT_STACK,
@@ -148,6 +149,8 @@ def start(
         arguments.setdefault("journal", str(log_dir / "missions.journal"))
     if folder := arguments.get("missions"):
         arguments["missions"] = str(_existing_folder(str(folder)))
+    elif "missions" in description.arguments and "missions" not in arguments:
+        arguments["missions"] = _folder_of_own()
     if "tree_nodes" in description.arguments:
         # What the executor's nodes are: `behavior mission list` looks there.
         arguments.setdefault("tree_nodes", str(log_dir / TREE_NODES))
@@ -185,6 +188,14 @@ def _existing_folder(text: str) -> Path:
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder} with missions: make it first")
     return folder
+
+
+def _folder_of_own() -> str:
+    """The folder of this user's missions; empty where there is none and none can be made."""
+    folder = own_missions().absolute()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return str(folder) if folder.is_dir() else ""
 
 
 def launch_supervisor(plan: Plan) -> None:

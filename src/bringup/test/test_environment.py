@@ -9,7 +9,7 @@ import pytest
 
 from behavior_bringup.environment import choose_domain
 from behavior_bringup.errors import BringupError, UsageError
-from behavior_bringup.paths import journal_file, runtime_dir
+from behavior_bringup.paths import journal_file, own_missions, runtime_dir
 from behavior_ros.domains import DOMAINS
 
 ROOT = Path(__file__).parents[3]
@@ -50,6 +50,18 @@ def test_the_journal_lies_where_state_belongs(
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert journal_file("robot", "door") == tmp_path / ".local/state/behavior/robot/door.journal"
+
+
+def test_missions_of_one_s_own_lie_where_data_belongs(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert own_missions() == runtime / "own_missions"
+    monkeypatch.delenv("BEHAVIOR_RUNTIME_DIR")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert own_missions() == tmp_path / "data/behavior/missions"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert own_missions() == tmp_path / ".local/share/behavior/missions"
 
 
 def test_an_unusable_runtime_folder_is_explained(

@@ -9,6 +9,7 @@ import pytest
 
 from behavior_bringup import stack
 from behavior_bringup.errors import BringupError
+from behavior_bringup.paths import own_missions, runtime_dir
 from behavior_bringup.state import (
     ProcessState,
     StackState,
@@ -20,6 +21,7 @@ from behavior_bringup.state import (
     stack_dir,
     write_state,
 )
+from behavior_bringup.supervisor import Plan
 
 
 def test_the_state_survives_writing_and_reading() -> None:
@@ -88,3 +90,19 @@ def test_a_stack_that_has_not_written_its_state_yet_is_stopped(
     assert stack.stop(stack.Stack("early"))
     assert stopped == [state.supervisor_pid]
     assert read_state(folder) is None
+
+
+def test_a_stack_finds_missions_of_one_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[Plan] = []
+    monkeypatch.setattr(stack, "launch_supervisor", plans.append)
+    one = stack.Stack("one")
+    arguments: tuple[dict[str, str], ...] = ({}, {"missions": str(runtime_dir())}, {"missions": ""})
+    for given in arguments:
+        stack.start(one, world="block_stacking", arguments=given)
+    found = [plan.arguments["missions"] for plan in plans]
+    assert found == [str(own_missions()), str(runtime_dir()), ""]
+    assert own_missions().is_dir()
+    own_missions().rmdir()
+    own_missions().touch()  # none can be made there: it goes without
+    stack.start(one, world="block_stacking", arguments={})
+    assert plans[-1].arguments["missions"] == ""

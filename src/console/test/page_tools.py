@@ -51,8 +51,10 @@ def need_page() -> Path:
 def need_chromium() -> str:
     """Chromium's program; skips where it or playwright is missing."""
     chromium = shutil.which("chromium")
-    if chromium is None or importlib.util.find_spec("playwright") is None:
+    if chromium is None:
         pytest.skip("Chromium is missing: 'sudo apt-get install chromium'")
+    if importlib.util.find_spec("playwright") is None:
+        pytest.skip("playwright is missing: 'make setup'")
     return chromium
 
 

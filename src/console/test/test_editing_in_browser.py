@@ -49,6 +49,54 @@ def line(page: Any, name: str) -> Any:
     return page.get_by_role("treeitem").filter(has_text=name)
 
 
+def corner(page: Any, name: str) -> tuple[float, float]:
+    """A point at the upper edge of a node's card on the canvas, by where its name is edited."""
+    page.get_by_role("button", name="Outline", pressed=False).click()
+    line(page, name).click()
+    page.get_by_role("button", name="Outline", pressed=True).click()
+    page.locator("canvas[data-edits=true]").press("Enter")
+    field = page.locator(".tree-rename")
+    field.click(trial=True)  # it stands still then
+    found = field.bounding_box()
+    field.press("Escape")
+    field.wait_for(state="detached")
+    assert found is not None
+    return found["x"] + 30, found["y"] + 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_nodes_are_dragged_by_mouse_in_the_tree_and_into_it(
+    spinner: Spinner, tmp_path: Path, open_page: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    port, token = start(spinner, tmp_path)
+    page = open_page(f"http://localhost:{port}/?token={token}&layout=author")
+    edit = page.get_by_role("button", name="Edit", exact=True)
+    edit.and_(page.locator(":enabled")).click()
+    canvas = page.locator("canvas[data-edits=true]")
+    canvas.wait_for()
+    names, outline = page.locator(".tree-name"), page.get_by_role("button", name="Outline")
+
+    mark, look = corner(page, "mark"), corner(page, "look")
+    page.mouse.move(*look)
+    page.mouse.down()
+    page.mouse.move(*mark, steps=5)
+    page.mouse.up()
+    outline.click()
+    expect(names).to_have_text(["all", "long", "look", "mark"], timeout=TIMEOUT)
+    outline.click()
+
+    page.get_by_label("Search kinds of nodes").fill("AlwaysSuccess")
+    x, y = corner(page, "mark")
+    place = canvas.bounding_box()
+    kind = page.locator(".palette-kind", has_text="AlwaysSuccess").first
+    kind.drag_to(canvas, target_position={"x": x - place["x"], "y": y - place["y"]})
+    outline.click()
+    expect(names).to_have_text(["all", "long", "look", "AlwaysSuccess", "mark"], timeout=TIMEOUT)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_two_browsers_edit_one_tree_and_undo_their_own(

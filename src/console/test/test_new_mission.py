@@ -162,7 +162,7 @@ def test_kinds_of_nodes_have_packages_ports_and_choices():
     assert rows["Sequence"]["max_children"] is None
     part = rows["PickAndPlace"]
     assert (part["kind"], part["package"]) == ("SubTree", "behavior_jobs")
-    assert part["description"] == "Both, one after the other."
+    assert part["description"].startswith("Both, one after the other.")
     ports = {port["name"]: port for port in part["ports"]}
     assert ports["target"]["required"]
     assert ports["any_yaw"]["choices"] == ["true", "false"]

@@ -59,7 +59,7 @@ def test_a_mission_is_started_mended_paused_and_cancelled(spinner: Spinner, tmp_
         waits.get_by_role("button", name="Skip").click()
         expect(waits).to_be_hidden()
 
-        # Paused by a key, resumed by a button, cancelled.
+        # Paused by a key, resumed by a button; another page asks for control, and cancels.
         running = page.get_by_role("region", name="Running")
         expect(running).to_contain_text("running")
         page.locator(".bar-mission").click()  # a key goes to no button then
@@ -67,7 +67,16 @@ def test_a_mission_is_started_mended_paused_and_cancelled(spinner: Spinner, tmp_
         expect(running).to_contain_text("paused")
         running.get_by_role("button", name="Resume").click()
         expect(running).to_contain_text("running,")
-        running.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_role("region", name="Ended last")).to_contain_text("canceled")
+        other = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        other.set_default_timeout(TIMEOUT)
+        other.goto(f"{address}&layout=author&name=bob")
+        other.get_by_role("tab", name="Missions").click()
+        theirs = other.get_by_role("region", name="Running")
+        expect(theirs.get_by_role("button", name="Cancel")).to_be_disabled()
+        other.get_by_role("button", name="has control: ask").click()
+        page.get_by_role("button", name="Give", exact=True).click()
+        theirs.get_by_role("button", name="Cancel").click()
+        for each in (page, other):
+            expect(each.get_by_role("region", name="Ended last")).to_contain_text("canceled")
         browser.close()
     assert errors == []

@@ -219,6 +219,23 @@ def test_hostile_names_are_text_and_push_nothing_out(open_page):
     assert page.evaluate("window.struck === undefined")
 
 
+def test_of_a_tree_of_5000_nodes_only_what_is_seen_is_there(open_page):
+    page = open_page("fake=large&t=3&layout=author")
+    page.get_by_role("button", name="Outline").click()
+    lines = page.get_by_role("treeitem")
+    lines.first.wait_for()
+    assert lines.count() < 200
+    search = page.get_by_role("searchbox", name="Search the tree")
+    search.fill("node 4991")
+    search.press("Enter")
+    page.wait_for_function("new URLSearchParams(location.search).get('node') === '4991'")
+    lines.filter(has_text="node 4991").wait_for()
+    assert lines.count() < 200
+    page.evaluate("fakeServer.advance(300)")
+    page.locator(".tree-line[data-running=true]").first.wait_for()
+    assert page.evaluate("window.harmed === undefined")
+
+
 @pytest.mark.skipif(
     os.environ.get("BEHAVIOR_LONG_TESTS") != "1", reason="times the machine: BEHAVIOR_LONG_TESTS=1"
 )

@@ -5,35 +5,22 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import sys
 import threading
 import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import page_tools
 import pytest
-from console_client import FakeSource
+from console_client import PageClient
+from page_link import Link
+from served_page import ACCESS, MISSION, Served
 
 from behavior_console.access import ConsoleAccess
-from behavior_console.app import Pulse, application
-from behavior_console.audit import Audit
-from behavior_console.desk import ConsoleDesk
-from behavior_console.protocol import Answer
-from behavior_console.server import ConsoleServer
 
 pytestmark = pytest.mark.slow
-ACCESS = ConsoleAccess(edit="e" * 30, operate="o" * 30)
-MISSION = {
-    "action_id": "a1",
-    "name": "stack_blocks",
-    "state": "running",
-    "t": 100.0,
-    "elapsed": 4.0,
-    "progress": 0.5,
-    "active_path": "stack/Pick",
-    "detail": "picks red",
-    "cause": None,
-    "ended": False,
-    "parameters": {},
-}
 PANEL = """
 import { greeting } from "./parts/words.js";
 export default (element, api) => {
@@ -45,31 +32,6 @@ export default (element, api) => {
   return stop;
 };
 """
-
-
-class Served:
-    """A server with a source that the test fills; `stop` is a command."""
-
-    def __init__(self, folder, port=0, access=ACCESS):
-        self.live, self.stopped = FakeSource(), []
-        audit = Audit(folder / "audit.jsonl", lambda _: None, pytest.fail)
-        desk = ConsoleDesk(self.live, audit)
-        desk.commands.offer("stop", self._stop, controls=False)
-        pulse = Pulse()
-        self.live.channels.on_change = pulse.announce
-        self.live.channels.set("mission", MISSION)
-        app = application(desk, pulse=pulse, background=desk.background)
-        self.server = ConsoleServer(app, access, port=port)
-        self.port = self.server.port
-
-    async def _stop(self, client, _args):
-        self.stopped.append(client.name)
-        return Answer(ok=True, message="all missions are stopped")
-
-    def address(self, token="", **query):
-        query = {"layout": "diagnose"} | ({"token": token} if token else {}) | query
-        text = "&".join(f"{name}={value}" for name, value in query.items())
-        return f"http://localhost:{self.port}/?{text}"
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +121,79 @@ def test_a_server_that_is_gone_is_said_and_found_again(served, new_page, tmp_pat
         _says(page, ".banner[data-kind=lost]", "refused this page")
     finally:
         stranger.server.close()
+
+
+def _detail(viewer):
+    return viewer.state.get("mission", {}).get("detail")
+
+
+@contextmanager
+def _process(folder):
+    """A server in a process of its own; its port."""
+    program = Path(__file__).with_name("served_page.py")
+    with subprocess.Popen(
+        [sys.executable, str(program), str(folder)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+@pytest.mark.timeout(400)
+def test_a_server_that_is_killed_is_said_and_found_again(browser, new_page, tmp_path):
+    page = new_page()
+    with _process(tmp_path) as port:
+        page.goto(f"http://localhost:{port}/?layout=diagnose&token={ACCESS.edit}")
+        _says(page, ".bar-name", "stack_blocks")
+        page.get_by_role("button", name="Take control").click()
+        page.get_by_role("button", name="control: you").wait_for()
+    _says(page, ".banner[data-kind=lost]", "is lost")
+    again = Served(tmp_path, port)
+    try:
+        assert again.port == port
+        page.locator(".banner[data-kind=lost]").wait_for(state="detached")
+        page.locator(".bar-stop").click()
+        _says(page, ".notice", "all missions are stopped")
+    finally:
+        again.server.close()
+
+
+def test_behind_a_slow_link_the_newest_is_shown_and_nothing_piles_up(served, new_page):
+    page, link = new_page(), Link(served.port)
+    try:
+        page.goto(f"http://localhost:{link.port}/?layout=diagnose&token={ACCESS.edit}")
+        _says(page, ".bar-name", "stack_blocks")
+        link.hold()
+        before = link.brought
+        for number in range(2_000):
+            served.live.channels.set("mission", {**MISSION, "detail": f"step {number}"})
+        link.release()
+        _says(page, ".bar-step", "step 1999")
+        assert link.brought - before < 20_000
+        link.rate = 32_000.0
+        before = link.brought
+        for number in range(2_000, 4_000):
+            served.live.channels.set("mission", {**MISSION, "detail": f"step {number}"})
+        _says(page, ".bar-step", "step 3999")
+        assert link.brought - before < 100_000
+    finally:
+        link.close()
+
+
+def test_fifty_watch_and_one_acts(served, new_page):
+    page = new_page()
+    page.goto(served.address(ACCESS.operate))
+    with ExitStack() as stack:
+        viewers = [stack.enter_context(PageClient(served.port)) for _ in range(50)]
+        for viewer in viewers:
+            viewer.hello("vic", "view").show("mission")
+        served.live.channels.set("mission", {**MISSION, "detail": "places red"})
+        for viewer in viewers:
+            viewer.until(lambda who=viewer: _detail(who) == "places red")
+        _says(page, ".bar-step", "places red")
+        page.locator(".bar-stop").click()
+        _says(page, ".notice", "all missions are stopped")
 
 
 def test_a_package_brings_a_panel(served, new_page, tmp_path, monkeypatch):

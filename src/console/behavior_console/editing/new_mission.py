@@ -95,8 +95,8 @@ class NewMissions:
         folder = await self._folder()
         if folder is None:
             raise CommandError(
-                "this stack has no folder for missions of your own: start it with "
-                "'behavior up missions:=FOLDER'"
+                "this stack has no folder for missions of your own: bring it up by 'behavior up',"
+                " or give it one by missions:=FOLDER"
             )
         path = await asyncio.to_thread(self._write, folder, name, about)
         return Answer(ok=True, message=f"{path} is there", value={"tree": name})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from "react";
 import { Button, StatusIcon } from "../design";
+import { Mend } from "../operator/Mend";
 import { useChannel, useConsole, useMay, useSelection, type Cause, type Mission } from "../store";
 
 /** What failed, why and what to do: one line, with ways to it and out of it. */
@@ -43,6 +44,7 @@ function Line({ mission, cause, close }: { mission: Mission; cause: Cause; close
         {node === undefined ? null : <Button onClick={show}>Show node</Button>}
         <Button onClick={() => console.at.set(moment)}>Show moment</Button>
         <Button onClick={() => console.showPanel("explain")}>Why?</Button>
+        <Mend uid={node?.[0] ?? null} texts={[cause.sentence, cause.remedy]} />
         {mission.ended && !waits && mayRun ? <Button onClick={again}>Start again</Button> : null}
         <Button look="quiet" aria-label="Close this line" onClick={close}>×</Button>
       </span>

@@ -2,6 +2,7 @@
 import { act, cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
+import { editSession } from "../panels/tree/edit/session";
 import { fakeConsole, renderWith } from "../testing";
 import { operatorWaits } from "../testing/operator";
 import { WaitLine } from "./WaitLine";
@@ -27,6 +28,27 @@ it("stands over everything while a failure waits for a decision", async () => {
   expect(document.title).toContain("waits for you");
   await user.click(screen.getByRole("button", { name: "Retry" }));
   await waitFor(() => expect(sent().map(({ name, args }) => [name, args])).toEqual([["run.retry", { node: path }]]));
+});
+
+it("leads to the setting that the failure speaks of", async () => {
+  const path = "Bring/Place";
+  const nodes = [[2, null, "Bring", "Bring", "SubTree", "Bring"], [4, 2, "Place", "Place", "Action", path]];
+  const xml = `<root><BehaviorTree ID="main"><SubTree ID="Bring" _uid="2" goal="1;2;3"/></BehaviorTree>
+    <BehaviorTree ID="Bring"><Place _uid="4" name="Place" target="{goal}"/></BehaviorTree></root>`;
+  const tree = { life: "1", action_id: "m", tree_id: "main", revision: 1, xml, nodes };
+  const script = (t: number) => ({
+    ...operatorWaits(t), tree, reasons: { "4": { t: 1, text: "The target is out of reach" } }, controller: null,
+    run_control: { ...HELD, held: [], failed: [path] },
+  });
+  const { console } = await fakeConsole({ script, t: 20 });
+  const opened: string[] = [];
+  console.showPanel = (id) => opened.push(id);
+  renderWith(console, <WaitLine />);
+  await userEvent.setup().click(await screen.findByRole("button", { name: "Change goal" }));
+  expect(console.selection.get()).toEqual({ node: 2 });
+  expect(opened).toEqual(["inspector"]);
+  const session = editSession(console);
+  expect([session.tree.get(), session.wanted.get()]).toEqual(["stack_blocks", "goal"]);
 });
 
 it("offers the next step, and what it refused", async () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect } from "react";
 import { Button, Keys, StatusIcon } from "../design";
+import { Mend } from "../operator/Mend";
 import { NodeLink, useHindrance } from "../operator/parts";
 import { useAsk } from "../operator/useAsk";
 import { reasonIn, uidOf } from "../panels/explain/chain";
@@ -48,6 +49,7 @@ function Failed({ control }: { control: RunControl }) {
         <Button look="main" disabled={off} onClick={() => void ask("run.retry", { node: path })}>Retry</Button>
         <Button disabled={off} onClick={() => void ask("run.skip", { node: path })} title="go on as if it had succeeded">Skip</Button>
         <Button disabled={off} onClick={() => void ask("run.give up", { node: path })} title="let it be a failure, which its parent has">Give up</Button>
+        {found === null ? null : <Mend uid={found.uid} texts={[found.reason.text, found.reason.remedy ?? ""]} />}
         <Button onClick={() => console.showPanel("explain")}>Why?</Button>
         <More count={control.failed.length + control.held.length - 1} />
       </span>

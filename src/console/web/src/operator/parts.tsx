@@ -58,11 +58,11 @@ export function Part({ title, children }: { title: string; children: ReactNode }
 export function NodeLink({ path }: { path: string }) {
   const console = useConsole();
   const tree = useChannel("tree");
-  const uid = tree?.nodes.find((node) => node[5] === path)?.[0];
-  const name = path.split("/").at(-1) ?? path;
-  if (uid === undefined) return <span className="text" title={path}>{name}</span>;
+  const node = tree?.nodes.find((each) => each[5] === path);
+  if (node === undefined) return <span className="text" title={path}>{path.split("/").at(-1) ?? path}</span>;
+  const name = node[3] || node[2];
   const show = () => {
-    console.selection.set({ node: uid });
+    console.selection.set({ node: node[0] });
     console.showPanel("tree");
   };
   return <button type="button" className="link text" title={path} onClick={show}>{name}</button>;

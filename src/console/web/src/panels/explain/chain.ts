@@ -47,7 +47,8 @@ export function failureOf(
 function waitingFailure(path: string, tree: Tree | undefined, reasons: ReadonlyMap<string, Reason>): Failure {
   const own = uidOf(tree, path);
   const found = tree === undefined || own === null ? null : reasonIn(tree, own, reasons);
-  const name = nameOf(path);
+  const node = tree?.nodes.find((each) => each[0] === own);
+  const name = node?.[3] || node?.[2] || (path.split("/").at(-1) ?? path);
   const by = found === null || found.uid === own ? "" : `${found.name}: `;
   return {
     sentence: found === null ? `${name} has failed` : `${name} has failed: ${by}${found.reason.text}`,
@@ -69,10 +70,6 @@ export function reasonIn(
     if (newest === null || reason.t > newest.reason.t) newest = { uid: each, name: name || type, reason };
   }
   return newest;
-}
-
-function nameOf(path: string): string {
-  return path.split("/").at(-1) ?? path;
 }
 
 export function uidOf(tree: Tree | undefined, path: string): number | null {
@@ -112,6 +109,15 @@ export interface Given {
   /** Whether it was written after the failure: the value is a later one. */
   later: boolean;
   writers: Link[];
+  /** Where its text stands in the tree, over the SubTrees around the node; null: nowhere. */
+  source: Source | null;
+}
+
+/** A port in which a text stands. */
+export interface Source {
+  uid: number;
+  port: string;
+  text: string;
 }
 
 const OWN = new Set(["name", "ID"]);
@@ -123,18 +129,54 @@ export function givenTo(
 ): Given[] {
   const document = new DOMParser().parseFromString(tree.xml, "application/xml");
   const elements = [...document.querySelectorAll("BehaviorTree *")];
-  const element = elements.find((each) => each.getAttribute("_uid") === String(uid));
+  const byUid = new Map(elements.map((each) => [Number(each.getAttribute("_uid")), each]));
+  const element = byUid.get(uid);
   if (element === undefined) return [];
   return [...element.attributes]
     .filter(({ name }) => !OWN.has(name) && !name.startsWith("_"))
     .map(({ name, value }) => {
-      const key = /^\{(.*)\}$/.exec(value)?.[1] ?? "";
-      if (key === "") return { port: name, text: value, key, later: false, writers: [] };
-      const wanted = key === "=" ? name : key;
-      const writers = elements.filter((each) => writes(each, wanted)).flatMap((each) => writer(each, tree, statuses));
+      const source = sourceOf(tree, byUid, uid, name);
+      const key = entryOf(name, value);
+      if (key === "") return { port: name, text: value, key, later: false, writers: [], source };
+      const writers = elements.filter((each) => writes(each, key)).flatMap((each) => writer(each, tree, statuses));
       const later = writers.some((each) => each.t !== null && each.t > t);
-      return { port: name, key: wanted, text: valueOf(board, wanted), later, writers: lastOf(writers, t) };
+      const text = valueOf(board, key) ?? source?.text ?? "(not written)";
+      return { port: name, key, text, later, writers: lastOf(writers, t), source };
     });
+}
+
+/** The entry that a port is connected to; empty: its text is its value. */
+function entryOf(port: string, text: string): string {
+  const key = /^\{(.*)\}$/.exec(text)?.[1] ?? "";
+  return key === "=" ? port : key;
+}
+
+/** Where a port's text stands: at the node, or at a SubTree around it that hands it down. */
+function sourceOf(
+  tree: Tree, elements: ReadonlyMap<number, Element>, uid: number, port: string,
+): Source | null {
+  const text = elements.get(uid)?.getAttribute(port) ?? null;
+  if (text === null) return null;
+  const key = entryOf(port, text);
+  if (key === "") return { uid, port, text };
+  const around = new Map(tree.nodes.map((node) => [node[0], node]));
+  for (let node = around.get(around.get(uid)?.[1] ?? NaN); node !== undefined; node = parentOf(node, around))
+    if (node[4] === "SubTree") return sourceOf(tree, elements, node[0], key);
+  return null;
+}
+
+/** Of what a node was given, what a failure speaks of and can be changed in the tree. */
+export function spokenOf(given: readonly Given[], texts: readonly string[]): Source | null {
+  const all = texts.map((text) => text.toLowerCase());
+  const named = given.find(({ port, source, writers }) =>
+    source !== null && writers.length === 0 && all.some((text) => wordIn(text, port)));
+  return named?.source ?? null;
+}
+
+/** Whether a text has the name of a port, in words or as it is. */
+function wordIn(text: string, port: string): boolean {
+  return [port, port.replace(/_/g, " ")].some((name) =>
+    new RegExp(`(^|[^\\w])${name.toLowerCase().replace(/[^\w]/g, "\\$&")}($|[^\\w])`).test(text));
 }
 
 /** Of those that write, the one that ran last before `t`; all of them where none did. */
@@ -143,9 +185,9 @@ function lastOf(writers: Link[], t: number): Link[] {
   return ran.length === 0 ? writers : [ran.reduce((one, other) => ((other.t ?? 0) > (one.t ?? 0) ? other : one))];
 }
 
-function valueOf(board: ReadonlyMap<string, BlackboardEntry>, key: string): string {
+function valueOf(board: ReadonlyMap<string, BlackboardEntry>, key: string): string | undefined {
   const place = [...board.keys()].find((each) => each === key) ?? [...board.keys()].find((each) => each.endsWith(`/${key}`));
-  return place === undefined ? "(not written)" : (board.get(place)?.[1] ?? "");
+  return place === undefined ? undefined : (board.get(place)?.[1] ?? "");
 }
 
 function writes(element: Element, key: string): boolean {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import Explain from ".";
 import type { Tree } from "../../store";
 import { FAILS_AT, fakeConsole, renderWith } from "../../testing";
-import { ancestors, failureOf, givenTo } from "./chain";
+import { ancestors, failureOf, givenTo, spokenOf } from "./chain";
 import { piecesOf } from "./Linked";
 
 afterEach(cleanup);
@@ -23,6 +23,16 @@ const TREE: Tree = {
     [5, 4, "Place", "Place", "Action", "all/three times/Place"],
   ],
 };
+const NESTED: Tree = {
+  ...TREE,
+  xml: `<root><BehaviorTree ID="main"><SubTree ID="Bring" _uid="2" target="1;2;3"/></BehaviorTree>
+    <BehaviorTree ID="Bring"><SubTree ID="Put" _uid="3" goal="{target}"/></BehaviorTree>
+    <BehaviorTree ID="Put"><Place _uid="4" name="Place" target="{goal}" any_yaw="{=}"/></BehaviorTree></root>`,
+  nodes: [
+    [2, null, "Bring", "Bring", "SubTree", "Bring"], [3, 2, "Put", "Put", "SubTree", "Bring/Put"],
+    [4, 3, "Place", "Place", "Action", "Bring/Put/Place"],
+  ],
+};
 const STATUS = new Map([["2", [2, 3.5, 1, 2]], ["4", [1, 4, 0, 0]], ["5", [3, 9, 3, 3]]]) as never;
 
 describe("the chain", () => {
@@ -35,9 +45,21 @@ describe("the chain", () => {
   it("goes on over ports to values and who wrote them", () => {
     const given = givenTo(TREE, 5, new Map([["target", ["double", "0.5", true]]]), STATUS);
     expect(given).toEqual([
-      { port: "target", key: "target", text: "0.5", later: false, writers: [{ text: "Script 'aim'", uid: 2, t: 3.5 }] },
-      { port: "surface", key: "", text: "table", later: false, writers: [] },
+      { port: "target", key: "target", text: "0.5", later: false, writers: [{ text: "Script 'aim'", uid: 2, t: 3.5 }], source: null },
+      { port: "surface", key: "", text: "table", later: false, writers: [], source: { uid: 5, port: "surface", text: "table" } },
     ]);
+  });
+
+  it("finds over the SubTrees around a node where a value stands", () => {
+    const given = givenTo(NESTED, 4, new Map(), new Map());
+    const source = { uid: 2, port: "target", text: "1;2;3" };
+    expect(given).toEqual([
+      { port: "target", key: "goal", text: "1;2;3", later: false, writers: [], source },
+      { port: "any_yaw", key: "any_yaw", text: "(not written)", later: false, writers: [], source: null },
+    ]);
+    expect(spokenOf(given, ["The Target is too high"])).toEqual(source);
+    expect(spokenOf(given, ["targets, and any yaw"])).toBeNull();
+    expect(spokenOf(givenTo(TREE, 5, new Map(), new Map()), ["the target, on its surface"])?.port).toBe("surface");
   });
 
   it("names of several writers the one that ran last", () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo, type ReactNode } from "react";
 import { Button, Empty, StatusIcon } from "../../design";
+import { Mend, useMend } from "../../operator/Mend";
 import { Hindrance, Part, Said, useHindrance } from "../../operator/parts";
 import { useAsk } from "../../operator/useAsk";
 import { useChannel, useConsole, useMay, type Tree } from "../../store";
@@ -64,6 +65,7 @@ function FailureCard({ failure }: { failure: Failure }) {
         {failure.uid === null ? null : <Button onClick={showNode}>Show node</Button>}
         <Button onClick={() => console.at.set(failure.t)}>Show moment</Button>
         {failure.uid !== null && mayEdit && mission !== undefined ? <Button onClick={edit}>Edit node</Button> : null}
+        <Mend uid={failure.uid} texts={[failure.sentence, failure.remedy]} />
         {waits ? (
           <>
             <Button look="main" disabled={hindrance !== ""} onClick={() => void asking.ask("run.retry", { node: failure.path })}>Retry</Button>
@@ -84,6 +86,8 @@ function FailureCard({ failure }: { failure: Failure }) {
 function Chain({ tree, uid, t, mission }: { tree: Tree; uid: number; t: number; mission: string }) {
   const statuses = useChannel("status");
   const board = useChannel("blackboard");
+  const may = useMay("edit");
+  const mend = useMend();
   const links = ancestors(tree, uid, statuses);
   const given = useMemo(() => givenTo(tree, uid, board, statuses, t), [tree, uid, board, statuses, t]);
   return (
@@ -91,10 +95,13 @@ function Chain({ tree, uid, t, mission }: { tree: Tree; uid: number; t: number; 
       <ol className="chain">
         <li className="text">mission {mission}</li>
         {links.map((link) => <li key={link.uid}><NodeStep link={link} /></li>)}
-        {given.map(({ port, text, key, later, writers }) => (
+        {given.map(({ port, text, key, later, writers, source }) => (
           <li key={port} className="chain-port">
             <span className="text">{port} = <code>{shown(text)}</code>{later ? " by now" : ""}{key ? ` from ${key}` : ""}</span>
             {writers.map((each) => <NodeStep key={each.uid} link={each} before=", set by " />)}
+            {source === null || writers.length > 0 || !may ? null : (
+              <> <button type="button" className="link" aria-label={`Change ${port}`} onClick={() => mend(source)}>change</button></>
+            )}
           </li>
         ))}
       </ol>

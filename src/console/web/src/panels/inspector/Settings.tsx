@@ -14,6 +14,7 @@ import { oneLine } from "../tree/text";
 export function Settings({ card, model }: { card: Card; model: NodeModel | undefined }) {
   const session = editSession(useConsole());
   const document = useValue(session.document);
+  const wanted = useValue(session.wanted);
   const may = useMay("edit");
   const [at] = useTime();
   const texts = Object.fromEntries(card.ports);
@@ -21,7 +22,7 @@ export function Settings({ card, model }: { card: Card; model: NodeModel | undef
     name, direction: "input", type: "", default: "", description: "", choices: [],
   }));
   if (document !== null && card.id !== undefined && may && at === null)
-    return <Editable key={`${card.uid} ${JSON.stringify(texts)}`} card={card} ports={ports} texts={texts} />;
+    return <Editable key={`${card.uid} ${wanted} ${JSON.stringify(texts)}`} card={card} ports={ports} texts={texts} wanted={wanted} />;
   if (ports.length === 0 && card.conditions.length === 0) return null;
   return (
     <Part title="Ports">
@@ -63,8 +64,8 @@ function Text({ text, card }: { text: string; card: Card }) {
 /** Conditions that any node may have. */
 const CONDITIONS = ["skipIf", "failureIf", "successIf", "while", "onSuccess", "onFailure", "onHalted", "post"];
 
-function Editable({ card, ports, texts }: {
-  card: Card; ports: readonly PortModel[]; texts: Record<string, string>;
+function Editable({ card, ports, texts, wanted }: {
+  card: Card; ports: readonly PortModel[]; texts: Record<string, string>; wanted: string;
 }) {
   const session = editSession(useConsole());
   const [now, setNow] = useState(texts);
@@ -80,6 +81,7 @@ function Editable({ card, ports, texts }: {
   const used = scriptPorts.filter((port) => (scripts[port.name] ?? "") !== "");
   const unused = scriptPorts.filter((port) => (scripts[port.name] ?? "") === "");
   const submit = () => {
+    session.wanted.set("");
     if (count > 0 && !bad) void session.edit({ op: "set", node: card.id, attributes: changed }, card.id);
     if (name !== "" && name !== card.name) void session.edit({ op: "rename", node: card.id, name }, card.id);
   };
@@ -95,7 +97,10 @@ function Editable({ card, ports, texts }: {
           ports={[{ name: "name", direction: "input", type: "", default: card.type, description: "", choices: [] }]}
           texts={{ name }} onChange={(_, text) => setName(text)}
         />
-        <PortFields ports={ports} texts={now} onChange={(port, text) => setNow({ ...now, [port]: text })} />
+        <PortFields
+          ports={ports} texts={now} focus={wanted}
+          onChange={(port, text) => setNow({ ...now, [port]: text })}
+        />
         <PortFields ports={used} texts={scripts} onChange={(port, text) => setScripts({ ...scripts, [port]: text })} />
         <details>
           <summary>Conditions and scripts</summary>

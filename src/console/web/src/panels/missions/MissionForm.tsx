@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState, type FormEvent } from "react";
 import { Button, Field } from "../../design";
+import { AtFailure } from "../../operator/AtFailure";
 import { Said } from "../../operator/parts";
 import { useAsk } from "../../operator/useAsk";
 import { useChannel, useConsole, type OfferedMission } from "../../store";
@@ -76,6 +77,7 @@ export function MissionForm({ mission, hindrance }: { mission: OfferedMission; h
           </select>
         </Field>
       ) : null}
+      <AtFailure hindrance={hindrance} />
       <div className="row">
         <Button look="main" type="submit" disabled={hindrance !== "" || asking.busy}>
           {busy && policy !== "replace" ? "Queue" : "Start"}

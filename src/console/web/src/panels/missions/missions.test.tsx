@@ -41,6 +41,13 @@ it("starts a mission with what its form holds, with the keyboard alone", async (
   );
 });
 
+it("has failures wait for the operator, or not", async () => {
+  const { server, user } = await shown();
+  await user.click(screen.getByRole("button", { name: /pick_and_place/ }));
+  await user.click(screen.getByRole("switch", { name: "wait for me at a failure" }));
+  await waitFor(() => expect(commands(server.received)).toContainEqual({ name: "run.go", args: {} }));
+});
+
 it("refuses at the field before it sends, and shows there what the executor refuses", async () => {
   const { server, user } = await shown();
   server.answers.set("mission.start", {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useCallback } from "react";
 import { Button, Empty, Keys, StatusIcon } from "../../design";
+import { AtFailure } from "../../operator/AtFailure";
 import { Hindrance, NodeLink, Part, Said, useHindrance } from "../../operator/parts";
 import { useAsk, type Ask } from "../../operator/useAsk";
 import { useChannel, useCommand, useSelection, type RunControl } from "../../store";
@@ -89,9 +90,7 @@ function Pace({ control, asking, hindrance }: Properties) {
         />
       </div>
       <div className="row">
-        <Button disabled={off || !control.controlled} onClick={() => void ask("run.release")} title="no breakpoints, no waiting at failures any more">
-          Leave the run alone
-        </Button>
+        <AtFailure hindrance={hindrance} />
         <Button disabled={off || control.failed.length === 0} onClick={() => void ask("run.reset")} title="forget all failures, and stop">
           Forget failures
         </Button>

@@ -29,6 +29,12 @@ it("lets a held leaf begin, and removes a breakpoint", async () => {
   ]));
 });
 
+it("leaves the run alone when nobody waits at failures any more", async () => {
+  const { user, sent } = await shown(CONTROLLED);
+  await user.click(screen.getByRole("switch", { name: "wait for me at a failure" }));
+  await waitFor(() => expect(sent().map(({ name }) => name)).toEqual(["run.release"]));
+});
+
 it("retries, skips or gives up what has failed", async () => {
   const { user, sent } = await shown({ ...CONTROLLED, held: [], failed: ["stack_blocks/go home"] });
   for (const name of ["Retry", "Skip", "Give up"]) {

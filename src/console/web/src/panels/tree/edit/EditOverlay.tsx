@@ -140,7 +140,7 @@ function PendingForm({ editing }: { editing: Editing }) {
       onKeyDown={(event) => void (event.key === "Escape" && editing.setPending(null))}
     >
       <strong className="text">{"around" in place ? `${model.id} around this` : model.id}</strong>
-      <PortFields ports={ports} texts={texts} onChange={(name, text) => setTexts({ ...texts, [name]: text })} focus />
+      <PortFields ports={ports} texts={texts} onChange={(name, text) => setTexts({ ...texts, [name]: text })} focus={ports[0]?.name ?? ""} />
       <div className="row">
         <Button type="submit" look="main" disabled={!ready}>Put in</Button>
         <Button onClick={() => editing.setPending(null)}>Cancel</Button>

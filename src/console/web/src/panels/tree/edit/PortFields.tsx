@@ -6,15 +6,16 @@ import type { PortModel } from "./models";
 import { suggestions, unfit, type World } from "./operations";
 
 /** One field per port, by its model: type, unit, default, what may be chosen, and what is wrong. */
-export function PortFields({ ports, texts, onChange, focus = false }: {
+export function PortFields({ ports, texts, onChange, focus = "" }: {
   ports: readonly PortModel[];
   texts: Readonly<Record<string, string>>;
   onChange: (name: string, text: string) => void;
-  focus?: boolean;
+  /** The port whose field has the focus when it is shown. */
+  focus?: string;
 }) {
   const world = useWorld();
   const id = useId();
-  return ports.map((port, at) => {
+  return ports.map((port) => {
     const text = texts[port.name] ?? "";
     const arrow = port.direction === "input" ? "" : port.direction === "output" ? " →" : " ↔";
     const list = suggestions(port, texts, world);
@@ -27,7 +28,7 @@ export function PortFields({ ports, texts, onChange, focus = false }: {
         >
           <input
             value={text} placeholder={port.default ?? "has to be given"} spellCheck={false}
-            autoFocus={focus && at === 0} className="mono" autoComplete="off"
+            autoFocus={focus === port.name} className="mono" autoComplete="off"
             list={list.length > 0 ? `${id}-${port.name}` : undefined}
             onChange={(event) => onChange(port.name, event.target.value)}
           />

@@ -37,6 +37,8 @@ export class EditSession {
   insert: ((model: NodeModel) => void) | null = null;
   /** Identifier of a new node that is selected as soon as it is shown. */
   readonly fresh = new Value<string | null>(null);
+  /** Port of the selected node whose field is to have the focus; empty: none. */
+  readonly wanted = new Value("");
   /** What this page is called among editors. */
   readonly name = new Value("");
   private stop: (() => void) | null = null;
@@ -77,6 +79,7 @@ export class EditSession {
     this.problem.set("");
     this.outcome.set(null);
     this.fresh.set(null);
+    this.wanted.set("");
   }
 
   /** Shows other editors what is selected and pointed at here. */
